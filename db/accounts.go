@@ -1,0 +1,127 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"canopy/internal/access"
+	"canopy/internal/relay"
+)
+
+// Account is a company's account in an application instance.
+type Account struct {
+	ID                int64     `db:"id"`
+	CustomerID        int64     `db:"customer_id"`
+	AppInstanceID     int64     `db:"app_instance_id"`
+	InstanceAccountID int64     `db:"instance_account_id"`
+	Name              string    `db:"name"`
+	Disabled          bool      `db:"disabled"`
+	CreatedAt         time.Time `db:"created_at"`
+	// The instance's side of it.
+	ApplicationID  int64  `db:"application_id"`
+	RegionID       int64  `db:"region_id"`
+	Domain         string `db:"domain"`
+	InstanceActive bool   `db:"instance_active"`
+
+	siblings siblings[Account]
+}
+
+// GlobalID is the node id of the account.
+func (a *Account) GlobalID() relay.ID { return relay.ID{Type: "Account", Int: a.ID} }
+
+func (a *Account) key() int64 { return a.ID }
+
+const accountColumns = `a.id, a.customer_id, a.app_instance_id, a.instance_account_id, a.name, a.disabled,
+	a.created_at, i.application_id, i.region_id, i.domain, i.active AS instance_active`
+
+const accountTables = ` FROM accounts a JOIN app_instances i ON i.id = a.app_instance_id `
+
+var (
+	qAccountsByID = prepare(`
+		SELECT ` + accountColumns + accountTables + `JOIN customers c ON c.id = a.customer_id
+		WHERE a.id = ANY($3) AND ` + inScope)
+	qAccountForUpdate = prepare(`
+		SELECT ` + accountColumns + accountTables + `JOIN customers c ON c.id = a.customer_id
+		WHERE a.id = $3 AND ` + inScope + ` FOR UPDATE OF a`)
+	qAccountsOf = prepare(`
+		SELECT a.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
+			SELECT ` + accountColumns + accountTables + `
+			WHERE a.customer_id = k.id AND a.id > $2 ORDER BY a.id LIMIT $3) a
+		ORDER BY a.customer_id, a.id`)
+	qAccountCounts = prepare(`
+		SELECT customer_id AS id, count(*) FROM accounts WHERE customer_id = ANY($1) GROUP BY customer_id`)
+	qInsertAccount = prepare(`
+		INSERT INTO accounts (customer_id, app_instance_id, name) VALUES ($1, $2, $3) RETURNING id`)
+	qSetAccountDisabled = prepare(`UPDATE accounts SET disabled = $2 WHERE id = $1`)
+)
+
+func joinAccounts(rows []*Account) []*Account {
+	return join(rows, func(a *Account) *siblings[Account] { return &a.siblings })
+}
+
+// Account reads one account of a company within the scope.
+func (s *Store) Account(ctx context.Context, scope access.Scope, id int64) (*Account, error) {
+	found, err := s.accountsByID(ctx, scope, []int64{id})
+	if err == nil && found[id] == nil {
+		err = ErrNoRows
+	}
+	return found[id], err
+}
+
+// AccountForUpdate reads one account and holds its row until the transaction ends, so that rules
+// about the permissions on it are judged one writer at a time.
+func (s *Store) AccountForUpdate(ctx context.Context, scope access.Scope, id int64) (*Account, error) {
+	a := &Account{}
+	err := s.get(ctx, a, qAccountForUpdate, scope.From(), scope.To(), id)
+	return a, err
+}
+
+func (s *Store) accountsByID(ctx context.Context, scope access.Scope, ids []int64) (map[int64]*Account, error) {
+	var rows []*Account
+	err := s.list(ctx, &rows, qAccountsByID, scope.From(), scope.To(), ids)
+	return index(joinAccounts(rows), (*Account).key), err
+}
+
+// Accounts is a page of a company's accounts, by id.
+func (c *Customer) Accounts(ctx context.Context, s *Store, p relay.Page) ([]*Account, error) {
+	return follow(ctx, c, &c.siblings, "accounts "+p.Key(), (*Customer).key,
+		func(ctx context.Context, ids []int64) (map[int64][]*Account, error) {
+			var rows []*Account
+			err := s.list(ctx, &rows, qAccountsOf, ids, afterID(p), p.First+1)
+			return byKey(joinAccounts(rows), func(a *Account) int64 { return a.CustomerID }), err
+		})
+}
+
+// AccountCount counts a company's accounts.
+func (c *Customer) AccountCount(ctx context.Context, s *Store) (int, error) {
+	return follow(ctx, c, &c.siblings, "account count", (*Customer).key, s.counts(qAccountCounts))
+}
+
+// Application is the edge from an account to its application.
+func (a *Account) Application(ctx context.Context, s *Store) (*Application, error) {
+	return follow(ctx, a, &a.siblings, "application", func(a *Account) int64 { return a.ApplicationID }, s.applicationsByID)
+}
+
+// Region is the edge from an account to the region where it runs.
+func (a *Account) Region(ctx context.Context, s *Store) (*Region, error) {
+	return follow(ctx, a, &a.siblings, "region", func(a *Account) int64 { return a.RegionID }, s.regionsByID)
+}
+
+// Customer is the edge from an account to its company.
+func (a *Account) Customer(ctx context.Context, s *Store, scope access.Scope) (*Customer, error) {
+	return follow(ctx, a, &a.siblings, "customer", func(a *Account) int64 { return a.CustomerID },
+		func(ctx context.Context, ids []int64) (map[int64]*Customer, error) {
+			return s.customersByID(ctx, scope, ids)
+		})
+}
+
+// InsertAccount opens an account for a company in an application instance.
+func (s *Store) InsertAccount(ctx context.Context, customerID, instanceID int64, name string) (id int64, err error) {
+	err = s.get(ctx, &id, qInsertAccount, customerID, instanceID, name)
+	return id, err
+}
+
+// SetAccountDisabled closes an account to its users, or opens it again.
+func (s *Store) SetAccountDisabled(ctx context.Context, id int64, disabled bool) error {
+	return s.must(ctx, qSetAccountDisabled, id, disabled)
+}

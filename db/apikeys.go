@@ -1,0 +1,152 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"canopy/internal/access"
+	"canopy/internal/relay"
+)
+
+// APIKey lets a program act for a user in a company.
+type APIKey struct {
+	ID         int64      `db:"id"`
+	ClientID   string     `db:"client_id"`
+	CustomerID int64      `db:"customer_id"`
+	UserID     int64      `db:"user_id"`
+	Name       string     `db:"name"`
+	ExpiresAt  *time.Time `db:"expires_at"`
+	RevokedAt  *time.Time `db:"revoked_at"`
+	LastUsedAt *time.Time `db:"last_used_at"`
+	CreatedAt  time.Time  `db:"created_at"`
+
+	siblings siblings[APIKey]
+}
+
+// GlobalID is the node id of the key.
+func (k *APIKey) GlobalID() relay.ID { return relay.ID{Type: "ApiKey", Int: k.ID} }
+
+const apiKeyColumns = `k.id, k.client_id, k.customer_id, k.user_id, k.name, k.expires_at, k.revoked_at, k.last_used_at, k.created_at`
+
+var (
+	qAPIKey = prepare(`
+		SELECT ` + apiKeyColumns + ` FROM api_keys k JOIN customers c ON c.id = k.customer_id WHERE k.id = $3 AND ` + inScope)
+	qAPIKeyByClient = prepare(`
+		SELECT ` + apiKeyColumns + ` FROM api_keys k JOIN customers c ON c.id = k.customer_id WHERE k.client_id = $3 AND ` + inScope)
+	qAPIKeyForUpdate = prepare(`
+		SELECT ` + apiKeyColumns + ` FROM api_keys k JOIN customers c ON c.id = k.customer_id
+		WHERE k.id = $3 AND ` + inScope + ` FOR UPDATE OF k`)
+	qAPIKeysOf = prepare(`
+		SELECT x.* FROM unnest($1::bigint[]) n(id) CROSS JOIN LATERAL (
+			SELECT ` + apiKeyColumns + ` FROM api_keys k WHERE k.customer_id = n.id AND k.id > $2 ORDER BY k.id LIMIT $3) x
+		ORDER BY x.customer_id, x.id`)
+	qAPIKeyCounts = prepare(`
+		SELECT customer_id AS id, count(*) FROM api_keys WHERE customer_id = ANY($1) GROUP BY customer_id`)
+	qInsertAPIKey = prepare(`
+		INSERT INTO api_keys AS k (client_id, customer_id, user_id, name, expires_at, created_by)
+		VALUES ($1, $2, $3, $4, $5, $6) RETURNING ` + apiKeyColumns)
+	qInsertSecret  = prepare(`INSERT INTO api_key_secrets (api_key_id, hash) VALUES ($1, $2)`)
+	qRetireSecrets = prepare(`
+		UPDATE api_key_secrets SET expires_at = LEAST(COALESCE(expires_at, 'infinity'), $2) WHERE api_key_id = $1`)
+	qDropSecrets = prepare(`DELETE FROM api_key_secrets WHERE api_key_id = $1 AND expires_at <= now()`)
+	// Of the secrets in their grace time only the newest lives on, so that at most two are live.
+	qKeepNewestSecret = prepare(`
+		DELETE FROM api_key_secrets s WHERE s.api_key_id = $1
+		AND s.id <> (SELECT max(n.id) FROM api_key_secrets n WHERE n.api_key_id = $1)`)
+	qRevokeAPIKey = prepare(`
+		UPDATE api_keys k SET revoked_at = COALESCE(k.revoked_at, now()) WHERE k.id = $1 RETURNING ` + apiKeyColumns)
+)
+
+func joinAPIKeys(rows []*APIKey) []*APIKey {
+	return join(rows, func(k *APIKey) *siblings[APIKey] { return &k.siblings })
+}
+
+// APIKey reads one key of a company within the scope.
+func (s *Store) APIKey(ctx context.Context, scope access.Scope, id int64) (*APIKey, error) {
+	k := &APIKey{}
+	err := s.get(ctx, k, qAPIKey, scope.From(), scope.To(), id)
+	return k, err
+}
+
+// APIKeyByClientID reads the key of a client id.
+func (s *Store) APIKeyByClientID(ctx context.Context, scope access.Scope, clientID string) (*APIKey, error) {
+	k := &APIKey{}
+	err := s.get(ctx, k, qAPIKeyByClient, scope.From(), scope.To(), clientID)
+	return k, err
+}
+
+// APIKeyForUpdate reads one key and holds its row until the transaction ends.
+func (s *Store) APIKeyForUpdate(ctx context.Context, scope access.Scope, id int64) (*APIKey, error) {
+	k := &APIKey{}
+	err := s.get(ctx, k, qAPIKeyForUpdate, scope.From(), scope.To(), id)
+	return k, err
+}
+
+// APIKeys is a page of a company's keys, by id.
+func (c *Customer) APIKeys(ctx context.Context, s *Store, p relay.Page) ([]*APIKey, error) {
+	return follow(ctx, c, &c.siblings, "api keys "+p.Key(), (*Customer).key,
+		func(ctx context.Context, ids []int64) (map[int64][]*APIKey, error) {
+			var rows []*APIKey
+			err := s.list(ctx, &rows, qAPIKeysOf, ids, afterID(p), p.First+1)
+			return byKey(joinAPIKeys(rows), func(k *APIKey) int64 { return k.CustomerID }), err
+		})
+}
+
+// APIKeyCount counts a company's keys.
+func (c *Customer) APIKeyCount(ctx context.Context, s *Store) (int, error) {
+	return follow(ctx, c, &c.siblings, "api key count", (*Customer).key, s.counts(qAPIKeyCounts))
+}
+
+// User is the edge from a key to the user that it acts for; nil beyond the scope.
+func (k *APIKey) User(ctx context.Context, s *Store, scope access.Scope) (*User, error) {
+	return follow(ctx, k, &k.siblings, "user", func(k *APIKey) int64 { return k.UserID },
+		func(ctx context.Context, ids []int64) (map[int64]*User, error) { return s.usersByID(ctx, scope, ids) })
+}
+
+// Customer is the edge from a key to its company.
+func (k *APIKey) Customer(ctx context.Context, s *Store, scope access.Scope) (*Customer, error) {
+	return follow(ctx, k, &k.siblings, "customer", func(k *APIKey) int64 { return k.CustomerID },
+		func(ctx context.Context, ids []int64) (map[int64]*Customer, error) {
+			return s.customersByID(ctx, scope, ids)
+		})
+}
+
+// InsertAPIKey makes a key with one live secret, given by its hash. createdBy 0 stands for the
+// platform itself.
+func (s *Store) InsertAPIKey(ctx context.Context, k APIKey, secretHash [32]byte, createdBy int64) (*APIKey, error) {
+	row := &APIKey{}
+	var creator *int64
+	if createdBy != 0 {
+		creator = &createdBy
+	}
+	if err := s.get(ctx, row, qInsertAPIKey, k.ClientID, k.CustomerID, k.UserID, k.Name, k.ExpiresAt, creator); err != nil {
+		return nil, err
+	}
+	_, err := s.exec(ctx, qInsertSecret, row.ID, secretHash[:])
+	return row, err
+}
+
+// RotateSecret gives a key a new secret; the newest of the others lives on until graceEnds.
+func (s *Store) RotateSecret(ctx context.Context, keyID int64, secretHash [32]byte, graceEnds time.Time) error {
+	for _, step := range []struct {
+		q    query
+		args []any
+	}{
+		{qDropSecrets, []any{keyID}},
+		{qKeepNewestSecret, []any{keyID}},
+		{qRetireSecrets, []any{keyID, graceEnds}},
+		{qInsertSecret, []any{keyID, secretHash[:]}},
+	} {
+		if _, err := s.exec(ctx, step.q, step.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RevokeAPIKey ends a key for good.
+func (s *Store) RevokeAPIKey(ctx context.Context, id int64) (*APIKey, error) {
+	k := &APIKey{}
+	err := s.get(ctx, k, qRevokeAPIKey, id)
+	return k, err
+}

@@ -1,0 +1,97 @@
+package db
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"canopy/internal/access"
+	"canopy/internal/relay"
+)
+
+// AuditEvent is the record of one change: who did what to which object, in which company.
+type AuditEvent struct {
+	ID          int64           `db:"id"`
+	CustomerID  int64           `db:"customer_id"`
+	ActorUserID *int64          `db:"actor_user_id"`
+	ClientID    string          `db:"client_id"`
+	Action      string          `db:"action"`
+	ObjectType  string          `db:"object_type"`
+	ObjectID    int64           `db:"object_id"`
+	Details     json.RawMessage `db:"details"`
+	CreatedAt   time.Time       `db:"created_at"`
+
+	siblings siblings[AuditEvent]
+}
+
+// GlobalID is the node id of the event.
+func (e *AuditEvent) GlobalID() relay.ID { return relay.ID{Type: "AuditEvent", Int: e.ID} }
+
+const auditColumns = `e.id, e.customer_id, e.actor_user_id, e.client_id, e.action, e.object_type, e.object_id, e.details, e.created_at`
+
+var (
+	qInsertAudit = prepare(`
+		INSERT INTO audit_events (customer_id, actor_user_id, client_id, action, object_type, object_id, details)
+		VALUES ($1, NULLIF($2, 0), $3, $4, $5, $6, $7) RETURNING id`)
+	qAuditEvent = prepare(`
+		SELECT ` + auditColumns + ` FROM audit_events e JOIN customers c ON c.id = e.customer_id
+		WHERE e.id = $3 AND ` + inScope)
+	qAuditEvents = prepare(`
+		SELECT ` + auditColumns + ` FROM audit_events e JOIN customers c ON c.id = e.customer_id
+		WHERE ` + inScope + ` AND e.id < $3 ORDER BY e.id DESC LIMIT $4`)
+	qAuditCount = prepare(`
+		SELECT count(*) FROM audit_events e JOIN customers c ON c.id = e.customer_id WHERE ` + inScope)
+)
+
+// InsertAudit writes an event down and gives its id.
+func (s *Store) InsertAudit(ctx context.Context, e AuditEvent) (id int64, err error) {
+	var actor int64
+	if e.ActorUserID != nil {
+		actor = *e.ActorUserID
+	}
+	if e.Details == nil {
+		e.Details = json.RawMessage("{}")
+	}
+	err = s.get(ctx, &id, qInsertAudit, e.CustomerID, actor, e.ClientID, e.Action, e.ObjectType, e.ObjectID, []byte(e.Details))
+	return id, err
+}
+
+// AuditEvent reads one event of a company within the scope.
+func (s *Store) AuditEvent(ctx context.Context, scope access.Scope, id int64) (*AuditEvent, error) {
+	e := &AuditEvent{}
+	err := s.get(ctx, e, qAuditEvent, scope.From(), scope.To(), id)
+	return e, err
+}
+
+// AuditEvents is a page of the events within the scope, newest first.
+func (s *Store) AuditEvents(ctx context.Context, scope access.Scope, p relay.Page) (rows []*AuditEvent, err error) {
+	err = s.list(ctx, &rows, qAuditEvents, scope.From(), scope.To(), beforeID(p), p.First+1)
+	return join(rows, func(e *AuditEvent) *siblings[AuditEvent] { return &e.siblings }), err
+}
+
+// AuditCount counts the events within the scope.
+func (s *Store) AuditCount(ctx context.Context, scope access.Scope) (n int, err error) {
+	err = s.get(ctx, &n, qAuditCount, scope.From(), scope.To())
+	return n, err
+}
+
+// Customer is the edge from an event to the company that it is about.
+func (e *AuditEvent) Customer(ctx context.Context, s *Store, scope access.Scope) (*Customer, error) {
+	return follow(ctx, e, &e.siblings, "customer", func(e *AuditEvent) int64 { return e.CustomerID },
+		func(ctx context.Context, ids []int64) (map[int64]*Customer, error) {
+			return s.customersByID(ctx, scope, ids)
+		})
+}
+
+// Actor is the edge from an event to the user who caused it; nil when that was the platform
+// itself, or is beyond the scope.
+func (e *AuditEvent) Actor(ctx context.Context, s *Store, scope access.Scope) (*User, error) {
+	return follow(ctx, e, &e.siblings, "actor",
+		func(e *AuditEvent) int64 {
+			if e.ActorUserID == nil {
+				return 0
+			}
+			return *e.ActorUserID
+		},
+		func(ctx context.Context, ids []int64) (map[int64]*User, error) { return s.usersByID(ctx, scope, ids) })
+}

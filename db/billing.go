@@ -1,0 +1,70 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"canopy/internal/access"
+	"canopy/internal/relay"
+)
+
+// Billing is a company's billing record.
+type Billing struct {
+	CustomerID   int64     `db:"customer_id"`
+	LocationID   int64     `db:"location_id"`
+	BillingName  string    `db:"billing_name"`
+	BusinessID   string    `db:"business_id"`
+	TaxID        string    `db:"tax_id"`
+	AddressLine1 string    `db:"address_line1"`
+	AddressLine2 string    `db:"address_line2"`
+	City         string    `db:"city"`
+	State        string    `db:"state"`
+	ZipCode      string    `db:"zip_code"`
+	CountryCode  string    `db:"country_code"`
+	CreatedAt    time.Time `db:"created_at"`
+}
+
+// GlobalID is the node id of the record, that of its company under a type of its own.
+func (b *Billing) GlobalID() relay.ID { return relay.ID{Type: "Billing", Int: b.CustomerID} }
+
+// BillingPatch holds the fields of a billing record that are to be written; nil keeps a field.
+type BillingPatch struct {
+	BillingName, BusinessID, TaxID, AddressLine1, AddressLine2, City, State, ZipCode, CountryCode *string
+}
+
+const billingColumns = `b.customer_id, b.location_id, b.billing_name, b.business_id, b.tax_id, b.address_line1,
+	b.address_line2, b.city, b.state, b.zip_code, b.country_code, b.created_at`
+
+var (
+	qBilling = prepare(`
+		SELECT ` + billingColumns + ` FROM billing b JOIN customers c ON c.id = b.customer_id
+		WHERE b.customer_id = ANY($3) AND ` + inScope)
+	qSaveBilling = prepare(`
+		INSERT INTO billing AS b (customer_id, billing_name, business_id, tax_id, address_line1, address_line2, city, state, zip_code, country_code)
+		SELECT c.id, COALESCE($4, ''), COALESCE($5, ''), COALESCE($6, ''), COALESCE($7, ''), COALESCE($8, ''),
+			COALESCE($9, ''), COALESCE($10, ''), COALESCE($11, ''), COALESCE($12, '')
+		FROM customers c WHERE c.id = $3 AND ` + inScope + `
+		ON CONFLICT (customer_id) DO UPDATE SET
+			billing_name = COALESCE($4, b.billing_name), business_id = COALESCE($5, b.business_id), tax_id = COALESCE($6, b.tax_id),
+			address_line1 = COALESCE($7, b.address_line1), address_line2 = COALESCE($8, b.address_line2), city = COALESCE($9, b.city),
+			state = COALESCE($10, b.state), zip_code = COALESCE($11, b.zip_code), country_code = COALESCE($12, b.country_code)
+		RETURNING ` + billingColumns)
+)
+
+// Billing is the edge from a company to its billing record; nil before there is any.
+func (c *Customer) Billing(ctx context.Context, s *Store, scope access.Scope) (*Billing, error) {
+	return follow(ctx, c, &c.siblings, "billing", (*Customer).key,
+		func(ctx context.Context, ids []int64) (map[int64]*Billing, error) {
+			var rows []*Billing
+			err := s.list(ctx, &rows, qBilling, scope.From(), scope.To(), ids)
+			return index(rows, func(b *Billing) int64 { return b.CustomerID }), err
+		})
+}
+
+// SaveBilling makes a company's billing record, or writes the given fields of the one it has.
+func (s *Store) SaveBilling(ctx context.Context, scope access.Scope, customerID int64, p BillingPatch) (*Billing, error) {
+	b := &Billing{}
+	err := s.get(ctx, b, qSaveBilling, scope.From(), scope.To(), customerID, p.BillingName, p.BusinessID, p.TaxID,
+		p.AddressLine1, p.AddressLine2, p.City, p.State, p.ZipCode, p.CountryCode)
+	return b, err
+}

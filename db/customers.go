@@ -1,0 +1,243 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/lib/pq"
+
+	"canopy/internal/access"
+	"canopy/internal/relay"
+)
+
+// Customer is a company of the tree.
+type Customer struct {
+	ID                int64          `db:"id"`
+	ParentID          *int64         `db:"parent_id"`
+	Lineage           access.Lineage `db:"lineage"`
+	Level             int            `db:"level"`
+	Name              string         `db:"name"`
+	RegionID          int64          `db:"region_id"`
+	CanAddCustomers   bool           `db:"can_add_customers"`
+	DescendantsCanAdd bool           `db:"descendants_can_add"`
+	CreatedAt         time.Time      `db:"created_at"`
+	// Via is the company that this one was reached from, when an edge led here.
+	Via int64 `db:"via"`
+
+	siblings siblings[Customer]
+}
+
+// GlobalID is the node id of the company.
+func (c *Customer) GlobalID() relay.ID { return relay.ID{Type: "Customer", Int: c.ID} }
+
+// CustomerRef is what everyone below sees of a company: enough to say where they are.
+type CustomerRef struct {
+	ID       int64          `db:"id"`
+	Name     string         `db:"name"`
+	RegionID int64          `db:"region_id"`
+	Level    int            `db:"level"`
+	Lineage  access.Lineage `db:"lineage"`
+
+	siblings siblings[CustomerRef]
+}
+
+const (
+	customerColumns = `c.id, c.parent_id, c.lineage, c.level, c.name, c.region_id,
+		c.can_add_customers, c.descendants_can_add, c.created_at`
+	// inScope bounds company c by the scope in the first two arguments.
+	inScope = `c.lineage >= $1::bigint[] AND c.lineage < $2::bigint[]`
+)
+
+var (
+	qCustomersByID = prepare(`
+		SELECT ` + customerColumns + ` FROM customers c WHERE ` + inScope + ` AND c.id = ANY($3)`)
+	qCustomerForUpdate = prepare(`
+		SELECT ` + customerColumns + ` FROM customers c WHERE ` + inScope + ` AND c.id = $3 FOR UPDATE`)
+	qCustomerRefs = prepare(`
+		SELECT id, name, region_id, level, lineage FROM customers WHERE id = ANY($1)`)
+	// Lists of a subtree in preorder: the index on lineage is read from the cursor on.
+	qSubtree = prepare(`
+		SELECT ` + customerColumns + ` FROM customers c
+		WHERE ` + inScope + ` AND c.lineage > $3::bigint[] ORDER BY c.lineage LIMIT $4`)
+	qDescendants = prepare(`
+		SELECT p.id AS via, c.* FROM customers p CROSS JOIN LATERAL (
+			SELECT ` + customerColumns + ` FROM customers c
+			WHERE c.lineage >= p.lineage AND c.lineage > CASE WHEN $2 THEN '{}' ELSE p.lineage END
+			  AND c.lineage > $3::bigint[] AND c.lineage < p.lineage[1:p.level] || (p.id + 1)
+			ORDER BY c.lineage LIMIT $4) c
+		WHERE p.id = ANY($1) ORDER BY p.id, c.lineage`)
+	qDescendantCounts = prepare(`
+		SELECT p.id, (SELECT count(*) FROM customers c
+			WHERE c.lineage >= p.lineage AND c.lineage < p.lineage[1:p.level] || (p.id + 1)) AS count
+		FROM customers p WHERE p.id = ANY($1)`)
+	qChildren = prepare(`
+		SELECT k.id AS via, c.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
+			SELECT ` + customerColumns + ` FROM customers c
+			WHERE c.parent_id = k.id AND c.id > $2 ORDER BY c.id LIMIT $3) c
+		ORDER BY k.id, c.id`)
+	qChildCounts = prepare(`
+		SELECT parent_id AS id, count(*) FROM customers WHERE parent_id = ANY($1) GROUP BY parent_id`)
+	qForbiddingAncestors = prepare(`
+		SELECT c.id, NOT EXISTS (SELECT 1 FROM customers a
+			WHERE a.id = ANY(c.lineage[1:c.level]) AND NOT a.descendants_can_add) AS allowed
+		FROM customers c WHERE c.id = ANY($1)`)
+	qInsertCustomer = prepare(`
+		INSERT INTO customers AS c (parent_id, name, region_id, can_add_customers, descendants_can_add)
+		VALUES ($1, $2, $3, $4, $5) RETURNING ` + customerColumns)
+	qUpdateCustomer = prepare(`
+		UPDATE customers c SET name = $4, can_add_customers = $5, descendants_can_add = $6
+		WHERE ` + inScope + ` AND c.id = $3 RETURNING ` + customerColumns)
+)
+
+func joinCustomers(rows []*Customer) []*Customer {
+	return join(rows, func(c *Customer) *siblings[Customer] { return &c.siblings })
+}
+
+// Customer reads one company within the scope.
+func (s *Store) Customer(ctx context.Context, scope access.Scope, id int64) (*Customer, error) {
+	found, err := s.customersByID(ctx, scope, []int64{id})
+	if err == nil && found[id] == nil {
+		err = ErrNoRows
+	}
+	return found[id], err
+}
+
+// CustomerForUpdate reads one company and holds its row until the transaction ends.
+func (s *Store) CustomerForUpdate(ctx context.Context, scope access.Scope, id int64) (*Customer, error) {
+	c := &Customer{}
+	err := s.get(ctx, c, qCustomerForUpdate, scope.From(), scope.To(), id)
+	return c, err
+}
+
+func (s *Store) customersByID(ctx context.Context, scope access.Scope, ids []int64) (map[int64]*Customer, error) {
+	var rows []*Customer
+	err := s.list(ctx, &rows, qCustomersByID, scope.From(), scope.To(), ids)
+	return index(joinCustomers(rows), func(c *Customer) int64 { return c.ID }), err
+}
+
+// StreamSubtree gives the companies of a scope in preorder, from after the cursor lineage on, at
+// most limit of them (0: all).
+func (s *Store) StreamSubtree(ctx context.Context, scope access.Scope, after []int64, limit int, each func(*Customer) error) error {
+	return s.untimed(ctx, func(s *Store) error {
+		return stream(ctx, s, each, qSubtree, scope.From(), scope.To(), pq.Int64Array(atLeastEmpty(after)), noLimit(limit))
+	})
+}
+
+// Region is the edge from a company to its region.
+func (c *Customer) Region(ctx context.Context, s *Store) (*Region, error) {
+	return follow(ctx, c, &c.siblings, "region", func(c *Customer) int64 { return c.RegionID }, s.regionsByID)
+}
+
+// Ancestors is the edge to the companies above, root first.
+func (c *Customer) Ancestors(ctx context.Context, s *Store) ([]*CustomerRef, error) {
+	type key = *Customer
+	return follow(ctx, c, &c.siblings, "ancestors", func(c *Customer) key { return c },
+		func(ctx context.Context, cs []key) (map[key][]*CustomerRef, error) {
+			refs, err := s.refsAbove(ctx, cs)
+			if err != nil {
+				return nil, err
+			}
+			found := make(map[key][]*CustomerRef, len(cs))
+			for _, c := range cs {
+				found[c] = make([]*CustomerRef, 0, c.Level)
+				for _, id := range c.Lineage[:c.Level] {
+					found[c] = append(found[c], refs[id])
+				}
+			}
+			return found, nil
+		})
+}
+
+func (s *Store) refsAbove(ctx context.Context, cs []*Customer) (map[int64]*CustomerRef, error) {
+	seen := map[int64]bool{}
+	ids := []int64{}
+	for _, c := range cs {
+		for _, id := range c.Lineage[:c.Level] {
+			if !seen[id] {
+				seen[id] = true
+				ids = append(ids, id)
+			}
+		}
+	}
+	var rows []*CustomerRef
+	err := s.list(ctx, &rows, qCustomerRefs, ids)
+	join(rows, func(r *CustomerRef) *siblings[CustomerRef] { return &r.siblings })
+	return index(rows, func(r *CustomerRef) int64 { return r.ID }), err
+}
+
+// Customer is the edge from a reference to the company itself; nil beyond the scope.
+func (r *CustomerRef) Customer(ctx context.Context, s *Store, scope access.Scope) (*Customer, error) {
+	return follow(ctx, r, &r.siblings, "customer", func(r *CustomerRef) int64 { return r.ID },
+		func(ctx context.Context, ids []int64) (map[int64]*Customer, error) {
+			return s.customersByID(ctx, scope, ids)
+		})
+}
+
+// Children is a page of the companies right below, by id.
+func (c *Customer) Children(ctx context.Context, s *Store, p relay.Page) ([]*Customer, error) {
+	return follow(ctx, c, &c.siblings, "children "+p.Key(), (*Customer).key,
+		func(ctx context.Context, ids []int64) (map[int64][]*Customer, error) {
+			return s.customersVia(ctx, qChildren, ids, afterID(p), p.First+1)
+		})
+}
+
+// Descendants is a page of the companies anywhere below, in preorder; self adds the company itself.
+func (c *Customer) Descendants(ctx context.Context, s *Store, self bool, p relay.Page) ([]*Customer, error) {
+	name := "descendants "
+	if self {
+		name = "descendants and self "
+	}
+	return follow(ctx, c, &c.siblings, name+p.Key(), (*Customer).key,
+		func(ctx context.Context, ids []int64) (map[int64][]*Customer, error) {
+			return s.customersVia(ctx, qDescendants, ids, self, pq.Int64Array(atLeastEmpty(p.After)), p.First+1)
+		})
+}
+
+func (s *Store) customersVia(ctx context.Context, q query, args ...any) (map[int64][]*Customer, error) {
+	var rows []*Customer
+	err := s.list(ctx, &rows, q, args...)
+	return byKey(joinCustomers(rows), func(c *Customer) int64 { return c.Via }), err
+}
+
+// ChildCount counts the companies right below.
+func (c *Customer) ChildCount(ctx context.Context, s *Store) (int, error) {
+	return follow(ctx, c, &c.siblings, "child count", (*Customer).key, s.counts(qChildCounts))
+}
+
+// DescendantCount counts the companies anywhere below and the company itself.
+func (c *Customer) DescendantCount(ctx context.Context, s *Store) (int, error) {
+	return follow(ctx, c, &c.siblings, "descendant count", (*Customer).key, s.counts(qDescendantCounts))
+}
+
+// AncestorsAllow tells whether every company above has descendantsCanAdd.
+func (c *Customer) AncestorsAllow(ctx context.Context, s *Store) (bool, error) {
+	return follow(ctx, c, &c.siblings, "ancestors allow", (*Customer).key,
+		func(ctx context.Context, ids []int64) (map[int64]bool, error) {
+			var rows []struct {
+				ID      int64 `db:"id"`
+				Allowed bool  `db:"allowed"`
+			}
+			err := s.list(ctx, &rows, qForbiddingAncestors, ids)
+			found := make(map[int64]bool, len(rows))
+			for _, r := range rows {
+				found[r.ID] = r.Allowed
+			}
+			return found, err
+		})
+}
+
+func (c *Customer) key() int64 { return c.ID }
+
+// InsertCustomer makes a company; the schema derives its lineage. A nil parent makes the root.
+func (s *Store) InsertCustomer(ctx context.Context, c Customer) (*Customer, error) {
+	row := &Customer{}
+	err := s.get(ctx, row, qInsertCustomer, c.ParentID, c.Name, c.RegionID, c.CanAddCustomers, c.DescendantsCanAdd)
+	return row, err
+}
+
+// UpdateCustomer writes a company's name and flags.
+func (s *Store) UpdateCustomer(ctx context.Context, scope access.Scope, c *Customer) (*Customer, error) {
+	row := &Customer{}
+	err := s.get(ctx, row, qUpdateCustomer, scope.From(), scope.To(), c.ID, c.Name, c.CanAddCustomers, c.DescendantsCanAdd)
+	return row, err
+}

@@ -1,0 +1,91 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/lib/pq"
+
+	"canopy/internal/problem"
+)
+
+// ErrNoRows says that no row within the scope answers.
+var ErrNoRows = errors.New("no such row in scope")
+
+func ignoreNoRows(err error) error {
+	if errors.Is(err, ErrNoRows) {
+		return nil
+	}
+	return err
+}
+
+// Conflict says that a constraint of the schema refused a write. SQLSTATEs do not leave this
+// package; the constraint's name does.
+type Conflict struct {
+	Constraint string
+	cause      error
+}
+
+func (e *Conflict) Error() string { return fmt.Sprintf("constraint %s: %v", e.Constraint, e.cause) }
+func (e *Conflict) Unwrap() error { return e.cause }
+
+// Violates tells whether err is the refusal of the named constraint or unique index.
+func Violates(err error, constraint string) bool {
+	var c *Conflict
+	return errors.As(err, &c) && c.Constraint == constraint
+}
+
+// translate maps what the driver says to the package's errors: no rows, a refused write, a
+// cancelled request, a database that is away.
+func translate(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrNoRows
+	}
+	if ctxErr := ctx.Err(); ctxErr != nil {
+		return fmt.Errorf("%w: %w", ctxErr, err)
+	}
+	var p *problem.Error
+	if errors.As(err, &p) {
+		return err
+	}
+	var pe *pq.Error
+	if errors.As(err, &pe) {
+		return translateState(pe)
+	}
+	if isConnectionLoss(err) {
+		return problem.Away("the database", err)
+	}
+	return err
+}
+
+// translateState sorts by SQLSTATE (PostgreSQL documentation, appendix A).
+func translateState(e *pq.Error) error {
+	state := string(e.Code)
+	switch {
+	case state == "23505", state == "23503", state == "23514", state == "23P01", state == "23502":
+		return &Conflict{Constraint: e.Constraint, cause: e}
+	case strings.HasPrefix(state, "08"), strings.HasPrefix(state, "57P"), state == "53300",
+		state == "40001", state == "40P01", state == "25006", state == "57014":
+		return problem.Away("the database", e)
+	case state == "22021", state == "22P05":
+		return problem.Bad("text with a NUL byte or in an invalid encoding can't be stored").Because(e)
+	}
+	return fmt.Errorf("postgres %s: %w", state, e)
+}
+
+func isConnectionLoss(err error) bool {
+	var netErr net.Error
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		errors.Is(err, sql.ErrConnDone) || errors.Is(err, sql.ErrTxDone) || errors.As(err, &netErr)
+}

@@ -1,0 +1,125 @@
+package db
+
+import (
+	"context"
+	"time"
+)
+
+// Credentials are what a login is checked against.
+type Credentials struct {
+	UserID       int64   `db:"id"`
+	Email        string  `db:"email"`
+	PasswordHash *string `db:"password_hash"`
+	OTPMethod    string  `db:"otp_method"`
+	OTPSecret    []byte  `db:"otp_secret"`
+	OTPLastStep  int64   `db:"otp_last_step"`
+}
+
+// CompanyOption is a company that a user can log in to.
+type CompanyOption struct {
+	CustomerID int64  `db:"customer_id"`
+	Name       string `db:"name"`
+	RoleName   string `db:"role_name"`
+	IsOwner    bool   `db:"is_owner"`
+}
+
+var (
+	qCredentials = prepare(`
+		SELECT id, email, password_hash, otp_method, otp_secret, otp_last_step FROM users WHERE lower(email) = lower($1)`)
+	qOwnCredentials = prepare(`
+		SELECT id, email, password_hash, otp_method, otp_secret, otp_last_step FROM users WHERE id = $1 FOR UPDATE`)
+	qTakeOTPStep = prepare(`UPDATE users SET otp_last_step = $2 WHERE id = $1 AND otp_last_step < $2`)
+	qSetOTP      = prepare(`UPDATE users SET otp_method = $2, otp_secret = $3 WHERE id = $1`)
+	// A company counts with its lowest enabled account; the tenant application goes first.
+	qCompanyOptions = prepare(`
+		SELECT o.customer_id, o.name, o.role_name, o.is_owner FROM (
+			SELECT DISTINCT ON (c.id) c.id AS customer_id, c.name, r.name AS role_name, r.is_owner, m.created_at
+			FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
+			JOIN roles r ON r.id = p.role_id JOIN app_instances i ON i.id = a.app_instance_id
+			JOIN memberships m ON m.customer_id = c.id AND m.user_id = p.user_id
+			WHERE p.user_id = $1 AND NOT p.disabled AND NOT a.disabled
+			ORDER BY c.id, i.application_id, a.id) o
+		ORDER BY o.created_at, o.customer_id`)
+	qInsertLink = prepare(`INSERT INTO link_tokens (hash, user_id, kind, expires_at) VALUES ($1, $2, $3, $4)`)
+	qEndLinks   = prepare(`UPDATE link_tokens SET used_at = now() WHERE user_id = $1 AND used_at IS NULL AND kind = ANY($2)`)
+	qUseLink    = prepare(`
+		UPDATE link_tokens SET used_at = now() WHERE hash = $1 AND used_at IS NULL AND expires_at > now() RETURNING user_id`)
+	qPeekLink = prepare(`
+		SELECT EXISTS (SELECT 1 FROM link_tokens WHERE hash = $1 AND used_at IS NULL AND expires_at > now())`)
+	qSetPassword = prepare(`UPDATE users SET password_hash = $2, password_changed_at = now() WHERE id = $1`)
+	qSweepLinks  = prepare(`DELETE FROM link_tokens WHERE expires_at < now() - interval '30 days'`)
+)
+
+// Credentials reads what an e-mail address logs in with.
+func (s *Store) Credentials(ctx context.Context, email string) (*Credentials, error) {
+	c := &Credentials{}
+	err := s.get(ctx, c, qCredentials, email)
+	return c, err
+}
+
+// OwnCredentials reads a user's credentials and holds the row until the transaction ends.
+func (s *Store) OwnCredentials(ctx context.Context, userID int64) (*Credentials, error) {
+	c := &Credentials{}
+	err := s.get(ctx, c, qOwnCredentials, userID)
+	return c, err
+}
+
+// TakeOTPStep uses up a time step of a user's one-time passwords; false when it was used before.
+func (s *Store) TakeOTPStep(ctx context.Context, userID, step int64) (bool, error) {
+	n, err := s.exec(ctx, qTakeOTPStep, userID, step)
+	return n == 1, err
+}
+
+// SetOTP sets a user's two-factor method and sealed secret.
+func (s *Store) SetOTP(ctx context.Context, userID int64, method string, secret []byte) error {
+	return s.must(ctx, qSetOTP, userID, method, secret)
+}
+
+// CompanyOptions lists the companies where a user has an enabled permission, the one it has
+// belonged to longest first.
+func (s *Store) CompanyOptions(ctx context.Context, userID int64) (rows []CompanyOption, err error) {
+	err = s.list(ctx, &rows, qCompanyOptions, userID)
+	return rows, err
+}
+
+// The kinds of links that set a password.
+const (
+	LinkInvitation = "invitation"
+	LinkReset      = "reset"
+)
+
+// InsertLink makes a link that sets a user's password. Earlier links of the kind end.
+func (s *Store) InsertLink(ctx context.Context, hash [32]byte, userID int64, kind string, expires time.Time) error {
+	if _, err := s.exec(ctx, qEndLinks, userID, []string{kind}); err != nil {
+		return err
+	}
+	_, err := s.exec(ctx, qInsertLink, hash[:], userID, kind, expires)
+	return err
+}
+
+// LinkLives tells whether a link can still be used.
+func (s *Store) LinkLives(ctx context.Context, hash [32]byte) (lives bool, err error) {
+	err = s.get(ctx, &lives, qPeekLink, hash[:])
+	return lives, err
+}
+
+// UseLink uses a link up and ends the user's other links; ErrNoRows when it is unknown, used or
+// expired.
+func (s *Store) UseLink(ctx context.Context, hash [32]byte) (userID int64, err error) {
+	if err = s.get(ctx, &userID, qUseLink, hash[:]); err != nil {
+		return 0, err
+	}
+	_, err = s.exec(ctx, qEndLinks, userID, []string{LinkInvitation, LinkReset})
+	return userID, err
+}
+
+// SetPassword writes a user's password hash and ends the logins made before.
+func (s *Store) SetPassword(ctx context.Context, userID int64, hash string) error {
+	return s.must(ctx, qSetPassword, userID, hash)
+}
+
+// SweepLinks forgets links that have long expired.
+func (s *Store) SweepLinks(ctx context.Context) error {
+	_, err := s.exec(ctx, qSweepLinks)
+	return err
+}

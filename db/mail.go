@@ -1,0 +1,89 @@
+package db
+
+import (
+	"context"
+	"time"
+)
+
+// OutboxMail is a mail on its way out. Message is sealed.
+type OutboxMail struct {
+	ID       int64     `db:"id"`
+	Kind     string    `db:"kind"`
+	Message  []byte    `db:"message"`
+	Attempts int       `db:"attempts"`
+	Created  time.Time `db:"created_at"`
+}
+
+var (
+	qInsertMail = prepare(`INSERT INTO mail_outbox (user_id, kind, message) VALUES (NULLIF($1, 0), $2, $3) RETURNING id`)
+	// A mail that is handed to the queue is out of sight for the lease; if the queue loses it, it
+	// is due again afterwards.
+	qLeaseMails = prepare(`
+		UPDATE mail_outbox SET next_attempt_at = now() + $2 * interval '1 second'
+		WHERE id IN (SELECT id FROM mail_outbox WHERE sent_at IS NULL AND failed_at IS NULL AND next_attempt_at <= now()
+			ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+		RETURNING id, attempts`)
+	qClaimMail = prepare(`
+		UPDATE mail_outbox SET attempts = attempts + 1, next_attempt_at = now() + $2 * interval '1 second'
+		WHERE id = $1 AND attempts = $3 AND sent_at IS NULL AND failed_at IS NULL
+		RETURNING id, kind, message, attempts, created_at`)
+	qMailSent = prepare(`UPDATE mail_outbox SET sent_at = now(), message = '', last_error = '' WHERE id = $1`)
+	qMailLate = prepare(`
+		UPDATE mail_outbox SET next_attempt_at = now() + $2 * interval '1 second', last_error = $3 WHERE id = $1 AND sent_at IS NULL`)
+	qMailFailed = prepare(`UPDATE mail_outbox SET failed_at = now(), message = '', last_error = $2 WHERE id = $1 AND sent_at IS NULL`)
+	qMailsDue   = prepare(`SELECT count(*) FROM mail_outbox WHERE sent_at IS NULL AND failed_at IS NULL`)
+	qSweepMails = prepare(`DELETE FROM mail_outbox WHERE COALESCE(sent_at, failed_at) < now() - interval '30 days'`)
+)
+
+// InsertMail puts a sealed mail into the outbox; userID 0 stands for nobody in particular.
+func (s *Store) InsertMail(ctx context.Context, userID int64, kind string, message []byte) (id int64, err error) {
+	err = s.get(ctx, &id, qInsertMail, userID, kind, message)
+	return id, err
+}
+
+// DueMail names a mail and how many attempts were made on it.
+type DueMail struct {
+	ID       int64 `db:"id" json:"id"`
+	Attempts int   `db:"attempts" json:"attempts"`
+}
+
+// LeaseMails takes up to limit due mails out of sight for the lease.
+func (s *Store) LeaseMails(ctx context.Context, limit int, lease time.Duration) (due []DueMail, err error) {
+	err = s.list(ctx, &due, qLeaseMails, limit, lease.Seconds())
+	return due, err
+}
+
+// ClaimMail begins the next attempt on a mail; ErrNoRows when it is done, or another worker has
+// begun that attempt.
+func (s *Store) ClaimMail(ctx context.Context, due DueMail, lease time.Duration) (*OutboxMail, error) {
+	m := &OutboxMail{}
+	err := s.get(ctx, m, qClaimMail, due.ID, lease.Seconds(), due.Attempts)
+	return m, err
+}
+
+// MailSent ends a mail well and empties it.
+func (s *Store) MailSent(ctx context.Context, id int64) error { return s.must(ctx, qMailSent, id) }
+
+// MailLate puts a mail off until after the wait.
+func (s *Store) MailLate(ctx context.Context, id int64, wait time.Duration, reason string) error {
+	_, err := s.exec(ctx, qMailLate, id, wait.Seconds(), reason)
+	return err
+}
+
+// MailFailed gives a mail up and empties it.
+func (s *Store) MailFailed(ctx context.Context, id int64, reason string) error {
+	_, err := s.exec(ctx, qMailFailed, id, reason)
+	return err
+}
+
+// MailsWaiting counts the mails that are not out yet.
+func (s *Store) MailsWaiting(ctx context.Context) (n int, err error) {
+	err = s.get(ctx, &n, qMailsDue)
+	return n, err
+}
+
+// SweepMails forgets mails that have been out, or given up, for a month.
+func (s *Store) SweepMails(ctx context.Context) error {
+	_, err := s.exec(ctx, qSweepMails)
+	return err
+}

@@ -1,0 +1,203 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"canopy/internal/access"
+	"canopy/internal/relay"
+)
+
+// Permission gives a user a role on an account.
+type Permission struct {
+	ID         int64      `db:"id"`
+	AccountID  int64      `db:"account_id"`
+	UserID     int64      `db:"user_id"`
+	RoleID     int64      `db:"role_id"`
+	Disabled   bool       `db:"disabled"`
+	LastAccess *time.Time `db:"last_access"`
+	CreatedAt  time.Time  `db:"created_at"`
+	// Who granted it; zero when the platform itself did.
+	CreatorID    int64  `db:"creator_id"`
+	CreatorEmail string `db:"creator_email"`
+	// The account's side of it.
+	CustomerID     int64 `db:"customer_id"`
+	ApplicationID  int64 `db:"application_id"`
+	RegionID       int64 `db:"region_id"`
+	InstanceActive bool  `db:"instance_active"`
+	RoleOwner      bool  `db:"role_owner"`
+
+	siblings siblings[Permission]
+}
+
+// Creator is who granted a permission.
+type Creator struct {
+	ID    int64
+	Email string
+}
+
+// CreatedBy is who granted the permission; nil when the platform itself did.
+func (p *Permission) CreatedBy() *Creator {
+	if p.CreatorID == 0 {
+		return nil
+	}
+	return &Creator{ID: p.CreatorID, Email: p.CreatorEmail}
+}
+
+// GlobalID is the node id of the permission.
+func (p *Permission) GlobalID() relay.ID { return relay.ID{Type: "Permission", Int: p.ID} }
+
+const (
+	permissionColumns = `p.id, p.account_id, p.user_id, p.role_id, p.disabled, p.last_access, p.created_at,
+		COALESCE(cr.id, 0) AS creator_id, COALESCE(cr.email, '') AS creator_email,
+		a.customer_id, i.application_id, i.region_id, i.active AS instance_active, r.is_owner AS role_owner`
+	permissionTables = ` FROM permissions p
+		JOIN accounts a ON a.id = p.account_id
+		JOIN app_instances i ON i.id = a.app_instance_id
+		JOIN roles r ON r.id = p.role_id
+		JOIN customers c ON c.id = a.customer_id
+		LEFT JOIN users cr ON cr.id = p.created_by `
+)
+
+var (
+	qPermission = prepare(`
+		SELECT ` + permissionColumns + permissionTables + `WHERE p.id = $3 AND ` + inScope)
+	qPermissionsOfUsers = prepare(`
+		SELECT p.* FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (
+			SELECT ` + permissionColumns + permissionTables + `
+			WHERE p.user_id = k.id AND p.id > $4 AND ` + inScope + ` ORDER BY p.id LIMIT $5) p
+		ORDER BY p.user_id, p.id`)
+	qPermissionsOfAccounts = prepare(`
+		SELECT p.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
+			SELECT ` + permissionColumns + permissionTables + `
+			WHERE p.account_id = k.id AND p.id > $2 ORDER BY p.id LIMIT $3) p
+		ORDER BY p.account_id, p.id`)
+	qPermissionCountsOfUsers = prepare(`
+		SELECT p.user_id AS id, count(*)
+		FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
+		WHERE p.user_id = ANY($1) AND c.lineage >= $2::bigint[] AND c.lineage < $3::bigint[] GROUP BY p.user_id`)
+	qPermissionCountsOfAccounts = prepare(`
+		SELECT account_id AS id, count(*) FROM permissions WHERE account_id = ANY($1) GROUP BY account_id`)
+	qInsertPermission = prepare(`
+		INSERT INTO permissions (account_id, user_id, role_id, disabled, created_by) VALUES ($1, $2, $3, $4, $5) RETURNING id`)
+	qSetPermissionRole     = prepare(`UPDATE permissions SET role_id = $2 WHERE id = $1`)
+	qSetPermissionDisabled = prepare(`UPDATE permissions SET disabled = $2 WHERE id = $1`)
+	qDeletePermission      = prepare(`DELETE FROM permissions WHERE id = $1`)
+	qOtherOwners           = prepare(`
+		SELECT EXISTS (SELECT 1 FROM permissions p JOIN roles r ON r.id = p.role_id
+			WHERE p.account_id = $1 AND p.id <> $2 AND NOT p.disabled AND r.is_owner)`)
+)
+
+func joinPermissions(rows []*Permission) []*Permission {
+	return join(rows, func(p *Permission) *siblings[Permission] { return &p.siblings })
+}
+
+// Permission reads one permission on an account within the scope.
+func (s *Store) Permission(ctx context.Context, scope access.Scope, id int64) (*Permission, error) {
+	p := &Permission{}
+	err := s.get(ctx, p, qPermission, scope.From(), scope.To(), id)
+	return p, err
+}
+
+// Permissions is a page of a user's permissions within the scope, by id.
+func (u *User) Permissions(ctx context.Context, s *Store, scope access.Scope, p relay.Page) ([]*Permission, error) {
+	return follow(ctx, u, &u.siblings, "permissions "+p.Key(), (*User).key,
+		func(ctx context.Context, ids []int64) (map[int64][]*Permission, error) {
+			var rows []*Permission
+			err := s.list(ctx, &rows, qPermissionsOfUsers, scope.From(), scope.To(), ids, afterID(p), p.First+1)
+			return byKey(joinPermissions(rows), func(p *Permission) int64 { return p.UserID }), err
+		})
+}
+
+// PermissionCount counts a user's permissions within the scope.
+func (u *User) PermissionCount(ctx context.Context, s *Store, scope access.Scope) (int, error) {
+	return follow(ctx, u, &u.siblings, "permission count", (*User).key,
+		s.counts(qPermissionCountsOfUsers, scope.From(), scope.To()))
+}
+
+// Permissions is a page of the permissions on an account, by id.
+func (a *Account) Permissions(ctx context.Context, s *Store, p relay.Page) ([]*Permission, error) {
+	return follow(ctx, a, &a.siblings, "permissions "+p.Key(), (*Account).key,
+		func(ctx context.Context, ids []int64) (map[int64][]*Permission, error) {
+			var rows []*Permission
+			err := s.list(ctx, &rows, qPermissionsOfAccounts, ids, afterID(p), p.First+1)
+			return byKey(joinPermissions(rows), func(p *Permission) int64 { return p.AccountID }), err
+		})
+}
+
+// PermissionCount counts the permissions on an account.
+func (a *Account) PermissionCount(ctx context.Context, s *Store) (int, error) {
+	return follow(ctx, a, &a.siblings, "permission count", (*Account).key, s.counts(qPermissionCountsOfAccounts))
+}
+
+// User is the edge from a permission to its user. The user is visible to whoever sees the
+// permission, so the scope is the permission's own.
+func (p *Permission) User(ctx context.Context, s *Store, scope access.Scope) (*User, error) {
+	return follow(ctx, p, &p.siblings, "user", func(p *Permission) int64 { return p.UserID },
+		func(ctx context.Context, ids []int64) (map[int64]*User, error) { return s.usersByID(ctx, scope, ids) })
+}
+
+// Account is the edge from a permission to its account.
+func (p *Permission) Account(ctx context.Context, s *Store, scope access.Scope) (*Account, error) {
+	return follow(ctx, p, &p.siblings, "account", func(p *Permission) int64 { return p.AccountID },
+		func(ctx context.Context, ids []int64) (map[int64]*Account, error) {
+			return s.accountsByID(ctx, scope, ids)
+		})
+}
+
+// Role is the edge from a permission to its role.
+func (p *Permission) Role(ctx context.Context, s *Store) (*Role, error) {
+	return follow(ctx, p, &p.siblings, "role", func(p *Permission) int64 { return p.RoleID }, s.rolesByID)
+}
+
+// Application is the edge from a permission to its account's application.
+func (p *Permission) Application(ctx context.Context, s *Store) (*Application, error) {
+	return follow(ctx, p, &p.siblings, "application", func(p *Permission) int64 { return p.ApplicationID }, s.applicationsByID)
+}
+
+// Region is the edge from a permission to its account's region.
+func (p *Permission) Region(ctx context.Context, s *Store) (*Region, error) {
+	return follow(ctx, p, &p.siblings, "region", func(p *Permission) int64 { return p.RegionID }, s.regionsByID)
+}
+
+// PermissionsUserAccount is the constraint that a user has one permission on an account.
+const PermissionsUserAccount = "permissions_user_account"
+
+// InsertPermission grants a role on an account and makes the user a member of its company.
+// createdBy 0 stands for the platform itself.
+func (s *Store) InsertPermission(ctx context.Context, a *Account, userID, roleID int64, disabled bool, createdBy int64) (id int64, err error) {
+	if err := s.holdMembership(ctx, a.CustomerID, userID); err != nil {
+		return 0, err
+	}
+	var creator *int64
+	if createdBy != 0 {
+		creator = &createdBy
+	}
+	err = s.get(ctx, &id, qInsertPermission, a.ID, userID, roleID, disabled, creator)
+	return id, err
+}
+
+// SetPermissionRole replaces the role of a permission.
+func (s *Store) SetPermissionRole(ctx context.Context, id, roleID int64) error {
+	return s.must(ctx, qSetPermissionRole, id, roleID)
+}
+
+// SetPermissionDisabled suspends a permission or restores it.
+func (s *Store) SetPermissionDisabled(ctx context.Context, id int64, disabled bool) error {
+	return s.must(ctx, qSetPermissionDisabled, id, disabled)
+}
+
+// DeletePermission removes a permission, and the membership that only it gave.
+func (s *Store) DeletePermission(ctx context.Context, p *Permission) error {
+	if err := s.must(ctx, qDeletePermission, p.ID); err != nil {
+		return err
+	}
+	return s.releaseMembership(ctx, p.CustomerID, p.UserID)
+}
+
+// HasOtherOwner tells whether an account has an enabled owner permission besides the named one.
+// The account's row must be held, or the answer can be out of date at once.
+func (s *Store) HasOtherOwner(ctx context.Context, accountID, permissionID int64) (found bool, err error) {
+	err = s.get(ctx, &found, qOtherOwners, accountID, permissionID)
+	return found, err
+}

@@ -1,0 +1,184 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/lib/pq"
+
+	"canopy/internal/access"
+)
+
+// grantRow is one application's side of a caller: permission, account and role.
+type grantRow struct {
+	PermissionID       int64          `db:"permission_id"`
+	PermissionDisabled bool           `db:"permission_disabled"`
+	AccountID          int64          `db:"account_id"`
+	AccountDisabled    bool           `db:"account_disabled"`
+	RoleID             int64          `db:"role_id"`
+	RoleName           string         `db:"role_name"`
+	RoleOwner          bool           `db:"role_owner"`
+	Features           pq.StringArray `db:"features"`
+	Stale              bool           `db:"stale"`
+}
+
+func (g *grantRow) grant() *access.Grant {
+	return &access.Grant{
+		PermissionID: g.PermissionID, AccountID: g.AccountID, RoleID: g.RoleID, RoleName: g.RoleName,
+		Owner: g.RoleOwner, Features: access.ParseFeatures(g.Features), Stale: g.Stale,
+	}
+}
+
+const grantColumns = `p.id AS permission_id, p.disabled AS permission_disabled, a.id AS account_id, a.disabled AS account_disabled,
+	r.id AS role_id, r.name AS role_name, r.is_owner AS role_owner, r.features,
+	COALESCE(p.last_access < now() - interval '1 minute', true) AS stale`
+
+var (
+	qKeyCaller = prepare(`
+		SELECT k.id AS key_id, k.user_id, u.email, k.revoked_at IS NOT NULL OR COALESCE(k.expires_at <= now(), false) AS dead,
+			COALESCE(k.last_used_at < now() - interval '1 minute', true) AS key_stale,
+			COALESCE(a.customer_id, 0) AS customer_id, COALESCE(c.lineage, '{}') AS lineage,
+			COALESCE(p.id, 0) AS permission_id, COALESCE(p.disabled, true) AS permission_disabled,
+			COALESCE(a.id, 0) AS account_id, COALESCE(a.disabled, true) AS account_disabled,
+			COALESCE(r.id, 0) AS role_id, COALESCE(r.name, '') AS role_name, COALESCE(r.is_owner, false) AS role_owner, COALESCE(r.features, '{}') AS features,
+			COALESCE(p.last_access < now() - interval '1 minute', true) AS stale
+		FROM api_keys k JOIN users u ON u.id = k.user_id
+		LEFT JOIN (permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id JOIN roles r ON r.id = p.role_id)
+			ON p.user_id = k.user_id AND p.account_id = $2
+		WHERE k.client_id = $1`)
+	qLoginCaller = prepare(`
+		SELECT u.email, u.password_changed_at, c.lineage, COALESCE(g.code, '') AS code,
+			COALESCE(g.permission_id, 0) AS permission_id, COALESCE(g.account_id, 0) AS account_id,
+			COALESCE(g.role_id, 0) AS role_id, COALESCE(g.role_name, '') AS role_name, COALESCE(g.role_owner, false) AS role_owner,
+			COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale
+		FROM users u JOIN customers c ON c.id = $2
+		LEFT JOIN LATERAL (
+			SELECT DISTINCT ON (i.application_id) app.code, ` + grantColumns + `
+			FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN app_instances i ON i.id = a.app_instance_id
+			JOIN applications app ON app.id = i.application_id JOIN roles r ON r.id = p.role_id
+			WHERE p.user_id = u.id AND a.customer_id = $2 AND NOT p.disabled AND NOT a.disabled
+			ORDER BY i.application_id, a.id) g ON true
+		WHERE u.id = $1`)
+	qExchange = prepare(`
+		SELECT k.id AS key_id, k.user_id, u.email, k.revoked_at IS NOT NULL OR COALESCE(k.expires_at <= now(), false) AS dead,
+			COALESCE(k.last_used_at < now() - interval '1 minute', true) AS key_stale,
+			ARRAY(SELECT s.hash FROM api_key_secrets s WHERE s.api_key_id = k.id AND (s.expires_at IS NULL OR s.expires_at > now())) AS hashes,
+			COALESCE(g.customer_id, 0) AS customer_id, COALESCE(g.account_id, 0) AS account_id,
+			COALESCE(g.permission_id, 0) AS permission_id, COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale
+		FROM api_keys k JOIN users u ON u.id = k.user_id JOIN customers kc ON kc.id = k.customer_id
+		LEFT JOIN LATERAL (
+			SELECT a.customer_id, ` + grantColumns + `
+			FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
+			JOIN app_instances i ON i.id = a.app_instance_id JOIN applications app ON app.id = i.application_id
+			JOIN roles r ON r.id = p.role_id
+			WHERE p.user_id = k.user_id AND NOT p.disabled AND NOT a.disabled AND app.code = $2
+			  AND CASE WHEN $3 = 0 THEN a.customer_id = k.customer_id
+			      ELSE a.id = $3 AND c.lineage[kc.level + 1] = kc.id END
+			ORDER BY a.id LIMIT 1) g ON true
+		WHERE k.client_id = $1`)
+	qTouchPermission = prepare(`
+		UPDATE permissions SET last_access = now() WHERE id = $1 AND COALESCE(last_access < now() - interval '1 minute', true)`)
+	qTouchKey = prepare(`
+		UPDATE api_keys SET last_used_at = now() WHERE id = $1 AND COALESCE(last_used_at < now() - interval '1 minute', true)`)
+)
+
+// Caller is the database's word on who a token stands for.
+type Caller struct {
+	access.Principal
+	// Dead: the API key was revoked or has expired, or the password changed after the login.
+	Dead bool
+}
+
+// KeyCaller looks up the caller of an API key's token on an account. The grant is nil where the
+// permission is gone or disabled, or the account is disabled. ErrNoRows: there is no such key.
+func (s *Store) KeyCaller(ctx context.Context, clientID string, app access.App, accountID int64) (*Caller, error) {
+	var r struct {
+		grantRow
+		KeyID      int64          `db:"key_id"`
+		UserID     int64          `db:"user_id"`
+		Email      string         `db:"email"`
+		Dead       bool           `db:"dead"`
+		KeyStale   bool           `db:"key_stale"`
+		CustomerID int64          `db:"customer_id"`
+		Lineage    access.Lineage `db:"lineage"`
+	}
+	if err := s.get(ctx, &r, qKeyCaller, clientID, accountID); err != nil {
+		return nil, err
+	}
+	c := &Caller{Principal: access.Principal{
+		UserID: r.UserID, Email: r.Email, CustomerID: r.CustomerID, Lineage: r.Lineage,
+		KeyID: r.KeyID, ClientID: clientID, KeyStale: r.KeyStale,
+	}, Dead: r.Dead}
+	if r.PermissionID != 0 && !r.PermissionDisabled && !r.AccountDisabled {
+		c.Grants[app] = r.grant()
+	}
+	return c, nil
+}
+
+// LoginCaller looks up the caller of a login token in a company: one grant for each application,
+// on the account of the lowest id. ErrNoRows: there is no such user or company.
+func (s *Store) LoginCaller(ctx context.Context, userID, customerID int64, issued time.Time) (*Caller, error) {
+	var rows []struct {
+		grantRow
+		Email             string         `db:"email"`
+		PasswordChangedAt *time.Time     `db:"password_changed_at"`
+		Lineage           access.Lineage `db:"lineage"`
+		Code              string         `db:"code"`
+	}
+	if err := s.list(ctx, &rows, qLoginCaller, userID, customerID); err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, ErrNoRows
+	}
+	c := &Caller{Principal: access.Principal{UserID: userID, Email: rows[0].Email, CustomerID: customerID, Lineage: rows[0].Lineage}}
+	if at := rows[0].PasswordChangedAt; at != nil {
+		// Tokens tell their time in whole seconds.
+		c.Dead = issued.Before(at.Truncate(time.Second))
+	}
+	for _, r := range rows {
+		if app, ok := access.ParseApp(r.Code); ok {
+			c.Grants[app] = r.grant()
+		}
+	}
+	return c, nil
+}
+
+// Exchange is what a token request of an API key finds.
+type Exchange struct {
+	KeyID        int64          `db:"key_id"`
+	UserID       int64          `db:"user_id"`
+	Email        string         `db:"email"`
+	Dead         bool           `db:"dead"`
+	KeyStale     bool           `db:"key_stale"`
+	Hashes       pq.ByteaArray  `db:"hashes"`
+	CustomerID   int64          `db:"customer_id"`
+	AccountID    int64          `db:"account_id"`
+	PermissionID int64          `db:"permission_id"`
+	Features     pq.StringArray `db:"features"`
+	Stale        bool           `db:"stale"`
+}
+
+// FindExchange looks up an API key and the account that a token of it for the application would
+// stand on: the one asked for, or with 0 the one of the lowest id in the key's company. AccountID
+// is 0 when none is eligible. ErrNoRows: there is no such key.
+func (s *Store) FindExchange(ctx context.Context, clientID string, app access.App, accountID int64) (*Exchange, error) {
+	x := &Exchange{}
+	err := s.get(ctx, x, qExchange, clientID, app.String(), accountID)
+	return x, err
+}
+
+// Touch writes down that a permission and an API key were used; 0 passes one over. A use within a
+// minute of the last is not written, so a busy key does not queue on its own row.
+func (s *Store) Touch(ctx context.Context, permissionID, keyID int64) error {
+	if permissionID != 0 {
+		if _, err := s.exec(ctx, qTouchPermission, permissionID); err != nil {
+			return err
+		}
+	}
+	if keyID != 0 {
+		_, err := s.exec(ctx, qTouchKey, keyID)
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/lib/pq"
+
+	"canopy/internal/access"
+	"canopy/internal/relay"
+)
+
+// Role is a named set of rights in one application: system-wide, or a company's own.
+type Role struct {
+	ID            int64          `db:"id"`
+	ApplicationID int64          `db:"application_id"`
+	CustomerID    *int64         `db:"customer_id"`
+	Name          string         `db:"name"`
+	Description   string         `db:"description"`
+	IsOwner       bool           `db:"is_owner"`
+	Features      pq.StringArray `db:"features"`
+	CreatedAt     time.Time      `db:"created_at"`
+
+	siblings siblings[Role]
+}
+
+// GlobalID is the node id of the role.
+func (r *Role) GlobalID() relay.ID { return relay.ID{Type: "Role", Int: r.ID} }
+
+const roleColumns = `r.id, r.application_id, r.customer_id, r.name, r.description, r.is_owner, r.features, r.created_at`
+
+var (
+	// A role is in scope when it is system-wide or its company is.
+	roleInScope = `(r.customer_id IS NULL OR EXISTS (SELECT 1 FROM customers c WHERE c.id = r.customer_id AND ` + inScope + `))`
+
+	qRolesByID = prepare(`SELECT ` + roleColumns + ` FROM roles r WHERE r.id = ANY($1)`)
+	qRole      = prepare(`SELECT ` + roleColumns + ` FROM roles r WHERE r.id = $3 AND ` + roleInScope)
+	qOwnRole   = prepare(`
+		SELECT ` + roleColumns + ` FROM roles r JOIN customers c ON c.id = r.customer_id
+		WHERE r.id = $3 AND ` + inScope + ` FOR UPDATE OF r`)
+	qRolesFor = prepare(`
+		SELECT ` + roleColumns + ` FROM roles r
+		WHERE (r.customer_id IS NULL OR r.customer_id = $1) AND ($2::bigint IS NULL OR r.application_id = $2)
+		ORDER BY r.application_id, r.customer_id NULLS FIRST, r.id`)
+	qRolesOf = prepare(`
+		SELECT ` + roleColumns + ` FROM roles r WHERE r.customer_id IS NULL OR r.customer_id = ANY($1)
+		ORDER BY r.application_id, r.customer_id NULLS FIRST, r.id`)
+	qSystemRole = prepare(`
+		SELECT r.id FROM roles r JOIN applications a ON a.id = r.application_id
+		WHERE r.customer_id IS NULL AND a.code = $1 AND lower(r.name) = lower($2)`)
+	qInsertRole = prepare(`
+		INSERT INTO roles AS r (application_id, customer_id, name, description, is_owner, features)
+		VALUES ($1, $2, $3, $4, $5, $6) RETURNING ` + roleColumns)
+	qUpdateRole = prepare(`
+		UPDATE roles r SET name = $2, description = $3, features = $4 WHERE id = $1 RETURNING ` + roleColumns)
+	qDeleteRole    = prepare(`DELETE FROM roles WHERE id = $1`)
+	qPutSystemRole = prepare(`
+		INSERT INTO roles (application_id, name, description, is_owner, features) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (application_id, COALESCE(customer_id, 0), lower(name))
+		DO UPDATE SET features = EXCLUDED.features, description = EXCLUDED.description`)
+)
+
+func joinRoles(rows []*Role) []*Role {
+	return join(rows, func(r *Role) *siblings[Role] { return &r.siblings })
+}
+
+// RoleByID reads a role wherever it belongs; the caller decides whether it fits an account.
+func (s *Store) RoleByID(ctx context.Context, id int64) (*Role, error) {
+	found, err := s.rolesByID(ctx, []int64{id})
+	if err == nil && found[id] == nil {
+		err = ErrNoRows
+	}
+	return found[id], err
+}
+
+// Role reads a role that is system-wide or belongs to a company within the scope.
+func (s *Store) Role(ctx context.Context, scope access.Scope, id int64) (*Role, error) {
+	r := &Role{}
+	err := s.get(ctx, r, qRole, scope.From(), scope.To(), id)
+	return r, err
+}
+
+// CompanyRoleForUpdate holds a company's own role until the transaction ends.
+func (s *Store) CompanyRoleForUpdate(ctx context.Context, scope access.Scope, id int64) (*Role, error) {
+	r := &Role{}
+	err := s.get(ctx, r, qOwnRole, scope.From(), scope.To(), id)
+	return r, err
+}
+
+func (s *Store) rolesByID(ctx context.Context, ids []int64) (map[int64]*Role, error) {
+	var rows []*Role
+	err := s.list(ctx, &rows, qRolesByID, ids)
+	return index(joinRoles(rows), func(r *Role) int64 { return r.ID }), err
+}
+
+// RolesFor lists the roles that a company can give: the system-wide ones and its own, of one
+// application or, with nil, of all.
+func (s *Store) RolesFor(ctx context.Context, customerID int64, applicationID *int64) (rows []*Role, err error) {
+	err = s.list(ctx, &rows, qRolesFor, customerID, applicationID)
+	return joinRoles(rows), err
+}
+
+// Roles is the edge from a company to the roles that it can give.
+func (c *Customer) Roles(ctx context.Context, s *Store) ([]*Role, error) {
+	return follow(ctx, c, &c.siblings, "roles", (*Customer).key,
+		func(ctx context.Context, ids []int64) (map[int64][]*Role, error) {
+			var rows []*Role
+			if err := s.list(ctx, &rows, qRolesOf, ids); err != nil {
+				return nil, err
+			}
+			joinRoles(rows)
+			found := make(map[int64][]*Role, len(ids))
+			for _, id := range ids {
+				for _, r := range rows {
+					if r.CustomerID == nil || *r.CustomerID == id {
+						found[id] = append(found[id], r)
+					}
+				}
+			}
+			return found, nil
+		})
+}
+
+// Application is the edge from a role to its application.
+func (r *Role) Application(ctx context.Context, s *Store) (*Application, error) {
+	return follow(ctx, r, &r.siblings, "application", func(r *Role) int64 { return r.ApplicationID }, s.applicationsByID)
+}
+
+// Customer is the edge from a role to the company that it belongs to; nil when it is system-wide
+// or the company is beyond the scope.
+func (r *Role) Customer(ctx context.Context, s *Store, scope access.Scope) (*Customer, error) {
+	return follow(ctx, r, &r.siblings, "customer",
+		func(r *Role) int64 {
+			if r.CustomerID == nil {
+				return 0
+			}
+			return *r.CustomerID
+		},
+		func(ctx context.Context, ids []int64) (map[int64]*Customer, error) {
+			return s.customersByID(ctx, scope, ids)
+		})
+}
+
+// SystemRole gives the id of an application's system-wide role by its name.
+func (s *Store) SystemRole(ctx context.Context, application access.App, name string) (id int64, err error) {
+	err = s.get(ctx, &id, qSystemRole, application.String(), name)
+	return id, err
+}
+
+// RolesName is the unique index on a role's name within its company and application.
+const RolesName = "roles_name"
+
+// InsertRole makes a company's role.
+func (s *Store) InsertRole(ctx context.Context, r Role) (*Role, error) {
+	row := &Role{}
+	err := s.get(ctx, row, qInsertRole, r.ApplicationID, r.CustomerID, r.Name, r.Description, r.IsOwner, r.Features)
+	return row, err
+}
+
+// UpdateRole writes a role's name, description and features.
+func (s *Store) UpdateRole(ctx context.Context, r *Role) (*Role, error) {
+	row := &Role{}
+	err := s.get(ctx, row, qUpdateRole, r.ID, r.Name, r.Description, r.Features)
+	return row, err
+}
+
+// RoleInUse is the foreign key that keeps a role while permissions carry it.
+const RoleInUse = "permissions_role_id_fkey"
+
+// DeleteRole removes a role that no permission carries.
+func (s *Store) DeleteRole(ctx context.Context, id int64) error { return s.must(ctx, qDeleteRole, id) }
+
+// PutSystemRole makes or brings up to date an application's system-wide role.
+func (s *Store) PutSystemRole(ctx context.Context, r Role) error {
+	_, err := s.exec(ctx, qPutSystemRole, r.ApplicationID, r.Name, r.Description, r.IsOwner, r.Features)
+	return err
+}

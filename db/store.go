@@ -1,0 +1,127 @@
+// Package db holds the platform's only truth: the schema, its rows, and all SQL. Every statement
+// that reads or writes tenant data takes the caller's scope, so that a check forgotten above
+// finds no rows rather than all of them.
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// query is a statement of this package. All of them are prepared when the store opens, so a
+// statement that does not fit the schema is found then, and a hot one is parsed once.
+type query int
+
+var statements []string
+
+func prepare(text string) query {
+	statements = append(statements, text)
+	return query(len(statements) - 1)
+}
+
+// Store runs the package's statements, on the pool or, inside Tx, in one transaction.
+type Store struct {
+	pool     *sqlx.DB
+	tx       *sqlx.Tx
+	prepared []*sqlx.Stmt
+	executed *atomic.Int64
+}
+
+// Close closes the pool.
+func (s *Store) Close() error { return s.pool.Close() }
+
+// Ping tells whether the database answers.
+func (s *Store) Ping(ctx context.Context) error { return translate(ctx, s.pool.PingContext(ctx)) }
+
+// Executed counts the statements that were run since the store was opened.
+func (s *Store) Executed() int64 { return s.executed.Load() }
+
+// Tx runs do in one transaction: committed when it returns nil, rolled back otherwise. Inside a
+// transaction it joins the one that is open.
+func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
+	if s.tx != nil {
+		return do(s)
+	}
+	tx, err := s.pool.BeginTxx(ctx, nil)
+	if err != nil {
+		return translate(ctx, err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if err := do(&Store{pool: s.pool, tx: tx, prepared: s.prepared, executed: s.executed}); err != nil {
+		return err
+	}
+	return translate(ctx, tx.Commit())
+}
+
+func (s *Store) stmt(ctx context.Context, q query) *sqlx.Stmt {
+	s.executed.Add(1)
+	if s.tx != nil {
+		return s.tx.StmtxContext(ctx, s.prepared[q])
+	}
+	return s.prepared[q]
+}
+
+// get reads one row into dst; ErrNoRows when there is none.
+func (s *Store) get(ctx context.Context, dst any, q query, args ...any) error {
+	return translate(ctx, s.stmt(ctx, q).GetContext(ctx, dst, args...))
+}
+
+// list reads all rows into dst, a pointer to a slice.
+func (s *Store) list(ctx context.Context, dst any, q query, args ...any) error {
+	return translate(ctx, s.stmt(ctx, q).SelectContext(ctx, dst, args...))
+}
+
+// exec runs a statement and tells how many rows it touched.
+func (s *Store) exec(ctx context.Context, q query, args ...any) (int64, error) {
+	res, err := s.stmt(ctx, q).ExecContext(ctx, args...)
+	if err != nil {
+		return 0, translate(ctx, err)
+	}
+	n, err := res.RowsAffected()
+	return n, translate(ctx, err)
+}
+
+// must runs a statement that has to touch a row; ErrNoRows when it touched none.
+func (s *Store) must(ctx context.Context, q query, args ...any) error {
+	n, err := s.exec(ctx, q, args...)
+	if err == nil && n == 0 {
+		return ErrNoRows
+	}
+	return err
+}
+
+// stream reads rows one by one, so that a list of any length needs no memory of its own. The
+// error of each ends it.
+func stream[T any](ctx context.Context, s *Store, each func(*T) error, q query, args ...any) error {
+	rows, err := s.stmt(ctx, q).QueryxContext(ctx, args...)
+	if err != nil {
+		return translate(ctx, err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		row := new(T)
+		if err := rows.StructScan(row); err != nil {
+			return translate(ctx, err)
+		}
+		if err := each(row); err != nil {
+			return err
+		}
+	}
+	return translate(ctx, rows.Err())
+}
+
+func prepareAll(ctx context.Context, pool *sqlx.DB) ([]*sqlx.Stmt, error) {
+	prepared := make([]*sqlx.Stmt, len(statements))
+	for i, text := range statements {
+		st, err := pool.PreparexContext(ctx, text)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("prepare %q: %w", text, err))
+		}
+		prepared[i] = st
+	}
+	return prepared, nil
+}

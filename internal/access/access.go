@@ -1,0 +1,97 @@
+// Package access tells who a caller is and how far its arm reaches: the principal of a request,
+// the rights of its role, and the part of the company tree that it may touch.
+package access
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// App is an application of the platform: the audience of a token.
+type App uint8
+
+// The applications, in the order of their ids in a fresh database.
+const (
+	Tenant App = iota
+	Assistant
+	Builder
+	appCount
+)
+
+var appCodes = [appCount]string{"tenant", "assistant", "builder"}
+
+// Apps lists every application.
+func Apps() []App { return []App{Tenant, Assistant, Builder} }
+
+// String is the target_app value of the token endpoint, and the audience of a token.
+func (a App) String() string { return appCodes[a] }
+
+// ParseApp reads a target_app value.
+func ParseApp(s string) (App, bool) {
+	for i, c := range appCodes {
+		if c == s {
+			return App(i), true
+		}
+	}
+	return 0, false
+}
+
+// Grant is what a principal may do in one application: the role that an enabled permission gives
+// it on an account.
+type Grant struct {
+	PermissionID int64
+	AccountID    int64
+	RoleID       int64
+	RoleName     string
+	Owner        bool
+	Features     Features
+	// Stale: the permission's last use was written down over a minute ago.
+	Stale bool
+}
+
+// Principal is the authenticated caller of a request, as the database has it at this moment.
+type Principal struct {
+	UserID int64
+	Email  string
+	// CustomerID is the company that the token acts for; Lineage its ids from the root down.
+	CustomerID int64
+	Lineage    Lineage
+	// KeyID and ClientID are those of the API key; 0 and "" for a login token.
+	KeyID    int64
+	ClientID string
+	// KeyStale: the key's last use was written down over a minute ago.
+	KeyStale bool
+	// Serves tells which applications the token was issued for.
+	Serves [appCount]bool
+	// Grants holds one grant for each application that the token serves, by App; nil elsewhere,
+	// and where the permission or the account has been disabled since.
+	Grants [appCount]*Grant
+	// Expires is when the token does.
+	Expires time.Time
+}
+
+// IsRoot tells whether the caller acts for the root company.
+func (p *Principal) IsRoot() bool { return len(p.Lineage) == 1 }
+
+// Scope is the part of the tree that the caller reaches: its own company and all below.
+func (p *Principal) Scope() Scope { return p.Lineage.Subtree() }
+
+// Login tells a token of a person's login from one of an API key.
+func (p *Principal) Login() bool { return p.KeyID == 0 }
+
+// Scopes is the scope claim: the features of a role, separated by spaces (RFC 8693, section 4.2).
+func (g *Grant) Scopes() string { return strings.Join(g.Features.Names(), " ") }
+
+type principalKey struct{}
+
+// WithPrincipal puts the caller of a request into its context.
+func WithPrincipal(ctx context.Context, p *Principal) context.Context {
+	return context.WithValue(ctx, principalKey{}, p)
+}
+
+// PrincipalOf gives the caller of a request, nil when there is none.
+func PrincipalOf(ctx context.Context) *Principal {
+	p, _ := ctx.Value(principalKey{}).(*Principal)
+	return p
+}

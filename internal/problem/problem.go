@@ -1,0 +1,139 @@
+// Package problem holds the one error type that leaves the product: what a caller may know of a
+// failure, with its REST face (RFC 9457 problem details) and its GraphQL face (message and
+// extensions.code). Everything else is an internal error, whose text never reaches a client.
+package problem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Code is the machine-readable class of a problem, the same through both doors.
+type Code string
+
+// The codes of the contract, section 7.
+const (
+	BadRequest      Code = "BAD_REQUEST"
+	Unauthenticated Code = "UNAUTHENTICATED"
+	Forbidden       Code = "FORBIDDEN"
+	NotFound        Code = "NOT_FOUND"
+	PayloadTooLarge Code = "PAYLOAD_TOO_LARGE"
+	RateLimited     Code = "RATE_LIMITED"
+	Unavailable     Code = "UNAVAILABLE"
+	Internal        Code = "INTERNAL"
+)
+
+var statuses = map[Code]int{
+	BadRequest:      http.StatusBadRequest,
+	Unauthenticated: http.StatusUnauthorized,
+	Forbidden:       http.StatusForbidden,
+	NotFound:        http.StatusNotFound,
+	PayloadTooLarge: http.StatusRequestEntityTooLarge,
+	RateLimited:     http.StatusTooManyRequests,
+	Unavailable:     http.StatusServiceUnavailable,
+	Internal:        http.StatusInternalServerError,
+}
+
+// Fault locates one thing that is wrong with a request: a member of the body ("body.email"), a
+// path or query parameter ("path.cid"), or an argument of a GraphQL field ("first").
+type Fault struct {
+	Location string `json:"location,omitempty"`
+	Message  string `json:"message"`
+}
+
+// Error is a failure that is safe to show. The cause, if any, is for the log only.
+type Error struct {
+	Code   Code
+	Detail string
+	// Reason is an optional finer, machine-readable word ("otp_required"); REST shows it as code.
+	Reason string
+	Faults []Fault
+	// RetryAfter says how long to wait before another try; 0 says nothing.
+	RetryAfter time.Duration
+
+	cause error
+}
+
+func (e *Error) Error() string {
+	if e.cause != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Code, e.Detail, e.cause)
+	}
+	return fmt.Sprintf("%s: %s", e.Code, e.Detail)
+}
+
+func (e *Error) Unwrap() error { return e.cause }
+
+// Status is the HTTP status of the REST face.
+func (e *Error) Status() int { return statuses[e.Code] }
+
+// PublicCode is the word that the REST face shows as code: the reason where there is one.
+func (e *Error) PublicCode() string {
+	if e.Reason != "" {
+		return e.Reason
+	}
+	return string(e.Code)
+}
+
+// New makes an error of a code with a sentence for the caller.
+func New(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Bad is a 400 about the request as a whole, or about a rule that it breaks.
+func Bad(format string, args ...any) *Error { return New(BadRequest, format, args...) }
+
+// Denied is a 403.
+func Denied(format string, args ...any) *Error { return New(Forbidden, format, args...) }
+
+// Missing is a 404.
+func Missing(format string, args ...any) *Error { return New(NotFound, format, args...) }
+
+// Unauthorized is a 401.
+func Unauthorized(format string, args ...any) *Error { return New(Unauthenticated, format, args...) }
+
+// Away is a 503 for a part of the platform that does not answer; callers are told to come back.
+func Away(what string, cause error) *Error {
+	return &Error{Code: Unavailable, Detail: what + " is not available at the moment", RetryAfter: time.Second, cause: cause}
+}
+
+// Invalid is a 400 that names each faulty field.
+func Invalid(faults ...Fault) *Error {
+	detail := "the request is not valid"
+	if len(faults) > 0 {
+		detail = faults[0].Message
+		if faults[0].Location != "" {
+			detail = faults[0].Location + ": " + detail
+		}
+	}
+	return &Error{Code: BadRequest, Detail: detail, Faults: faults}
+}
+
+// With adds the machine-readable reason.
+func (e *Error) With(reason string) *Error {
+	e.Reason = reason
+	return e
+}
+
+// Because adds the cause, which only the log shows.
+func (e *Error) Because(err error) *Error {
+	e.cause = err
+	return e
+}
+
+// From gives the Error in err's chain. A foreign error becomes an internal one, and a cancelled
+// or expired context an unavailable one, so that nothing of their text is shown.
+func From(err error) *Error {
+	var e *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &Error{Code: Unavailable, Detail: "the request took too long or was cancelled", RetryAfter: time.Second, cause: err}
+	}
+	return &Error{Code: Internal, Detail: "internal server error", cause: err}
+}

@@ -1,0 +1,136 @@
+package relay
+
+import (
+	"context"
+	"encoding/base64"
+	"strconv"
+	"strings"
+
+	"canopy/internal/problem"
+)
+
+// The page sizes of every connection (contract, section 8).
+const (
+	DefaultFirst = 50
+	MaxFirst     = 200
+)
+
+// Cursor is a place in an ordered list: the key of a row, one or more integers.
+type Cursor []int64
+
+// String is the opaque form of a cursor.
+func (c Cursor) String() string {
+	var b strings.Builder
+	b.WriteString("c")
+	for _, n := range c {
+		b.WriteByte('.')
+		b.WriteString(strconv.FormatInt(n, 10))
+	}
+	return base64.RawURLEncoding.EncodeToString([]byte(b.String()))
+}
+
+// ParseCursor reads a cursor of exactly keys integers; keys 0 stands for any number of them.
+func ParseCursor(s string, keys int) (Cursor, error) {
+	fault := problem.Invalid(problem.Fault{Location: "after", Message: "is not a cursor of this list"})
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	if err != nil || len(raw) > 2048 {
+		return nil, fault
+	}
+	parts := strings.Split(string(raw), ".")
+	if parts[0] != "c" || len(parts) < 2 || (keys > 0 && len(parts) != keys+1) {
+		return nil, fault
+	}
+	c := make(Cursor, len(parts)-1)
+	for i, p := range parts[1:] {
+		if c[i], err = strconv.ParseInt(p, 10, 64); err != nil || strconv.FormatInt(c[i], 10) != p {
+			return nil, fault
+		}
+	}
+	return c, nil
+}
+
+// Page is what a caller asks of a list: at most First rows, from after the cursor on.
+type Page struct {
+	First int
+	After Cursor
+}
+
+// ParsePage checks the arguments of a connection whose cursors have keys integers.
+func ParsePage(first *int, after *string, keys int) (Page, error) {
+	p := Page{First: DefaultFirst}
+	if first != nil {
+		if *first < 0 || *first > MaxFirst {
+			return p, problem.Invalid(problem.Fault{Location: "first", Message: "must be between 0 and " + strconv.Itoa(MaxFirst)})
+		}
+		p.First = *first
+	}
+	if after != nil && *after != "" {
+		c, err := ParseCursor(*after, keys)
+		if err != nil {
+			return p, err
+		}
+		p.After = c
+	}
+	return p, nil
+}
+
+// Key names the page among the edges of a row.
+func (p Page) Key() string {
+	return strconv.Itoa(p.First) + "/" + p.After.String()
+}
+
+// PageInfo is the Relay type of that name.
+type PageInfo struct {
+	HasNextPage     bool
+	HasPreviousPage bool
+	StartCursor     *string
+	EndCursor       *string
+}
+
+// Edge is one row of a connection with its place.
+type Edge[T any] struct {
+	Node T
+	at   Cursor
+}
+
+// Cursor is the edge's place in its opaque form.
+func (e *Edge[T]) Cursor() string { return e.at.String() }
+
+// Connection is one page of a list.
+type Connection[T any] struct {
+	Edges    []Edge[T]
+	PageInfo PageInfo
+	total    func(context.Context) (int, error)
+}
+
+// NewConnection makes a page of rows that were read with one more than asked for, which tells
+// whether there is a next page. total counts the whole list, when it is asked for.
+func NewConnection[T any](p Page, rows []T, at func(T) Cursor, total func(context.Context) (int, error)) *Connection[T] {
+	c := &Connection[T]{total: total}
+	c.PageInfo.HasPreviousPage = len(p.After) > 0
+	if len(rows) > p.First {
+		rows = rows[:p.First]
+		c.PageInfo.HasNextPage = true
+	}
+	c.Edges = make([]Edge[T], len(rows))
+	for i, r := range rows {
+		c.Edges[i] = Edge[T]{Node: r, at: at(r)}
+	}
+	if n := len(c.Edges); n > 0 {
+		start, end := c.Edges[0].Cursor(), c.Edges[n-1].Cursor()
+		c.PageInfo.StartCursor, c.PageInfo.EndCursor = &start, &end
+	}
+	return c
+}
+
+// Nodes gives the rows without their cursors.
+func (c *Connection[T]) Nodes() []T {
+	nodes := make([]T, len(c.Edges))
+	for i := range c.Edges {
+		nodes[i] = c.Edges[i].Node
+	}
+	return nodes
+}
+
+// TotalCount counts the whole list.
+func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) { return c.total(ctx) }

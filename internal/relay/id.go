@@ -1,0 +1,87 @@
+// Package relay holds the forms of the Relay specifications that both the graph and its rows use:
+// global object ids, cursors and connections.
+package relay
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"canopy/internal/problem"
+)
+
+// ID is an argument or a field of the GraphQL type ID. As output it is the global, opaque id of a
+// node; as input it may also be the plain integer that REST shows, and then Type is empty.
+type ID struct {
+	Type string
+	Int  int64
+}
+
+// Global is the opaque form: base64url of "Type:integer", without padding.
+func (id ID) Global() string {
+	return base64.RawURLEncoding.EncodeToString([]byte(id.Type + ":" + strconv.FormatInt(id.Int, 10)))
+}
+
+// ParseID reads either form of an id.
+func ParseID(s string) (ID, error) {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return ID{Int: n}, nil
+	}
+	if raw, err := base64.RawURLEncoding.Strict().DecodeString(strings.TrimRight(s, "=")); err == nil {
+		typ, num, ok := strings.Cut(string(raw), ":")
+		n, err := strconv.ParseInt(num, 10, 64)
+		if ok && err == nil && isTypeName(typ) && strconv.FormatInt(n, 10) == num {
+			return ID{Type: typ, Int: n}, nil
+		}
+	}
+	return ID{}, problem.Bad("an ID is a global id or an integer of at most 64 bits")
+}
+
+func isTypeName(s string) bool {
+	if s == "" || len(s) > 40 {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// Of gives the integer of an id that must be one of the named type; field is what the caller
+// called it.
+func (id ID) Of(typ, field string) (int64, error) {
+	if id.Type != "" && id.Type != typ {
+		return 0, problem.Invalid(problem.Fault{
+			Location: field,
+			Message:  fmt.Sprintf("is the id of a %s, not of a %s", id.Type, typ),
+		})
+	}
+	return id.Int, nil
+}
+
+// MarshalGQL writes the global form.
+func (id ID) MarshalGQL(w io.Writer) {
+	_, _ = io.WriteString(w, strconv.Quote(id.Global()))
+}
+
+// UnmarshalGQL reads a string or an integer.
+func (id *ID) UnmarshalGQL(v any) (err error) {
+	switch v := v.(type) {
+	case string:
+		*id, err = ParseID(v)
+	case json.Number:
+		*id, err = ParseID(v.String())
+	case int64:
+		*id = ID{Int: v}
+	case int:
+		*id = ID{Int: int64(v)}
+	default:
+		err = problem.Bad("an ID is a string or an integer")
+	}
+	return err
+}

@@ -1,0 +1,107 @@
+package resolvers
+
+import (
+	"context"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+)
+
+// Account gives an account within reach.
+func (q Query) Account(ctx context.Context, id relay.ID) (*db.Account, error) {
+	c, err := q.tenant(ctx, access.PermissionRead)
+	if err != nil {
+		return nil, err
+	}
+	n, err := id.Of("Account", "id")
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.Store.Account(ctx, c.Scope(), n)
+	return row, c.unreached(err, "account", n)
+}
+
+// ListAccounts gives each account of a company within reach by id, with its permissions. after is
+// the cursor of an earlier call; limit 0 gives all.
+func (q Query) ListAccounts(ctx context.Context, id *relay.ID, after relay.Cursor, limit int, each func(*db.AccountLine) error) error {
+	c, err := q.tenant(ctx, access.PermissionRead)
+	if err != nil {
+		return err
+	}
+	company, err := q.customer(ctx, c, id, "cid")
+	if err != nil {
+		return err
+	}
+	return q.Store.StreamAccounts(ctx, company.ID, lastID(after), limit, each)
+}
+
+// SetAccountDisabledInput is an account to close or open.
+type SetAccountDisabledInput struct {
+	ID       relay.ID
+	Disabled bool
+}
+
+// SetAccountDisabledPayload is what SetAccountDisabled changed.
+type SetAccountDisabledPayload struct{ Account *db.Account }
+
+// SetAccountDisabled closes an account to all its users, or opens it again. The account that the
+// caller itself stands on stays open, so that a company does not lock itself out.
+func (m Mutation) SetAccountDisabled(ctx context.Context, in SetAccountDisabledInput) (*SetAccountDisabledPayload, error) {
+	c, err := m.tenant(ctx, access.CompanyWrite)
+	if err != nil {
+		return nil, err
+	}
+	id, err := in.ID.Of("Account", "id")
+	if err != nil {
+		return nil, err
+	}
+	out := &SetAccountDisabledPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		if out.Account, err = tx.AccountForUpdate(ctx, c.Scope(), id); err != nil {
+			return c.unreached(err, "account", id)
+		}
+		if in.Disabled && id == c.AccountID {
+			return problem.Bad("the account that the token stands on can't be disabled with it")
+		}
+		if err := tx.SetAccountDisabled(ctx, id, in.Disabled); err != nil {
+			return err
+		}
+		out.Account.Disabled = in.Disabled
+		return ch.audit(ctx, out.Account.CustomerID, "account.updated", out.Account, details{"disabled": in.Disabled})
+	})
+	return out, err
+}
+
+// AccountEdges resolves the edges of an account.
+type AccountEdges struct{ *Resolver }
+
+// Customer is the company that the account belongs to.
+func (e AccountEdges) Customer(ctx context.Context, obj *db.Account) (*db.Customer, error) {
+	c, err := e.anyApp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return obj.Customer(ctx, e.Store, c.Scope())
+}
+
+// Application is the application of the account.
+func (e AccountEdges) Application(ctx context.Context, obj *db.Account) (*db.Application, error) {
+	return obj.Application(ctx, e.Store)
+}
+
+// Region is where the account runs.
+func (e AccountEdges) Region(ctx context.Context, obj *db.Account) (*db.Region, error) {
+	return obj.Region(ctx, e.Store)
+}
+
+// Permissions is a page of the permissions on the account.
+func (e AccountEdges) Permissions(ctx context.Context, obj *db.Account, first *int, after *string) (*PermissionConnection, error) {
+	if _, err := e.tenant(ctx, access.PermissionRead); err != nil {
+		return nil, err
+	}
+	return connect(ctx, first, after,
+		func(ctx context.Context, p relay.Page) ([]*db.Permission, error) { return obj.Permissions(ctx, e.Store, p) },
+		func(ctx context.Context) (int, error) { return obj.PermissionCount(ctx, e.Store) })
+}

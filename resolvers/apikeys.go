@@ -1,0 +1,200 @@
+package resolvers
+
+import (
+	"context"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+	"canopy/internal/secret"
+)
+
+// The time that the old secret of a rotated key lives on.
+const (
+	defaultGrace = 24 * time.Hour
+	maxGrace     = 30 * 24 * time.Hour
+)
+
+// CreateAPIKeyInput is a new API key.
+type CreateAPIKeyInput struct {
+	CustomerID *relay.ID
+	UserID     *relay.ID
+	Name       *string
+	ExpiresAt  *time.Time
+}
+
+// CreateAPIKeyPayload is what CreateAPIKey made; the secret is shown this once.
+type CreateAPIKeyPayload struct {
+	APIKey       *db.APIKey
+	ClientID     string
+	ClientSecret string
+}
+
+// CreateAPIKey makes an API key: for the caller itself, or, by an owner, for another user.
+func (m Mutation) CreateAPIKey(ctx context.Context, in CreateAPIKeyInput) (*CreateAPIKeyPayload, error) {
+	c, err := m.tenant(ctx, access.KeyWrite)
+	if err != nil {
+		return nil, err
+	}
+	var v check
+	v.optional("name", in.Name)
+	v.future("expiresAt", in.ExpiresAt)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	company, err := m.customer(ctx, c, in.CustomerID, "customerId")
+	if err != nil {
+		return nil, err
+	}
+	userID := c.UserID
+	if in.UserID != nil {
+		user, err := m.user(ctx, c, *in.UserID, "userId")
+		if err != nil {
+			return nil, err
+		}
+		userID = user.ID
+	}
+	if userID != c.UserID && !c.Owner {
+		return nil, errKeyOwnersOnly
+	}
+	out := &CreateAPIKeyPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		member, err := tx.IsMember(ctx, company.ID, userID)
+		if err != nil {
+			return err
+		}
+		if !member {
+			return problem.Invalid(problem.Fault{Location: "userId", Message: "is not a user of the company"})
+		}
+		out.APIKey, out.ClientSecret, err = NewAPIKey(ctx, tx, db.APIKey{
+			CustomerID: company.ID, UserID: userID, Name: or(in.Name, ""), ExpiresAt: in.ExpiresAt,
+		}, ch.actor())
+		if err != nil {
+			return err
+		}
+		out.ClientID = out.APIKey.ClientID
+		return ch.audit(ctx, company.ID, "apiKey.created", out.APIKey, details{"user": userID, "name": or(in.Name, "")})
+	})
+	return out, err
+}
+
+var errKeyOwnersOnly = problem.Denied("only an owner may create, rotate or revoke another user's API key")
+
+// NewAPIKey makes a key with a first secret, which it gives back; createdBy 0 stands for the
+// platform itself.
+func NewAPIKey(ctx context.Context, tx *db.Store, k db.APIKey, createdBy int64) (*db.APIKey, string, error) {
+	plain := secret.NewAPISecret()
+	k.ClientID = secret.NewClientID()
+	row, err := tx.InsertAPIKey(ctx, k, secret.HashSecret(plain), createdBy)
+	return row, plain, err
+}
+
+// RotateAPIKeySecretInput is a key to give a new secret.
+type RotateAPIKeySecretInput struct {
+	ID           relay.ID
+	GraceSeconds *int
+}
+
+// RotateAPIKeySecretPayload is what RotateAPIKeySecret made; the secret is shown this once.
+type RotateAPIKeySecretPayload struct {
+	APIKey       *db.APIKey
+	ClientID     string
+	ClientSecret string
+	GraceEndsAt  time.Time
+}
+
+// RotateAPIKeySecret gives a key a new secret; the old one lives on for the grace time.
+func (m Mutation) RotateAPIKeySecret(ctx context.Context, in RotateAPIKeySecretInput) (*RotateAPIKeySecretPayload, error) {
+	grace := defaultGrace
+	var v check
+	if in.GraceSeconds != nil {
+		if *in.GraceSeconds < 0 || *in.GraceSeconds > int(maxGrace/time.Second) {
+			v.fault("graceSeconds", "must be between 0 and %d", int(maxGrace/time.Second))
+		}
+		grace = time.Duration(*in.GraceSeconds) * time.Second
+	}
+	out := &RotateAPIKeySecretPayload{}
+	err := m.changeKey(ctx, in.ID, "apiKey.rotated", func(tx *db.Store, k *db.APIKey) error {
+		if err := v.err(); err != nil {
+			return err
+		}
+		if k.RevokedAt != nil {
+			return problem.Bad("the key was revoked")
+		}
+		var err error
+		out.APIKey, out.ClientID, out.GraceEndsAt = k, k.ClientID, time.Now().UTC().Add(grace).Truncate(time.Millisecond)
+		out.ClientSecret, err = RotateAPIKey(ctx, tx, k.ID, out.GraceEndsAt)
+		return err
+	})
+	return out, err
+}
+
+// RotateAPIKey gives a key a new secret, which it gives back; the old one lives until graceEnds.
+func RotateAPIKey(ctx context.Context, tx *db.Store, keyID int64, graceEnds time.Time) (string, error) {
+	plain := secret.NewAPISecret()
+	return plain, tx.RotateSecret(ctx, keyID, secret.HashSecret(plain), graceEnds)
+}
+
+// RevokeAPIKeyInput is a key to end.
+type RevokeAPIKeyInput struct{ ID relay.ID }
+
+// RevokeAPIKeyPayload is what RevokeAPIKey ended.
+type RevokeAPIKeyPayload struct{ APIKey *db.APIKey }
+
+// RevokeAPIKey ends a key at once and for good.
+func (m Mutation) RevokeAPIKey(ctx context.Context, in RevokeAPIKeyInput) (*RevokeAPIKeyPayload, error) {
+	out := &RevokeAPIKeyPayload{}
+	err := m.changeKey(ctx, in.ID, "apiKey.revoked", func(tx *db.Store, k *db.APIKey) (err error) {
+		out.APIKey, err = tx.RevokeAPIKey(ctx, k.ID)
+		return err
+	})
+	return out, err
+}
+
+// changeKey changes one key within reach: the caller's own, or, by an owner, another user's.
+func (m Mutation) changeKey(ctx context.Context, id relay.ID, action string, do func(tx *db.Store, k *db.APIKey) error) error {
+	c, err := m.tenant(ctx, access.KeyWrite)
+	if err != nil {
+		return err
+	}
+	n, err := id.Of("ApiKey", "id")
+	if err != nil {
+		return err
+	}
+	return m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		k, err := tx.APIKeyForUpdate(ctx, c.Scope(), n)
+		if err != nil {
+			return c.unreached(err, "API key", n)
+		}
+		if k.UserID != c.UserID && !c.Owner {
+			return errKeyOwnersOnly
+		}
+		if err := do(tx, k); err != nil {
+			return err
+		}
+		return ch.audit(ctx, k.CustomerID, action, k, nil)
+	})
+}
+
+// APIKeyEdges resolves the edges of an API key.
+type APIKeyEdges struct{ *Resolver }
+
+// User is who the key acts for; nil beyond the caller's reach.
+func (e APIKeyEdges) User(ctx context.Context, obj *db.APIKey) (*db.User, error) {
+	c, err := e.anyApp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return obj.User(ctx, e.Store, c.Scope())
+}
+
+// Customer is where the key acts.
+func (e APIKeyEdges) Customer(ctx context.Context, obj *db.APIKey) (*db.Customer, error) {
+	c, err := e.anyApp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return obj.Customer(ctx, e.Store, c.Scope())
+}

@@ -1,0 +1,129 @@
+package resolvers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/relay"
+	"canopy/jobs"
+)
+
+// topicAudit is where the ids of new audit events are told.
+const topicAudit = "audit"
+
+// details are what an audit event says of a change.
+type details map[string]any
+
+// audit writes the event of a change into the change's own transaction.
+func (ch *changes) audit(ctx context.Context, customerID int64, action string, object Node, d details) error {
+	e := db.AuditEvent{CustomerID: customerID, Action: action, ObjectType: object.GlobalID().Type, ObjectID: object.GlobalID().Int}
+	if ch.caller != nil {
+		e.ActorUserID, e.ClientID = &ch.caller.UserID, ch.caller.ClientID
+	}
+	if d != nil {
+		raw, err := json.Marshal(d)
+		if err != nil {
+			return err
+		}
+		e.Details = raw
+	}
+	id, err := ch.tx.InsertAudit(ctx, e)
+	ch.audits = append(ch.audits, id)
+	return err
+}
+
+// actor is the user who makes the change; 0 for the platform itself.
+func (ch *changes) actor() int64 {
+	if ch.caller == nil {
+		return 0
+	}
+	return ch.caller.UserID
+}
+
+// announce tells of a committed change: listeners of its events, and the relay of its outbox
+// rows. Both may miss it; the rows are there.
+func (r *Resolver) announce(ctx context.Context, ch *changes) {
+	for _, id := range ch.audits {
+		r.Bus.Publish(ctx, topicAudit, strconv.AppendInt(nil, id, 10))
+	}
+	if ch.mail {
+		jobs.Wake(ctx, r.Bus)
+	}
+}
+
+// AuditEvents is a page of the changes within reach, newest first.
+func (q Query) AuditEvents(ctx context.Context, first *int, after *string) (*AuditEventConnection, error) {
+	c, err := q.tenant(ctx, access.AuditRead)
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, first, after,
+		func(ctx context.Context, p relay.Page) ([]*db.AuditEvent, error) {
+			return q.Store.AuditEvents(ctx, c.Scope(), p)
+		},
+		func(ctx context.Context) (int, error) { return q.Store.AuditCount(ctx, c.Scope()) })
+}
+
+// AuditEvent gives the changes within reach as they happen, until the token ends.
+func (s Subscription) AuditEvent(ctx context.Context) (<-chan *db.AuditEvent, error) {
+	if _, err := s.tenant(ctx, access.AuditRead); err != nil {
+		return nil, err
+	}
+	return follow(ctx, s.Resolver, topicAudit, func(ctx context.Context, payload []byte) (*db.AuditEvent, error) {
+		c, err := s.tenant(ctx, access.AuditRead)
+		if err != nil {
+			return nil, err
+		}
+		id, err := strconv.ParseInt(string(payload), 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		e, err := s.Store.AuditEvent(ctx, c.Scope(), id)
+		if errors.Is(err, db.ErrNoRows) {
+			return nil, nil
+		}
+		return e, err
+	}), nil
+}
+
+func (q Query) auditNode(ctx context.Context, id relay.ID) (*db.AuditEvent, error) {
+	c, err := q.tenant(ctx, access.AuditRead)
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.Store.AuditEvent(ctx, c.Scope(), id.Int)
+	return row, c.unreached(err, "audit event", id.Int)
+}
+
+// AuditEventEdges resolves the edges of an audit event.
+type AuditEventEdges struct{ *Resolver }
+
+// ClientID is the API key that was used; nil for a person and for the platform itself.
+func (e AuditEventEdges) ClientID(_ context.Context, obj *db.AuditEvent) (*string, error) {
+	if obj.ClientID == "" {
+		return nil, nil
+	}
+	return &obj.ClientID, nil
+}
+
+// Actor is who made the change; nil for the platform itself, and beyond the caller's reach.
+func (e AuditEventEdges) Actor(ctx context.Context, obj *db.AuditEvent) (*db.User, error) {
+	c, err := e.anyApp(ctx)
+	if err != nil || obj.ActorUserID == nil {
+		return nil, err
+	}
+	return obj.Actor(ctx, e.Store, c.Scope())
+}
+
+// Customer is the company that the change is about.
+func (e AuditEventEdges) Customer(ctx context.Context, obj *db.AuditEvent) (*db.Customer, error) {
+	c, err := e.anyApp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return obj.Customer(ctx, e.Store, c.Scope())
+}

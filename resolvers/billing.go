@@ -1,0 +1,95 @@
+package resolvers
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+)
+
+// Billing gives the billing record of a company within reach; a 404 before there is any.
+func (q Query) Billing(ctx context.Context, id *relay.ID) (*db.Billing, error) {
+	c, err := q.tenant(ctx, access.BillingRead)
+	if err != nil {
+		return nil, err
+	}
+	company, err := q.customer(ctx, c, id, "cid")
+	if err != nil {
+		return nil, err
+	}
+	record, err := company.Billing(ctx, q.Store, c.Scope())
+	if err == nil && record == nil {
+		err = problem.Missing("the company %d has no billing record yet", company.ID)
+	}
+	return record, err
+}
+
+// SaveBillingInput is a billing record; nil keeps a field.
+type SaveBillingInput struct {
+	CustomerID                                                                                        *relay.ID
+	BillingName, BusinessID, TaxID, AddressLine1, AddressLine2, City, State, ZipCode, CountryCode *string
+}
+
+// SaveBillingPayload is what SaveBilling wrote.
+type SaveBillingPayload struct{ Billing *db.Billing }
+
+// SaveBilling makes a company's billing record, or writes the given fields of the one it has.
+func (m Mutation) SaveBilling(ctx context.Context, in SaveBillingInput) (*SaveBillingPayload, error) {
+	c, err := m.tenant(ctx, access.BillingWrite)
+	if err != nil {
+		return nil, err
+	}
+	var v check
+	v.optional("billingName", in.BillingName)
+	v.optional("businessId", in.BusinessID)
+	v.optional("taxId", in.TaxID)
+	v.optional("addressLine1", in.AddressLine1)
+	v.optional("addressLine2", in.AddressLine2)
+	v.optional("city", in.City)
+	v.optional("state", in.State)
+	v.optional("zipCode", in.ZipCode)
+	v.country("countryCode", in.CountryCode)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	company, err := m.customer(ctx, c, in.CustomerID, "customerId")
+	if err != nil {
+		return nil, err
+	}
+	out := &SaveBillingPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		out.Billing, err = tx.SaveBilling(ctx, c.Scope(), company.ID, db.BillingPatch{
+			BillingName: in.BillingName, BusinessID: in.BusinessID, TaxID: in.TaxID, AddressLine1: in.AddressLine1,
+			AddressLine2: in.AddressLine2, City: in.City, State: in.State, ZipCode: in.ZipCode, CountryCode: in.CountryCode,
+		})
+		if err != nil {
+			return c.unreached(err, "company", company.ID)
+		}
+		return ch.audit(ctx, company.ID, "billing.saved", out.Billing, nil)
+	})
+	return out, err
+}
+
+// countries are the officially assigned codes of ISO 3166-1 alpha-2.
+var countries = strings.Fields(`
+	AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ
+	CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR
+	GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP
+	KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT
+	MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW
+	SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ
+	UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW`)
+
+// country checks a country code; the empty one says that there is none.
+func (v *check) country(field string, code *string) {
+	if code == nil || *code == "" {
+		return
+	}
+	if _, known := slices.BinarySearch(countries, *code); !known {
+		v.fault(field, "is not a country code of ISO 3166-1 alpha-2, such as DE")
+	}
+}

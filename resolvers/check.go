@@ -1,0 +1,102 @@
+package resolvers
+
+import (
+	"fmt"
+	"net/mail"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"canopy/internal/problem"
+)
+
+// The lengths of texts, in characters.
+const (
+	maxName  = 200
+	maxText  = 2000
+	maxEmail = 254
+)
+
+// check collects the faults of an input, so that a caller hears of all of them at once.
+type check struct{ faults []problem.Fault }
+
+func (v *check) fault(field, format string, args ...any) {
+	v.faults = append(v.faults, problem.Fault{Location: field, Message: fmt.Sprintf(format, args...)})
+}
+
+// err is a 400 that names every fault; nil when there is none.
+func (v *check) err() error {
+	if len(v.faults) == 0 {
+		return nil
+	}
+	return problem.Invalid(v.faults...)
+}
+
+// line checks a text of one line that may be empty.
+func (v *check) line(field, s string, limit int) {
+	switch {
+	case !utf8.ValidString(s):
+		v.fault(field, "is not valid UTF-8")
+	case utf8.RuneCountInString(s) > limit:
+		v.fault(field, "is longer than %d characters", limit)
+	case strings.ContainsFunc(s, unicode.IsControl):
+		v.fault(field, "must not contain control characters")
+	}
+}
+
+// text checks a text that may have several lines.
+func (v *check) text(field, s string, limit int) {
+	switch {
+	case !utf8.ValidString(s):
+		v.fault(field, "is not valid UTF-8")
+	case utf8.RuneCountInString(s) > limit:
+		v.fault(field, "is longer than %d characters", limit)
+	case strings.ContainsRune(s, 0):
+		v.fault(field, "must not contain NUL bytes")
+	}
+}
+
+// name checks a text of one line that must say something.
+func (v *check) name(field, s string) {
+	if strings.TrimSpace(s) == "" {
+		v.fault(field, "must not be empty")
+		return
+	}
+	v.line(field, s, maxName)
+}
+
+// optional checks the line behind a pointer, if there is any.
+func (v *check) optional(field string, s *string) {
+	if s != nil {
+		v.line(field, *s, maxName)
+	}
+}
+
+// email checks an address: what RFC 5321 calls a mailbox, without a display name.
+func (v *check) email(field, s string) {
+	a, err := mail.ParseAddress(s)
+	switch {
+	case len(s) > maxEmail:
+		v.fault(field, "is longer than %d bytes", maxEmail)
+	case err != nil, a.Address != s, strings.ContainsFunc(s, unicode.IsSpace):
+		v.fault(field, "is not an e-mail address")
+	default:
+		v.line(field, s, maxEmail)
+	}
+}
+
+// future checks a moment that must lie ahead.
+func (v *check) future(field string, t *time.Time) {
+	if t != nil && !t.After(time.Now()) {
+		v.fault(field, "must lie in the future")
+	}
+}
+
+// or gives the value behind a pointer, or the default.
+func or[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}

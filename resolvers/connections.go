@@ -1,0 +1,51 @@
+package resolvers
+
+import (
+	"context"
+
+	"canopy/db"
+	"canopy/internal/relay"
+)
+
+// Node is every object with a global id.
+type Node interface{ GlobalID() relay.ID }
+
+// The connections of the graph, and their edges.
+type (
+	CustomerConnection   = relay.Connection[*db.Customer]
+	CustomerEdge         = relay.Edge[*db.Customer]
+	UserConnection       = relay.Connection[*db.User]
+	UserEdge             = relay.Edge[*db.User]
+	PermissionConnection = relay.Connection[*db.Permission]
+	PermissionEdge       = relay.Edge[*db.Permission]
+	AccountConnection    = relay.Connection[*db.Account]
+	AccountEdge          = relay.Edge[*db.Account]
+	APIKeyConnection     = relay.Connection[*db.APIKey]
+	APIKeyEdge           = relay.Edge[*db.APIKey]
+	AuditEventConnection = relay.Connection[*db.AuditEvent]
+	AuditEventEdge       = relay.Edge[*db.AuditEvent]
+)
+
+// connect answers a connection whose cursors are ids: it reads the page that the arguments ask
+// for, and counts only when asked.
+func connect[T Node](ctx context.Context, first *int, after *string,
+	read func(context.Context, relay.Page) ([]T, error), count func(context.Context) (int, error),
+) (*relay.Connection[T], error) {
+	return connectBy(ctx, first, after, 1, func(row T) relay.Cursor { return relay.Cursor{row.GlobalID().Int} }, read, count)
+}
+
+// connectBy is connect for a list in another order; keys is the number of integers in its
+// cursors, 0 for any.
+func connectBy[T any](ctx context.Context, first *int, after *string, keys int, at func(T) relay.Cursor,
+	read func(context.Context, relay.Page) ([]T, error), count func(context.Context) (int, error),
+) (*relay.Connection[T], error) {
+	page, err := relay.ParsePage(first, after, keys)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := read(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	return relay.NewConnection(page, rows, at, count), nil
+}

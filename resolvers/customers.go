@@ -1,0 +1,411 @@
+package resolvers
+
+import (
+	"context"
+	"strings"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+)
+
+// Customer gives a company within reach, the caller's own when id is left out.
+func (q Query) Customer(ctx context.Context, id *relay.ID) (*db.Customer, error) {
+	c, err := q.tenant(ctx, access.CompanyRead)
+	if err != nil {
+		return nil, err
+	}
+	return q.customer(ctx, c, id, "id")
+}
+
+// ListedCustomer is a company in the streamed list, with its names from the root down.
+type ListedCustomer struct {
+	*db.Customer
+	Path string
+}
+
+// ListCustomers gives each company below one within reach, in preorder, and with self that one
+// first. after is a cursor of an earlier call, limit 0 gives all; more rows than the limit are
+// never read, so the caller asks for one more to know whether there are any.
+func (q Query) ListCustomers(ctx context.Context, id *relay.ID, self bool, after relay.Cursor, limit int, each func(ListedCustomer) error) error {
+	c, err := q.tenant(ctx, access.CompanyRead)
+	if err != nil {
+		return err
+	}
+	top, err := q.customer(ctx, c, id, "cid")
+	if err != nil {
+		return err
+	}
+	if len(after) == 0 && !self {
+		after = relay.Cursor(top.Lineage)
+	}
+	var names pathNames
+	return q.Store.StreamSubtree(ctx, top.Lineage.Subtree(), after, limit, func(row *db.Customer) error {
+		path, err := names.of(ctx, q.Store, row)
+		if err != nil {
+			return err
+		}
+		return each(ListedCustomer{row, path})
+	})
+}
+
+// pathNames keeps the names on the way from the root to the last company of a list in preorder:
+// the next one's parent is always among them, so only the first needs to look its ancestors up.
+type pathNames []string
+
+func (names *pathNames) of(ctx context.Context, s *db.Store, row *db.Customer) (string, error) {
+	if len(*names) == 0 && row.Level > 0 {
+		above, err := row.Ancestors(ctx, s)
+		if err != nil {
+			return "", err
+		}
+		for _, a := range above {
+			*names = append(*names, a.Name)
+		}
+	}
+	*names = append((*names)[:row.Level], row.Name)
+	return strings.Join(*names, "/"), nil
+}
+
+// CreateCustomerInput is a new company.
+type CreateCustomerInput struct {
+	ParentID          *relay.ID
+	Name              string
+	RegionID          relay.ID
+	CanAddCustomers   *bool
+	DescendantsCanAdd *bool
+	Email             string
+	FirstName         *string
+	LastName          *string
+	Assistant         *bool
+	Builder           *bool
+	Tenant            *bool
+}
+
+// CreateCustomerPayload is what CreateCustomer made.
+type CreateCustomerPayload struct {
+	Customer *db.Customer
+	Admin    *db.User
+}
+
+// CreateCustomer makes a company with its accounts and its first admin, who owns them.
+func (m Mutation) CreateCustomer(ctx context.Context, in CreateCustomerInput) (*CreateCustomerPayload, error) {
+	c, err := m.tenant(ctx, access.CompanyCreate)
+	if err != nil {
+		return nil, err
+	}
+	var v check
+	v.name("name", in.Name)
+	v.email("email", in.Email)
+	v.optional("firstName", in.FirstName)
+	v.optional("lastName", in.LastName)
+	regionID, err := in.RegionID.Of("Region", "regionId")
+	if err != nil {
+		return nil, err
+	}
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	if err := m.mayAddCustomers(ctx, c); err != nil {
+		return nil, err
+	}
+	parent, err := m.customer(ctx, c, in.ParentID, "parentId")
+	if err != nil {
+		return nil, err
+	}
+	flags := db.Customer{
+		ParentID: &parent.ID, Name: in.Name, RegionID: regionID,
+		CanAddCustomers: or(in.CanAddCustomers, false), DescendantsCanAdd: or(in.DescendantsCanAdd, false),
+	}
+	if err := m.flagsAllowedBelow(ctx, parent, flags); err != nil {
+		return nil, err
+	}
+	instances, err := m.chosenInstances(ctx, in, regionID)
+	if err != nil {
+		return nil, err
+	}
+	out := &CreateCustomerPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		if out.Customer, err = tx.InsertCustomer(ctx, flags); err != nil {
+			return err
+		}
+		if out.Admin, err = m.invite(ctx, ch, out.Customer, invitee{in.Email, or(in.FirstName, ""), or(in.LastName, in.Name)}); err != nil {
+			return err
+		}
+		if err := m.openAccounts(ctx, ch, out.Customer, out.Admin, instances); err != nil {
+			return err
+		}
+		return ch.audit(ctx, out.Customer.ID, "customer.created", out.Customer, details{"name": in.Name, "admin": out.Admin.ID})
+	})
+	return out, err
+}
+
+// mayAddCustomers tells whether the caller's company may create others.
+func (r *Resolver) mayAddCustomers(ctx context.Context, c *caller) error {
+	own, err := r.Store.Customer(ctx, c.Scope(), c.CustomerID)
+	if err != nil {
+		return c.unreached(err, "company", c.CustomerID)
+	}
+	may, err := r.effectiveCanAdd(ctx, own)
+	if err == nil && !may {
+		err = problem.Denied("the company %q may not add customers: canAddCustomers is off, or an ancestor has turned descendantsCanAdd off", own.Name)
+	}
+	return err
+}
+
+// effectiveCanAdd: root is never restricted; below, a company's own flag holds only while every
+// ancestor lets its descendants add.
+func (r *Resolver) effectiveCanAdd(ctx context.Context, row *db.Customer) (bool, error) {
+	switch {
+	case row.ParentID == nil:
+		return true, nil
+	case !row.CanAddCustomers:
+		return false, nil
+	}
+	return row.AncestorsAllow(ctx, r.Store)
+}
+
+// flagsAllowedBelow refuses a flag for a new company that one above forbids.
+func (r *Resolver) flagsAllowedBelow(ctx context.Context, parent *db.Customer, flags db.Customer) error {
+	if !flags.CanAddCustomers && !flags.DescendantsCanAdd {
+		return nil
+	}
+	allowed, err := parent.AncestorsAllow(ctx, r.Store)
+	if err != nil {
+		return err
+	}
+	if !allowed || !parent.DescendantsCanAdd {
+		return problem.Denied("a company above has descendantsCanAdd off: canAddCustomers and descendantsCanAdd can't be turned on here")
+	}
+	return nil
+}
+
+// chosenInstances gives the application instances that a new company gets accounts in.
+func (r *Resolver) chosenInstances(ctx context.Context, in CreateCustomerInput, regionID int64) (map[access.App]int64, error) {
+	available, err := r.Store.InstancesIn(ctx, regionID)
+	if err != nil {
+		return nil, err
+	}
+	var v check
+	if available[access.Assistant.String()] == 0 || available[access.Builder.String()] == 0 {
+		v.fault("regionId", "is not one of the available regions")
+		return nil, v.err()
+	}
+	chosen := map[access.App]int64{}
+	for app, wanted := range map[access.App]*bool{access.Assistant: in.Assistant, access.Builder: in.Builder, access.Tenant: in.Tenant} {
+		if !or(wanted, true) {
+			continue
+		}
+		if chosen[app] = available[app.String()]; chosen[app] == 0 {
+			v.fault(app.String(), "is not available in the region %d", regionID)
+		}
+	}
+	return chosen, v.err()
+}
+
+// openAccounts opens an account for each chosen application and makes the admin its owner.
+func (r *Resolver) openAccounts(ctx context.Context, ch *changes, company *db.Customer, admin *db.User, instances map[access.App]int64) error {
+	for _, app := range access.Apps() {
+		instance, wanted := instances[app]
+		if !wanted {
+			continue
+		}
+		id, err := ch.tx.InsertAccount(ctx, company.ID, instance, company.Name)
+		if err != nil {
+			return err
+		}
+		role, err := ch.tx.SystemRole(ctx, app, OwnerRole)
+		if err != nil {
+			return err
+		}
+		account := &db.Account{ID: id, CustomerID: company.ID}
+		if _, err := ch.tx.InsertPermission(ctx, account, admin.ID, role, false, ch.actor()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// UpdateCustomerInput is a change of a company; nil keeps a field.
+type UpdateCustomerInput struct {
+	CustomerID        relay.ID
+	Name              *string
+	CanAddCustomers   *bool
+	DescendantsCanAdd *bool
+}
+
+// UpdateCustomerPayload is what UpdateCustomer changed.
+type UpdateCustomerPayload struct{ Customer *db.Customer }
+
+// UpdateCustomer renames a company or sets its flags.
+func (m Mutation) UpdateCustomer(ctx context.Context, in UpdateCustomerInput) (*UpdateCustomerPayload, error) {
+	c, err := m.tenant(ctx, access.CompanyWrite)
+	if err != nil {
+		return nil, err
+	}
+	id, err := in.CustomerID.Of("Customer", "customerId")
+	if err != nil {
+		return nil, err
+	}
+	var v check
+	if in.Name != nil {
+		v.name("name", *in.Name)
+	}
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	out := &UpdateCustomerPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		row, err := tx.CustomerForUpdate(ctx, c.Scope(), id)
+		if err != nil {
+			return c.unreached(err, "company", id)
+		}
+		next := *row
+		next.Name = or(in.Name, row.Name)
+		next.CanAddCustomers = or(in.CanAddCustomers, row.CanAddCustomers)
+		next.DescendantsCanAdd = or(in.DescendantsCanAdd, row.DescendantsCanAdd)
+		if err := mayTurnOn(ctx, tx, c, row, &next); err != nil {
+			return err
+		}
+		if out.Customer, err = tx.UpdateCustomer(ctx, c.Scope(), &next); err != nil {
+			return err
+		}
+		return ch.audit(ctx, id, "customer.updated", row, details{
+			"name": next.Name, "canAddCustomers": next.CanAddCustomers, "descendantsCanAdd": next.DescendantsCanAdd,
+		})
+	})
+	return out, err
+}
+
+// mayTurnOn: a flag is turned on only from above (root: by itself), and only where no ancestor
+// forbids it.
+func mayTurnOn(ctx context.Context, tx *db.Store, c *caller, row, next *db.Customer) error {
+	turnsOn := next.CanAddCustomers && !row.CanAddCustomers || next.DescendantsCanAdd && !row.DescendantsCanAdd
+	if !turnsOn || row.ParentID == nil {
+		return nil
+	}
+	if row.ID == c.CustomerID {
+		return problem.Denied("a company's canAddCustomers and descendantsCanAdd are turned on only by a company above it")
+	}
+	allowed, err := row.AncestorsAllow(ctx, tx)
+	if err == nil && !allowed {
+		err = problem.Denied("a company above has descendantsCanAdd off: canAddCustomers and descendantsCanAdd can't be turned on here")
+	}
+	return err
+}
+
+// CustomerEdges resolves the edges of a company.
+type CustomerEdges struct{ *Resolver }
+
+// EffectiveCanAddCustomers tells whether the company may create others at this moment.
+func (e CustomerEdges) EffectiveCanAddCustomers(ctx context.Context, obj *db.Customer) (bool, error) {
+	return e.effectiveCanAdd(ctx, obj)
+}
+
+// Path joins the names from the root down.
+func (e CustomerEdges) Path(ctx context.Context, obj *db.Customer) (string, error) {
+	var names pathNames
+	return names.of(ctx, e.Store, obj)
+}
+
+// Region is where the company's data lives.
+func (e CustomerEdges) Region(ctx context.Context, obj *db.Customer) (*db.Region, error) {
+	return obj.Region(ctx, e.Store)
+}
+
+// Parent is the company above; nil for the root.
+func (e CustomerEdges) Parent(ctx context.Context, obj *db.Customer) (*db.CustomerRef, error) {
+	if obj.ParentID == nil {
+		return nil, nil
+	}
+	above, err := obj.Ancestors(ctx, e.Store)
+	if err != nil {
+		return nil, err
+	}
+	return above[len(above)-1], nil
+}
+
+// Ancestors lists the companies above, root first.
+func (e CustomerEdges) Ancestors(ctx context.Context, obj *db.Customer) ([]*db.CustomerRef, error) {
+	return obj.Ancestors(ctx, e.Store)
+}
+
+// Children is a page of the companies right below.
+func (e CustomerEdges) Children(ctx context.Context, obj *db.Customer, first *int, after *string) (*CustomerConnection, error) {
+	return connect(ctx, first, after,
+		func(ctx context.Context, p relay.Page) ([]*db.Customer, error) { return obj.Children(ctx, e.Store, p) },
+		func(ctx context.Context) (int, error) { return obj.ChildCount(ctx, e.Store) })
+}
+
+// Descendants is a page of the companies anywhere below, in preorder.
+func (e CustomerEdges) Descendants(ctx context.Context, obj *db.Customer, self bool, first *int, after *string) (*CustomerConnection, error) {
+	return connectBy(ctx, first, after, 0, func(c *db.Customer) relay.Cursor { return relay.Cursor(c.Lineage) },
+		func(ctx context.Context, p relay.Page) ([]*db.Customer, error) { return obj.Descendants(ctx, e.Store, self, p) },
+		func(ctx context.Context) (int, error) {
+			n, err := obj.DescendantCount(ctx, e.Store)
+			if !self {
+				n--
+			}
+			return n, err
+		})
+}
+
+// Users is a page of the company's users.
+func (e CustomerEdges) Users(ctx context.Context, obj *db.Customer, first *int, after *string) (*UserConnection, error) {
+	if _, err := e.tenant(ctx, access.UserRead); err != nil {
+		return nil, err
+	}
+	return connect(ctx, first, after,
+		func(ctx context.Context, p relay.Page) ([]*db.User, error) { return obj.Users(ctx, e.Store, p) },
+		func(ctx context.Context) (int, error) { return obj.UserCount(ctx, e.Store) })
+}
+
+// Accounts is a page of the company's application accounts.
+func (e CustomerEdges) Accounts(ctx context.Context, obj *db.Customer, first *int, after *string) (*AccountConnection, error) {
+	if _, err := e.tenant(ctx, access.PermissionRead); err != nil {
+		return nil, err
+	}
+	return connect(ctx, first, after,
+		func(ctx context.Context, p relay.Page) ([]*db.Account, error) { return obj.Accounts(ctx, e.Store, p) },
+		func(ctx context.Context) (int, error) { return obj.AccountCount(ctx, e.Store) })
+}
+
+// Billing is the company's billing record.
+func (e CustomerEdges) Billing(ctx context.Context, obj *db.Customer) (*db.Billing, error) {
+	c, err := e.tenant(ctx, access.BillingRead)
+	if err != nil {
+		return nil, err
+	}
+	return obj.Billing(ctx, e.Store, c.Scope())
+}
+
+// Roles lists the roles that the company can give.
+func (e CustomerEdges) Roles(ctx context.Context, obj *db.Customer) ([]*db.Role, error) {
+	if _, err := e.tenant(ctx, access.PermissionRead); err != nil {
+		return nil, err
+	}
+	return obj.Roles(ctx, e.Store)
+}
+
+// APIKeys is a page of the company's API keys.
+func (e CustomerEdges) APIKeys(ctx context.Context, obj *db.Customer, first *int, after *string) (*APIKeyConnection, error) {
+	if _, err := e.tenant(ctx, access.KeyRead); err != nil {
+		return nil, err
+	}
+	return connect(ctx, first, after,
+		func(ctx context.Context, p relay.Page) ([]*db.APIKey, error) { return obj.APIKeys(ctx, e.Store, p) },
+		func(ctx context.Context) (int, error) { return obj.APIKeyCount(ctx, e.Store) })
+}
+
+// CustomerRefEdges resolves the edge of a reference to a company.
+type CustomerRefEdges struct{ *Resolver }
+
+// Customer is the company itself; nil beyond the caller's reach.
+func (e CustomerRefEdges) Customer(ctx context.Context, obj *db.CustomerRef) (*db.Customer, error) {
+	c, err := e.tenant(ctx, access.CompanyRead)
+	if err != nil {
+		return nil, err
+	}
+	return obj.Customer(ctx, e.Store, c.Scope())
+}

@@ -1,0 +1,56 @@
+package resolvers
+
+import (
+	"context"
+
+	"canopy/db"
+	"canopy/internal/access"
+)
+
+// Me is who a token stands for.
+type Me struct {
+	CustomerID     int64
+	UserIdentityID int64
+	Email          string
+	Customer       *db.Customer
+	User           *db.User
+	Grants         []*Grant
+}
+
+// Grant is what a token may do in one application.
+type Grant struct {
+	Application string
+	AccountID   int64
+	RoleName    string
+	IsOwner     bool
+	Features    []string
+}
+
+// Me gives the caller.
+func (q Query) Me(ctx context.Context) (*Me, error) {
+	c, err := q.anyApp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	me := &Me{CustomerID: c.CustomerID, UserIdentityID: c.UserID, Email: c.Email}
+	for _, app := range access.Apps() {
+		if g := c.Grants[app]; g != nil && c.Serves[app] {
+			me.Grants = append(me.Grants, &Grant{app.String(), g.AccountID, g.RoleName, g.Owner, g.Features.Names()})
+		}
+	}
+	if me.Customer, err = q.Store.Customer(ctx, c.Scope(), c.CustomerID); err != nil {
+		return nil, c.unreached(err, "company", c.CustomerID)
+	}
+	if me.User, err = q.Store.User(ctx, c.Scope(), c.UserID); err != nil {
+		return nil, c.unreached(err, "user", c.UserID)
+	}
+	return me, nil
+}
+
+// Identity gives the caller of the tenant application, as REST asks for it.
+func (q Query) Identity(ctx context.Context) (*Me, error) {
+	if _, err := q.tenant(ctx, 0); err != nil {
+		return nil, err
+	}
+	return q.Me(ctx)
+}

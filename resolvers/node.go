@@ -1,0 +1,58 @@
+package resolvers
+
+import (
+	"context"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+)
+
+// Node gives any object by its global id, under the rules of the object's own field.
+func (q Query) Node(ctx context.Context, id relay.ID) (Node, error) {
+	if _, err := q.anyApp(ctx); err != nil {
+		return nil, err
+	}
+	switch id.Type {
+	case "Customer":
+		return found(q.Customer(ctx, &id))
+	case "User":
+		return found(q.User(ctx, id))
+	case "Permission":
+		return found(q.Permission(ctx, id))
+	case "Role":
+		return found(q.roleNode(ctx, id))
+	case "Account":
+		return found(q.Account(ctx, id))
+	case "Application":
+		return found(q.applicationNode(ctx, id))
+	case "Region":
+		return found(q.Region(ctx, id))
+	case "Billing":
+		company := relay.ID{Type: "Customer", Int: id.Int}
+		return found(q.Billing(ctx, &company))
+	case "ApiKey":
+		return found(q.apiKeyNode(ctx, id))
+	case "AuditEvent":
+		return found(q.auditNode(ctx, id))
+	}
+	return nil, problem.Invalid(problem.Fault{Location: "id", Message: "is not the global id of a node"})
+}
+
+// found keeps a nil row from becoming a Node that is not nil.
+func found[T Node](row T, err error) (Node, error) {
+	if err != nil {
+		return nil, err
+	}
+	return row, nil
+}
+
+func (q Query) apiKeyNode(ctx context.Context, id relay.ID) (*db.APIKey, error) {
+	c, err := q.tenant(ctx, access.KeyRead)
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.Store.APIKey(ctx, c.Scope(), id.Int)
+	return row, c.unreached(err, "API key", id.Int)
+}

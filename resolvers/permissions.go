@@ -1,0 +1,298 @@
+package resolvers
+
+import (
+	"context"
+	"errors"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+)
+
+// Permission gives a permission within reach.
+func (q Query) Permission(ctx context.Context, id relay.ID) (*db.Permission, error) {
+	c, err := q.tenant(ctx, access.PermissionRead)
+	if err != nil {
+		return nil, err
+	}
+	n, err := id.Of("Permission", "id")
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.Store.Permission(ctx, c.Scope(), n)
+	return row, c.unreached(err, "permission", n)
+}
+
+// CreatePermissionInput is a new permission. The user is given by id or by address.
+type CreatePermissionInput struct {
+	AccountID relay.ID
+	RoleID    relay.ID
+	UserID    *relay.ID
+	Email     *string
+	FirstName *string
+	LastName  *string
+	Name      *string
+	Disabled  *bool
+}
+
+// CreatePermissionPayload is what CreatePermission made.
+type CreatePermissionPayload struct{ Permission *db.Permission }
+
+// CreatePermission gives a user a role on an account.
+func (m Mutation) CreatePermission(ctx context.Context, in CreatePermissionInput) (*CreatePermissionPayload, error) {
+	c, err := m.tenant(ctx, access.PermissionWrite)
+	if err != nil {
+		return nil, err
+	}
+	accountID, err := in.AccountID.Of("Account", "accountId")
+	if err != nil {
+		return nil, err
+	}
+	roleID, err := in.RoleID.Of("Role", "roleId")
+	if err != nil {
+		return nil, err
+	}
+	var v check
+	switch {
+	case in.UserID == nil && in.Email == nil:
+		v.fault("userId", "is required, or email in its place")
+	case in.UserID != nil && in.Email != nil:
+		v.fault("email", "goes in place of userId, not beside it")
+	case in.Email != nil:
+		v.email("email", *in.Email)
+	}
+	who := v.invitee(or(in.Email, ""), in.FirstName, in.LastName, in.Name)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	out := &CreatePermissionPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		account, err := tx.AccountForUpdate(ctx, c.Scope(), accountID)
+		if err != nil {
+			return c.unreached(err, "account", accountID)
+		}
+		if err := roleFits(ctx, tx, c, account, roleID); err != nil {
+			return err
+		}
+		user, err := m.granted(ctx, ch, account, in.UserID, who)
+		if err != nil {
+			return err
+		}
+		id, err := tx.InsertPermission(ctx, account, user.ID, roleID, or(in.Disabled, false), ch.actor())
+		if db.Violates(err, db.PermissionsUserAccount) {
+			return problem.Bad("the user has a permission on this account already").With("permission_exists")
+		}
+		if err != nil {
+			return err
+		}
+		if out.Permission, err = tx.Permission(ctx, c.Scope(), id); err != nil {
+			return err
+		}
+		return ch.audit(ctx, account.CustomerID, "permission.created", out.Permission, details{"user": user.ID, "account": accountID, "role": roleID})
+	})
+	return out, err
+}
+
+// granted gives the user of a new permission: one in reach by id, or one by address, who is made
+// and invited when nobody has it.
+func (r *Resolver) granted(ctx context.Context, ch *changes, account *db.Account, id *relay.ID, who invitee) (*db.User, error) {
+	if id != nil {
+		return r.user(ctx, ch.caller, *id, "userId")
+	}
+	user, made, err := ch.tx.EnsureUser(ctx, who.email, who.firstName, who.lastName)
+	if err != nil || !made {
+		return user, err
+	}
+	company, err := ch.tx.Customer(ctx, ch.caller.Scope(), account.CustomerID)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := ch.tx.AddMember(ctx, company.ID, user.ID); err != nil {
+		return nil, err
+	}
+	return user, r.sendInvitation(ctx, ch, user, company.Name)
+}
+
+// roleFits tells whether a role may be given on an account: of the account's application,
+// system-wide or of the account's company, and an owner's only by an owner.
+func roleFits(ctx context.Context, tx *db.Store, c *caller, account *db.Account, roleID int64) error {
+	role, err := tx.RoleByID(ctx, roleID)
+	var v check
+	switch {
+	case errors.Is(err, db.ErrNoRows):
+		v.fault("roleId", "is not a role")
+	case err != nil:
+		return err
+	case role.ApplicationID != account.ApplicationID:
+		v.fault("roleId", "is a role of another application than the account's")
+	case role.CustomerID != nil && *role.CustomerID != account.CustomerID:
+		v.fault("roleId", "is a role of another company than the account's")
+	case role.IsOwner && !c.Owner:
+		return errOwnersOnly
+	}
+	return v.err()
+}
+
+var errOwnersOnly = problem.Denied("only an owner may grant, change or remove an owner role")
+
+// UpdatePermissionInput is a new role for a permission.
+type UpdatePermissionInput struct {
+	ID     relay.ID
+	RoleID relay.ID
+}
+
+// UpdatePermissionPayload is what UpdatePermission changed.
+type UpdatePermissionPayload struct{ Permission *db.Permission }
+
+// UpdatePermission replaces the role of a permission.
+func (m Mutation) UpdatePermission(ctx context.Context, in UpdatePermissionInput) (*UpdatePermissionPayload, error) {
+	roleID, err := in.RoleID.Of("Role", "roleId")
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.changePermission(ctx, in.ID, "permission.updated", func(tx *db.Store, c *caller, account *db.Account, p *db.Permission) (details, error) {
+		if err := roleFits(ctx, tx, c, account, roleID); err != nil {
+			return nil, err
+		}
+		role, err := tx.RoleByID(ctx, roleID)
+		if err != nil {
+			return nil, err
+		}
+		if !role.IsOwner {
+			if err := mayLoseOwner(ctx, tx, c, p); err != nil {
+				return nil, err
+			}
+		}
+		return details{"role": roleID, "previousRole": p.RoleID}, tx.SetPermissionRole(ctx, p.ID, roleID)
+	})
+	return &UpdatePermissionPayload{p}, err
+}
+
+// TogglePermissionInput names a permission to suspend or restore.
+type TogglePermissionInput struct{ ID relay.ID }
+
+// TogglePermissionPayload is what TogglePermission changed.
+type TogglePermissionPayload struct{ Permission *db.Permission }
+
+// TogglePermission suspends a permission, or restores it.
+func (m Mutation) TogglePermission(ctx context.Context, in TogglePermissionInput) (*TogglePermissionPayload, error) {
+	p, err := m.changePermission(ctx, in.ID, "permission.toggled", func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) (details, error) {
+		if !p.Disabled {
+			if err := mayLoseOwner(ctx, tx, c, p); err != nil {
+				return nil, err
+			}
+		}
+		return details{"disabled": !p.Disabled}, tx.SetPermissionDisabled(ctx, p.ID, !p.Disabled)
+	})
+	return &TogglePermissionPayload{p}, err
+}
+
+// DeletePermissionInput names a permission to remove.
+type DeletePermissionInput struct{ ID relay.ID }
+
+// DeletePermissionPayload is what DeletePermission removed.
+type DeletePermissionPayload struct{ DeletedID relay.ID }
+
+// DeletePermission removes a permission for good.
+func (m Mutation) DeletePermission(ctx context.Context, in DeletePermissionInput) (*DeletePermissionPayload, error) {
+	out := &DeletePermissionPayload{}
+	_, err := m.changePermission(ctx, in.ID, "permission.deleted", func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) (details, error) {
+		if err := mayLoseOwner(ctx, tx, c, p); err != nil {
+			return nil, err
+		}
+		out.DeletedID = p.GlobalID()
+		return details{"user": p.UserID, "account": p.AccountID, "role": p.RoleID}, tx.DeletePermission(ctx, p)
+	})
+	return out, err
+}
+
+// changePermission changes one permission within reach. The account's row is held meanwhile, so
+// that rules about all of its permissions are judged one writer at a time.
+func (m Mutation) changePermission(ctx context.Context, id relay.ID, action string,
+	do func(tx *db.Store, c *caller, account *db.Account, p *db.Permission) (details, error),
+) (*db.Permission, error) {
+	c, err := m.tenant(ctx, access.PermissionWrite)
+	if err != nil {
+		return nil, err
+	}
+	n, err := id.Of("Permission", "id")
+	if err != nil {
+		return nil, err
+	}
+	var changed *db.Permission
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		p, err := tx.Permission(ctx, c.Scope(), n)
+		if err != nil {
+			return c.unreached(err, "permission", n)
+		}
+		account, err := tx.AccountForUpdate(ctx, c.Scope(), p.AccountID)
+		if err != nil {
+			return c.unreached(err, "permission", n)
+		}
+		if p, err = tx.Permission(ctx, c.Scope(), n); err != nil {
+			return c.unreached(err, "permission", n)
+		}
+		if p.RoleOwner && !c.Owner {
+			return errOwnersOnly
+		}
+		told, err := do(tx, c, account, p)
+		if err != nil {
+			return err
+		}
+		if changed, err = tx.Permission(ctx, c.Scope(), n); err != nil && !errors.Is(err, db.ErrNoRows) {
+			return err
+		}
+		return ch.audit(ctx, account.CustomerID, action, p, told)
+	})
+	return changed, err
+}
+
+// mayLoseOwner keeps a company from locking itself out: the last enabled owner permission of its
+// own account stays, unless a company above takes it away.
+func mayLoseOwner(ctx context.Context, tx *db.Store, c *caller, p *db.Permission) error {
+	if !p.RoleOwner || p.Disabled || p.CustomerID != c.CustomerID {
+		return nil
+	}
+	others, err := tx.HasOtherOwner(ctx, p.AccountID, p.ID)
+	if err == nil && !others {
+		err = problem.Bad("this is the last enabled owner permission of the company's own account").With("last_owner")
+	}
+	return err
+}
+
+// PermissionEdges resolves the edges of a permission.
+type PermissionEdges struct{ *Resolver }
+
+// User is who has the permission.
+func (e PermissionEdges) User(ctx context.Context, obj *db.Permission) (*db.User, error) {
+	c, err := e.anyApp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return obj.User(ctx, e.Store, c.Scope())
+}
+
+// Account is what the permission gives access to.
+func (e PermissionEdges) Account(ctx context.Context, obj *db.Permission) (*db.Account, error) {
+	c, err := e.anyApp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return obj.Account(ctx, e.Store, c.Scope())
+}
+
+// Role is the role that the permission carries.
+func (e PermissionEdges) Role(ctx context.Context, obj *db.Permission) (*db.Role, error) {
+	return obj.Role(ctx, e.Store)
+}
+
+// Application is the account's application.
+func (e PermissionEdges) Application(ctx context.Context, obj *db.Permission) (*db.Application, error) {
+	return obj.Application(ctx, e.Store)
+}
+
+// Region is the account's region.
+func (e PermissionEdges) Region(ctx context.Context, obj *db.Permission) (*db.Region, error) {
+	return obj.Region(ctx, e.Store)
+}

@@ -1,0 +1,73 @@
+package resolvers
+
+import (
+	"context"
+	"errors"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+)
+
+// Regions lists the regions that take new customers; with all, every region, for callers of the
+// root company only.
+func (q Query) Regions(ctx context.Context, all bool) ([]*db.Region, error) {
+	c, err := q.tenant(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	if !all {
+		return q.Store.AvailableRegions(ctx)
+	}
+	if !c.IsRoot() {
+		return nil, problem.Denied("only the root company lists all regions")
+	}
+	return q.Store.Regions(ctx)
+}
+
+// Region gives one region.
+func (q Query) Region(ctx context.Context, id relay.ID) (*db.Region, error) {
+	if _, err := q.tenant(ctx, 0); err != nil {
+		return nil, err
+	}
+	n, err := id.Of("Region", "id")
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.Store.Region(ctx, n)
+	if errors.Is(err, db.ErrNoRows) {
+		err = problem.Missing("there is no region %d", n)
+	}
+	return row, err
+}
+
+// Applications lists the platform's applications.
+func (q Query) Applications(ctx context.Context) ([]*db.Application, error) {
+	if _, err := q.tenant(ctx, 0); err != nil {
+		return nil, err
+	}
+	return q.Store.Applications(ctx)
+}
+
+// applicationNode gives one application.
+func (q Query) applicationNode(ctx context.Context, id relay.ID) (*db.Application, error) {
+	if _, err := q.tenant(ctx, 0); err != nil {
+		return nil, err
+	}
+	row, err := q.Store.Application(ctx, id.Int)
+	if errors.Is(err, db.ErrNoRows) {
+		err = problem.Missing("there is no application %d", id.Int)
+	}
+	return row, err
+}
+
+// roleNode gives a role that is system-wide or of a company within reach.
+func (q Query) roleNode(ctx context.Context, id relay.ID) (*db.Role, error) {
+	c, err := q.tenant(ctx, access.PermissionRead)
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.Store.Role(ctx, c.Scope(), id.Int)
+	return row, c.unreached(err, "role", id.Int)
+}

@@ -1,0 +1,164 @@
+// Package resolvers is the product: every operation of the platform, once, for both doors. Each
+// operation first says who may (application, right, reach), then validates, and makes its change,
+// the change's event and its outbox rows in one transaction.
+package resolvers
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/bus"
+	"canopy/internal/limit"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+	"canopy/internal/secret"
+	"canopy/internal/token"
+)
+
+// Resolver holds what the operations need. The graph's objects are views of it: Query, Mutation
+// and one type for each object whose edges are resolved here.
+type Resolver struct {
+	Store *db.Store
+	// Box seals what must not lie open in the database.
+	Box *secret.Box
+	// Keys are the signing keys of access tokens, kept up to date by RefreshKeys.
+	Keys *token.KeyRing
+	// Verifier checks access tokens against Keys.
+	Verifier *token.Verifier
+	// Bus tells other processes of changes as they happen. It may lose messages.
+	Bus *bus.Bus
+	// Limiter counts requests by API key; Throttle slows the guessing of passwords down.
+	Limiter  *limit.Limiter
+	Throttle *limit.Throttle
+	// RequestsPerMinute is the rate limit of one API key, 0 for none.
+	RequestsPerMinute int
+	// PublicURL is where the platform is reached: the issuer of tokens, the base of links.
+	PublicURL *url.URL
+	Log       *slog.Logger
+}
+
+// Query, Mutation and Subscription are the roots of the graph.
+type (
+	Query        struct{ *Resolver }
+	Mutation     struct{ *Resolver }
+	Subscription struct{ *Resolver }
+)
+
+// caller is who is allowed to do the operation at hand: the principal, with its grant in the
+// operation's application.
+type caller struct {
+	*access.Principal
+	*access.Grant
+}
+
+// allow is the first line of an operation: it gives the caller when its token serves one of the
+// applications and its role there has the right; right 0 asks for none.
+func (r *Resolver) allow(ctx context.Context, right access.Features, apps ...access.App) (*caller, error) {
+	p := access.PrincipalOf(ctx)
+	if p == nil {
+		return nil, problem.Unauthorized("a bearer token is needed")
+	}
+	refusal := problem.Denied("the token is for another application: this takes one of %s", names(apps))
+	for _, app := range apps {
+		switch g := p.Grants[app]; {
+		case !p.Serves[app]:
+		case g == nil:
+			refusal = problem.Denied("the access to the application %s has been disabled", app)
+		case !g.Features.Has(right):
+			refusal = problem.Denied("the role %q lacks the right %s", g.RoleName, right.Names()[0])
+		default:
+			r.touch(ctx, p, g)
+			return &caller{p, g}, nil
+		}
+	}
+	return nil, refusal
+}
+
+// tenant allows operations of the tenant application.
+func (r *Resolver) tenant(ctx context.Context, right access.Features) (*caller, error) {
+	return r.allow(ctx, right, access.Tenant)
+}
+
+// anyApp allows operations that every token serves.
+func (r *Resolver) anyApp(ctx context.Context) (*caller, error) {
+	return r.allow(ctx, 0, access.Apps()...)
+}
+
+func names(apps []access.App) string {
+	list := ""
+	for i, a := range apps {
+		if i > 0 {
+			list += ", "
+		}
+		list += a.String()
+	}
+	return list
+}
+
+// touch writes down that a permission and a key were used, at most once a minute. That it can't
+// be written down is no reason to refuse the operation.
+func (r *Resolver) touch(ctx context.Context, p *access.Principal, g *access.Grant) {
+	var permission, key int64
+	if g.Stale {
+		permission, g.Stale = g.PermissionID, false
+	}
+	if p.KeyStale {
+		key, p.KeyStale = p.KeyID, false
+	}
+	if permission != 0 || key != 0 {
+		if err := r.Store.Touch(ctx, permission, key); err != nil {
+			r.Log.WarnContext(ctx, "the use of a permission was not written down", "permission", permission, "error", err)
+		}
+	}
+}
+
+// unreached turns the store's "no such row in scope" into what the caller may know: below the
+// root, 403 whether it exists or not; at the root, 404.
+func (c *caller) unreached(err error, what string, id int64) error {
+	switch {
+	case !errors.Is(err, db.ErrNoRows):
+		return err
+	case c.IsRoot():
+		return problem.Missing("there is no %s %d", what, id)
+	}
+	return problem.Denied("the %s %d is not within reach", what, id)
+}
+
+// customer gives the company of an optional argument, the caller's own when it is left out.
+func (r *Resolver) customer(ctx context.Context, c *caller, id *relay.ID, field string) (*db.Customer, error) {
+	n := c.CustomerID
+	if id != nil {
+		var err error
+		if n, err = id.Of("Customer", field); err != nil {
+			return nil, err
+		}
+	}
+	row, err := r.Store.Customer(ctx, c.Scope(), n)
+	return row, c.unreached(err, "company", n)
+}
+
+// changes collects what is to be told once a transaction has been committed.
+type changes struct {
+	caller *caller
+	tx     *db.Store
+	audits []int64
+	mail   bool
+}
+
+// change runs do in one transaction and tells of it after the commit.
+func (r *Resolver) change(ctx context.Context, c *caller, do func(tx *db.Store, ch *changes) error) error {
+	ch := &changes{caller: c}
+	err := r.Store.Tx(ctx, func(tx *db.Store) error {
+		ch.tx = tx
+		return do(tx, ch)
+	})
+	if err != nil {
+		return err
+	}
+	r.announce(ctx, ch)
+	return nil
+}

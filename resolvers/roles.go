@@ -1,0 +1,241 @@
+package resolvers
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/lib/pq"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+)
+
+// The names of the system roles.
+const (
+	OwnerRole  = "Owner"
+	AdminRole  = "Admin"
+	MemberRole = "Member"
+	ViewerRole = "Viewer"
+)
+
+// Roles lists the roles that a company within reach can give.
+func (q Query) Roles(ctx context.Context, customerID, applicationID *relay.ID) ([]*db.Role, error) {
+	c, err := q.tenant(ctx, access.PermissionRead)
+	if err != nil {
+		return nil, err
+	}
+	company, err := q.customer(ctx, c, customerID, "customerId")
+	if err != nil {
+		return nil, err
+	}
+	var application *int64
+	if applicationID != nil {
+		n, err := applicationID.Of("Application", "applicationId")
+		if err != nil {
+			return nil, err
+		}
+		application = &n
+	}
+	return q.Store.RolesFor(ctx, company.ID, application)
+}
+
+// CreateRoleInput is a new role of a company.
+type CreateRoleInput struct {
+	ApplicationID relay.ID
+	CustomerID    *relay.ID
+	Name          string
+	Description   *string
+	IsOwner       *bool
+	Features      []string
+}
+
+// CreateRolePayload is what CreateRole made.
+type CreateRolePayload struct{ Role *db.Role }
+
+// CreateRole makes a role of a company's own.
+func (m Mutation) CreateRole(ctx context.Context, in CreateRoleInput) (*CreateRolePayload, error) {
+	c, err := m.tenant(ctx, access.PermissionWrite)
+	if err != nil {
+		return nil, err
+	}
+	applicationID, err := in.ApplicationID.Of("Application", "applicationId")
+	if err != nil {
+		return nil, err
+	}
+	var v check
+	v.name("name", in.Name)
+	v.text("description", or(in.Description, ""), maxText)
+	features := v.features(in.Features)
+	switch _, err := m.Store.Application(ctx, applicationID); {
+	case errors.Is(err, db.ErrNoRows):
+		v.fault("applicationId", "is not an application")
+	case err != nil:
+		return nil, err
+	}
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	company, err := m.customer(ctx, c, in.CustomerID, "customerId")
+	if err != nil {
+		return nil, err
+	}
+	if or(in.IsOwner, false) && !c.Owner {
+		return nil, errOwnersOnly
+	}
+	out := &CreateRolePayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		out.Role, err = tx.InsertRole(ctx, db.Role{
+			ApplicationID: applicationID, CustomerID: &company.ID, Name: in.Name, Description: or(in.Description, ""),
+			IsOwner: or(in.IsOwner, false), Features: features,
+		})
+		if err != nil {
+			return roleNameTaken(err)
+		}
+		return ch.audit(ctx, company.ID, "role.created", out.Role, details{"name": in.Name, "features": features})
+	})
+	return out, err
+}
+
+func roleNameTaken(err error) error {
+	if db.Violates(err, db.RolesName) {
+		return problem.Invalid(problem.Fault{Location: "name", Message: "is the name of another role of this company and application"})
+	}
+	return err
+}
+
+// features checks the rights of a role and puts them into their fixed order.
+func (v *check) features(list []string) pq.StringArray {
+	var set access.Features
+	for _, name := range list {
+		f, ok := access.ParseFeature(name)
+		if !ok {
+			v.fault("features", "%q is not a right; the rights are %s", clip(name), strings.Join(access.FeatureNames(), ", "))
+			break
+		}
+		set |= f
+	}
+	return set.Names()
+}
+
+// clip keeps what a caller sent short where an error quotes it.
+func clip(s string) string {
+	const limit = 40
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit]) + "…"
+	}
+	return s
+}
+
+// UpdateRoleInput is a change of a role; nil keeps a field.
+type UpdateRoleInput struct {
+	ID          relay.ID
+	Name        *string
+	Description *string
+	Features    []string
+}
+
+// UpdateRolePayload is what UpdateRole changed.
+type UpdateRolePayload struct{ Role *db.Role }
+
+// UpdateRole changes a company's own role.
+func (m Mutation) UpdateRole(ctx context.Context, in UpdateRoleInput) (*UpdateRolePayload, error) {
+	var v check
+	if in.Name != nil {
+		v.name("name", *in.Name)
+	}
+	v.text("description", or(in.Description, ""), maxText)
+	features := v.features(in.Features)
+	out := &UpdateRolePayload{}
+	err := m.changeRole(ctx, in.ID, "role.updated", func(tx *db.Store, role *db.Role) (details, error) {
+		if err := v.err(); err != nil {
+			return nil, err
+		}
+		next := *role
+		next.Name = or(in.Name, role.Name)
+		next.Description = or(in.Description, role.Description)
+		if in.Features != nil {
+			next.Features = features
+		}
+		var err error
+		if out.Role, err = tx.UpdateRole(ctx, &next); err != nil {
+			return nil, roleNameTaken(err)
+		}
+		return details{"name": next.Name, "features": next.Features}, nil
+	})
+	return out, err
+}
+
+// DeleteRoleInput names a role to remove.
+type DeleteRoleInput struct{ ID relay.ID }
+
+// DeleteRolePayload is what DeleteRole removed.
+type DeleteRolePayload struct{ DeletedID relay.ID }
+
+// DeleteRole removes a company's own role that no permission carries.
+func (m Mutation) DeleteRole(ctx context.Context, in DeleteRoleInput) (*DeleteRolePayload, error) {
+	out := &DeleteRolePayload{}
+	err := m.changeRole(ctx, in.ID, "role.deleted", func(tx *db.Store, role *db.Role) (details, error) {
+		out.DeletedID = role.GlobalID()
+		err := tx.DeleteRole(ctx, role.ID)
+		if db.Violates(err, db.RoleInUse) {
+			err = problem.Bad("permissions carry the role %q: give them another one first", role.Name)
+		}
+		return details{"name": role.Name}, err
+	})
+	return out, err
+}
+
+// changeRole changes one role of a company within reach; an owner's only by an owner.
+func (m Mutation) changeRole(ctx context.Context, id relay.ID, action string, do func(tx *db.Store, role *db.Role) (details, error)) error {
+	c, err := m.tenant(ctx, access.PermissionWrite)
+	if err != nil {
+		return err
+	}
+	n, err := id.Of("Role", "id")
+	if err != nil {
+		return err
+	}
+	return m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		role, err := tx.CompanyRoleForUpdate(ctx, c.Scope(), n)
+		if errors.Is(err, db.ErrNoRows) {
+			if system, e := tx.Role(ctx, c.Scope(), n); e == nil && system.CustomerID == nil {
+				return problem.Denied("the role %q is system-wide and can't be changed", system.Name)
+			}
+		}
+		if err != nil {
+			return c.unreached(err, "role", n)
+		}
+		if role.IsOwner && !c.Owner {
+			return errOwnersOnly
+		}
+		told, err := do(tx, role)
+		if err != nil {
+			return err
+		}
+		return ch.audit(ctx, *role.CustomerID, action, role, told)
+	})
+}
+
+// RoleEdges resolves the edges of a role.
+type RoleEdges struct{ *Resolver }
+
+// Features lists the rights of the role.
+func (e RoleEdges) Features(_ context.Context, obj *db.Role) ([]string, error) { return obj.Features, nil }
+
+// Application is what the role is for.
+func (e RoleEdges) Application(ctx context.Context, obj *db.Role) (*db.Application, error) {
+	return obj.Application(ctx, e.Store)
+}
+
+// Customer is the company that the role belongs to; nil for a system-wide one.
+func (e RoleEdges) Customer(ctx context.Context, obj *db.Role) (*db.Customer, error) {
+	c, err := e.anyApp(ctx)
+	if err != nil || obj.CustomerID == nil {
+		return nil, err
+	}
+	return obj.Customer(ctx, e.Store, c.Scope())
+}

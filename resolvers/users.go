@@ -1,0 +1,202 @@
+package resolvers
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+)
+
+// User gives a user within reach.
+func (q Query) User(ctx context.Context, id relay.ID) (*db.User, error) {
+	c, err := q.tenant(ctx, access.UserRead)
+	if err != nil {
+		return nil, err
+	}
+	return q.user(ctx, c, id, "id")
+}
+
+func (r *Resolver) user(ctx context.Context, c *caller, id relay.ID, field string) (*db.User, error) {
+	n, err := id.Of("User", field)
+	if err != nil {
+		return nil, err
+	}
+	row, err := r.Store.User(ctx, c.Scope(), n)
+	return row, c.unreached(err, "user", n)
+}
+
+// ListUsers gives each user of a company within reach by id, with its permissions within reach.
+// after is the cursor of an earlier call; limit 0 gives all.
+func (q Query) ListUsers(ctx context.Context, id *relay.ID, after relay.Cursor, limit int, each func(*db.UserLine) error) error {
+	c, err := q.tenant(ctx, access.UserRead)
+	if err != nil {
+		return err
+	}
+	company, err := q.customer(ctx, c, id, "cid")
+	if err != nil {
+		return err
+	}
+	return q.Store.StreamUsers(ctx, c.Scope(), company.ID, lastID(after), limit, each)
+}
+
+func lastID(after relay.Cursor) int64 {
+	if len(after) == 0 {
+		return 0
+	}
+	return after[0]
+}
+
+// CreateUserInput is a new user of a company.
+type CreateUserInput struct {
+	CustomerID *relay.ID
+	Email      string
+	FirstName  *string
+	LastName   *string
+	Name       *string
+}
+
+// CreateUserPayload is what CreateUser made.
+type CreateUserPayload struct{ User *db.User }
+
+// CreateUser adds a user to a company and invites it. The user of a known address is added as it
+// is, and hears of it only while it has no password.
+func (m Mutation) CreateUser(ctx context.Context, in CreateUserInput) (*CreateUserPayload, error) {
+	c, err := m.tenant(ctx, access.UserWrite)
+	if err != nil {
+		return nil, err
+	}
+	var v check
+	v.email("email", in.Email)
+	who := v.invitee(in.Email, in.FirstName, in.LastName, in.Name)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	company, err := m.customer(ctx, c, in.CustomerID, "customerId")
+	if err != nil {
+		return nil, err
+	}
+	out := &CreateUserPayload{}
+	err = m.change(ctx, c, func(_ *db.Store, ch *changes) error {
+		out.User, err = m.invite(ctx, ch, company, who)
+		if err != nil {
+			return err
+		}
+		return ch.audit(ctx, company.ID, "user.created", out.User, details{"email": out.User.Email})
+	})
+	return out, err
+}
+
+// invitee is who is to be let in.
+type invitee struct{ email, firstName, lastName string }
+
+// invitee checks the names of a new user; a full name is split where they are left out.
+func (v *check) invitee(email string, firstName, lastName, name *string) invitee {
+	v.optional("firstName", firstName)
+	v.optional("lastName", lastName)
+	v.optional("name", name)
+	who := invitee{email, or(firstName, ""), or(lastName, "")}
+	if who.firstName == "" && who.lastName == "" && name != nil {
+		first, rest, _ := strings.Cut(strings.TrimSpace(*name), " ")
+		who.firstName, who.lastName = first, strings.TrimSpace(rest)
+	}
+	return who
+}
+
+// invite makes a user a member of a company, creating it if its address is unknown, and puts the
+// invitation into the outbox. A user who is in the company already is refused.
+func (r *Resolver) invite(ctx context.Context, ch *changes, company *db.Customer, who invitee) (*db.User, error) {
+	user, _, err := ch.tx.EnsureUser(ctx, who.email, who.firstName, who.lastName)
+	if err != nil {
+		return nil, err
+	}
+	added, err := ch.tx.AddMember(ctx, company.ID, user.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !added {
+		return nil, problem.Invalid(problem.Fault{Location: "email", Message: "belongs to a user of this company already"})
+	}
+	if user.HasPassword {
+		return user, nil
+	}
+	return user, r.sendInvitation(ctx, ch, user, company.Name)
+}
+
+// ResendInvitationInput names a user to invite again.
+type ResendInvitationInput struct{ UserID relay.ID }
+
+// ResendInvitationPayload is who was invited again.
+type ResendInvitationPayload struct{ User *db.User }
+
+// ResendInvitation sends the invitation again to a user who has no password yet. Earlier links of
+// the user end.
+func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput) (*ResendInvitationPayload, error) {
+	c, err := m.tenant(ctx, access.UserWrite)
+	if err != nil {
+		return nil, err
+	}
+	user, err := m.user(ctx, c, in.UserID, "userId")
+	if err != nil {
+		return nil, err
+	}
+	company, err := m.Store.Customer(ctx, c.Scope(), c.CustomerID)
+	if err != nil {
+		return nil, err
+	}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		held, err := tx.LockUser(ctx, user.ID)
+		if err != nil {
+			return err
+		}
+		if held.HasPassword {
+			return problem.Bad("the user has completed the account setup already")
+		}
+		if err := m.sendInvitation(ctx, ch, held, company.Name); err != nil {
+			return err
+		}
+		return ch.audit(ctx, company.ID, "user.invited", held, nil)
+	})
+	return &ResendInvitationPayload{User: user}, err
+}
+
+// UserEdges resolves the edges of a user.
+type UserEdges struct{ *Resolver }
+
+// LastAccess is the user's last use of a permission within reach.
+func (e UserEdges) LastAccess(ctx context.Context, obj *db.User) (*time.Time, error) {
+	c, err := e.anyApp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return obj.LastAccess(ctx, e.Store, c.Scope())
+}
+
+// Permissions is a page of the user's permissions within reach.
+func (e UserEdges) Permissions(ctx context.Context, obj *db.User, first *int, after *string) (*PermissionConnection, error) {
+	c, err := e.tenant(ctx, access.UserRead)
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, first, after,
+		func(ctx context.Context, p relay.Page) ([]*db.Permission, error) {
+			return obj.Permissions(ctx, e.Store, c.Scope(), p)
+		},
+		func(ctx context.Context) (int, error) { return obj.PermissionCount(ctx, e.Store, c.Scope()) })
+}
+
+// Customers is a page of the companies within reach that the user belongs to.
+func (e UserEdges) Customers(ctx context.Context, obj *db.User, first *int, after *string) (*CustomerConnection, error) {
+	c, err := e.tenant(ctx, access.UserRead)
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, first, after,
+		func(ctx context.Context, p relay.Page) ([]*db.Customer, error) {
+			return obj.Customers(ctx, e.Store, c.Scope(), p)
+		},
+		func(ctx context.Context) (int, error) { return obj.CustomerCount(ctx, e.Store, c.Scope()) })
+}
