@@ -1,0 +1,157 @@
+// Package bus tells processes of changes as they happen, over Redis publish/subscribe. It is for
+// waking and for live views only: a message may be lost, and nothing rests on it.
+package bus
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	channel        = "canopy:bus"
+	publishTimeout = 100 * time.Millisecond
+	// outgoing is how many messages wait for Redis before new ones are dropped.
+	outgoing = 1024
+	// buffered is how many messages wait for a slow subscriber before its oldest are dropped.
+	buffered = 256
+)
+
+// Bus connects the topics of all processes that share a Redis. Without Redis it still connects
+// those of its own process.
+type Bus struct {
+	redis  redis.UniversalClient
+	log    *slog.Logger
+	origin string
+	queue  chan string
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+
+	mu     sync.Mutex
+	topics map[string]map[chan []byte]struct{}
+}
+
+// New starts a bus; Close stops it. A nil client leaves it to its own process.
+func New(client redis.UniversalClient, log *slog.Logger) *Bus {
+	ctx, cancel := context.WithCancel(context.Background())
+	b := &Bus{
+		redis: client, log: log, origin: rand.Text(), queue: make(chan string, outgoing), cancel: cancel,
+		topics: map[string]map[chan []byte]struct{}{},
+	}
+	if client != nil {
+		b.done.Go(func() { b.send(ctx) })
+		b.done.Go(func() { b.receive(ctx) })
+	}
+	return b
+}
+
+// Close ends the bus and every subscription.
+func (b *Bus) Close() {
+	b.cancel()
+	b.done.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, subscribers := range b.topics {
+		for c := range subscribers {
+			close(c)
+		}
+	}
+	b.topics = nil
+}
+
+// Publish gives a message to the subscribers of a topic: those of this process at once, those of
+// others in the background. It never waits.
+func (b *Bus) Publish(_ context.Context, topic string, payload []byte) {
+	b.deliver(topic, payload)
+	if b.redis == nil {
+		return
+	}
+	select {
+	case b.queue <- b.origin + "\n" + topic + "\n" + string(payload):
+	default: // Redis is slow or away; the message is one of those that get lost.
+	}
+}
+
+func (b *Bus) send(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case message := <-b.queue:
+			bounded, cancel := context.WithTimeout(ctx, publishTimeout)
+			if err := b.redis.Publish(bounded, channel, message).Err(); err != nil && ctx.Err() == nil {
+				b.log.DebugContext(ctx, "a live message was lost", "error", err)
+			}
+			cancel()
+		}
+	}
+}
+
+// receive hands on what other processes publish. The client connects again by itself.
+func (b *Bus) receive(ctx context.Context) {
+	sub := b.redis.Subscribe(ctx, channel)
+	defer func() { _ = sub.Close() }()
+	messages := sub.Channel()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case m, open := <-messages:
+			if !open {
+				return
+			}
+			origin, rest, _ := strings.Cut(m.Payload, "\n")
+			if topic, payload, ok := strings.Cut(rest, "\n"); ok && origin != b.origin {
+				b.deliver(topic, []byte(payload))
+			}
+		}
+	}
+}
+
+func (b *Bus) deliver(topic string, payload []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for c := range b.topics[topic] {
+		for sent := false; !sent; {
+			select {
+			case c <- payload:
+				sent = true
+			default:
+				select {
+				case <-c:
+				default:
+				}
+			}
+		}
+	}
+}
+
+// Subscribe gives the messages of a topic until ctx ends or the bus is closed; then the channel is
+// closed. A subscriber that falls behind loses its oldest messages.
+func (b *Bus) Subscribe(ctx context.Context, topic string) <-chan []byte {
+	c := make(chan []byte, buffered)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.topics == nil {
+		close(c)
+		return c
+	}
+	if b.topics[topic] == nil {
+		b.topics[topic] = map[chan []byte]struct{}{}
+	}
+	b.topics[topic][c] = struct{}{}
+	context.AfterFunc(ctx, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if _, there := b.topics[topic][c]; there {
+			delete(b.topics[topic], c)
+			close(c)
+		}
+	})
+	return c
+}

@@ -1,0 +1,78 @@
+// Package mail renders the platform's mails and sends them: over SMTP, or into files.
+package mail
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"fmt"
+	htmltemplate "html/template"
+	"strings"
+	texttemplate "text/template"
+	"time"
+)
+
+// Message is a mail to one person, with a plain and an HTML part. ID, where it is set, makes the
+// Message-ID, so that a mail sent twice can be told.
+type Message struct {
+	ID      string `json:"-"`
+	To      string `json:"to"`
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
+	HTML    string `json:"html"`
+}
+
+// Sender sends mails.
+type Sender interface {
+	// Send hands a mail on. An error for which IsPermanent holds will not go away by itself.
+	Send(ctx context.Context, m Message) error
+}
+
+//go:embed templates
+var templates embed.FS
+
+var (
+	plain  = texttemplate.Must(texttemplate.ParseFS(templates, "templates/*.txt"))
+	markup = htmltemplate.Must(htmltemplate.ParseFS(templates, "templates/*.html"))
+)
+
+// render makes a message of the two templates of a name.
+func render(name, to, subject string, data any) (Message, error) {
+	var text, html bytes.Buffer
+	if err := plain.ExecuteTemplate(&text, name+".txt", data); err != nil {
+		return Message{}, fmt.Errorf("mail %s: %w", name, err)
+	}
+	if err := markup.ExecuteTemplate(&html, name+".html", data); err != nil {
+		return Message{}, fmt.Errorf("mail %s: %w", name, err)
+	}
+	return Message{To: to, Subject: subject, Text: text.String(), HTML: html.String()}, nil
+}
+
+// InvitationData is what an invitation says.
+type InvitationData struct {
+	To, Name, Company, Link string
+	ValidFor                time.Duration
+}
+
+// Days is how long the link can be used.
+func (d InvitationData) Days() int { return int(d.ValidFor / (24 * time.Hour)) }
+
+// Invitation asks a new user to set a password.
+func Invitation(d InvitationData) (Message, error) {
+	return render("invitation", d.To, "You are invited to "+oneLine(d.Company), d)
+}
+
+// ResetData is what a password reset says.
+type ResetData struct {
+	To, Link string
+	ValidFor time.Duration
+}
+
+// Minutes is how long the link can be used.
+func (d ResetData) Minutes() int { return int(d.ValidFor / time.Minute) }
+
+// Reset lets a user set a new password.
+func Reset(d ResetData) (Message, error) { return render("reset", d.To, "Set a new password", d) }
+
+// oneLine keeps a header from being split.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

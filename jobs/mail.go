@@ -1,0 +1,89 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"canopy/db"
+	"canopy/internal/mail"
+	"canopy/internal/secret"
+)
+
+// How long a mail server may be away before a mail is given up, and the waits between attempts.
+const (
+	mailLife    = 7 * 24 * time.Hour
+	mailTimeout = time.Minute
+	mailMinWait = 2 * time.Second
+	mailMaxWait = 15 * time.Minute
+)
+
+// mailSeal is the associated data of sealed mails.
+const mailSeal = "mail"
+
+// SealMail seals a message for the outbox.
+func SealMail(box *secret.Box, m mail.Message) ([]byte, error) {
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	return box.Seal(raw, mailSeal), nil
+}
+
+func openMail(box *secret.Box, sealed []byte) (m mail.Message, err error) {
+	raw, err := box.Open(sealed, mailSeal)
+	if err != nil {
+		return m, fmt.Errorf("open a sealed mail (has SECRET_KEY changed?): %w", err)
+	}
+	return m, json.Unmarshal(raw, &m)
+}
+
+// mailer sends the mails of the outbox.
+type mailer struct {
+	store  *db.Store
+	box    *secret.Box
+	sender mail.Sender
+	log    *slog.Logger
+}
+
+// ProcessTask makes one attempt on a mail. What comes of it is written to the mail's row; the
+// queue is told only of faults of the platform's own.
+func (m *mailer) ProcessTask(ctx context.Context, t *asynq.Task) error {
+	var due db.DueMail
+	if err := json.Unmarshal(t.Payload(), &due); err != nil {
+		return fmt.Errorf("payload: %w", err)
+	}
+	row, err := m.store.ClaimMail(ctx, due, 2*mailTimeout)
+	if errors.Is(err, db.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	message, err := openMail(m.box, row.Message)
+	if err != nil {
+		return errors.Join(err, m.store.MailLate(ctx, row.ID, mailMaxWait, err.Error()))
+	}
+	message.ID = fmt.Sprintf("%d.%d", row.ID, row.Created.UnixMilli())
+	sending, cancel := context.WithTimeout(ctx, mailTimeout)
+	defer cancel()
+	return m.record(context.WithoutCancel(ctx), row, m.sender.Send(sending, message))
+}
+
+func (m *mailer) record(ctx context.Context, row *db.OutboxMail, err error) error {
+	switch {
+	case err == nil:
+		return m.store.MailSent(ctx, row.ID)
+	case mail.IsPermanent(err), time.Since(row.Created) > mailLife:
+		m.log.ErrorContext(ctx, "a mail was given up", "mail", row.ID, "kind", row.Kind, "attempts", row.Attempts, "error", err)
+		return m.store.MailFailed(ctx, row.ID, err.Error())
+	}
+	wait := min(mailMinWait<<min(row.Attempts-1, 20), mailMaxWait)
+	m.log.WarnContext(ctx, "a mail did not get out; it is tried again", "mail", row.ID, "attempts", row.Attempts, "wait", wait, "error", err)
+	return m.store.MailLate(ctx, row.ID, wait, err.Error())
+}

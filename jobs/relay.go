@@ -1,0 +1,75 @@
+package jobs
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"canopy/db"
+	"canopy/internal/bus"
+)
+
+// The relay's pace: it looks when it is woken, and every so often anyway.
+const (
+	relayEvery = time.Second
+	relayBatch = 500
+)
+
+// Relay hands due outbox rows to the queue.
+type Relay struct {
+	Store  *db.Store
+	Client *asynq.Client
+	Bus    *bus.Bus
+	Log    *slog.Logger
+}
+
+// Run relays until ctx ends.
+func (r *Relay) Run(ctx context.Context) {
+	wake := r.Bus.Subscribe(ctx, topicWake)
+	tick := time.NewTicker(relayEvery)
+	defer tick.Stop()
+	for {
+		r.relayAll(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-wake:
+		}
+	}
+}
+
+// relayAll empties each outbox of what is due. A fault is told and ends this round: the rows are
+// leased, and come up again.
+func (r *Relay) relayAll(ctx context.Context) {
+	for name, relay := range map[string]func(context.Context) (int, error){queueMail: r.relayMails} {
+		for {
+			n, err := relay(ctx)
+			if err != nil && ctx.Err() == nil {
+				r.Log.WarnContext(ctx, "the relay could not hand on its rows", "outbox", name, "error", err)
+			}
+			if err != nil || n < relayBatch {
+				break
+			}
+		}
+	}
+}
+
+func (r *Relay) relayMails(ctx context.Context) (int, error) {
+	due, err := r.Store.LeaseMails(ctx, relayBatch, leaseTime)
+	if err != nil {
+		return 0, err
+	}
+	for _, d := range due {
+		t, err := mailTask(d)
+		if err != nil {
+			return 0, err
+		}
+		if _, err := r.Client.EnqueueContext(ctx, t); err != nil {
+			return 0, err
+		}
+	}
+	return len(due), nil
+}

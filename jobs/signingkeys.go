@@ -1,0 +1,104 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/secret"
+	"canopy/internal/token"
+)
+
+// The life of a signing key: it is published before it signs, so that every validator has it, and
+// stays published for longer than the tokens that it signed are valid.
+const (
+	signingKeyAge     = 90 * 24 * time.Hour
+	signingKeyNotice  = time.Hour
+	signingKeyOverlap = time.Hour
+)
+
+func keySeal(kid string) string { return "signing key " + kid }
+
+// EnsureSigningKey makes the platform's first signing key, if there is none.
+func EnsureSigningKey(ctx context.Context, s *db.Store, box *secret.Box) error {
+	return s.Tx(ctx, func(tx *db.Store) error {
+		if err := tx.LockSigningKeys(ctx); err != nil {
+			return err
+		}
+		keys, err := tx.SigningKeys(ctx)
+		if err != nil || len(keys) > 0 {
+			return err
+		}
+		_, err = addSigningKey(ctx, tx, box, 0)
+		return err
+	})
+}
+
+// RotateSigningKey adds a key that signs after the notice; the others stay published until the
+// tokens they sign until then have expired. It gives the new key's id.
+func RotateSigningKey(ctx context.Context, s *db.Store, box *secret.Box, notice time.Duration) (kid string, err error) {
+	err = s.Tx(ctx, func(tx *db.Store) error {
+		if err := tx.LockSigningKeys(ctx); err != nil {
+			return err
+		}
+		kid, err = addSigningKey(ctx, tx, box, notice)
+		return err
+	})
+	return kid, err
+}
+
+// rotateByAge adds a key when the newest one has become old.
+func rotateByAge(ctx context.Context, s *db.Store, box *secret.Box) error {
+	return s.Tx(ctx, func(tx *db.Store) error {
+		if err := tx.LockSigningKeys(ctx); err != nil {
+			return err
+		}
+		keys, err := tx.SigningKeys(ctx)
+		if err != nil || len(keys) > 0 && time.Since(keys[len(keys)-1].CreatedAt) < signingKeyAge {
+			return err
+		}
+		_, err = addSigningKey(ctx, tx, box, signingKeyNotice)
+		return err
+	})
+}
+
+func addSigningKey(ctx context.Context, tx *db.Store, box *secret.Box, notice time.Duration) (string, error) {
+	key, err := token.GenerateKey()
+	if err != nil {
+		return "", err
+	}
+	raw, err := key.MarshalPrivate()
+	if err != nil {
+		return "", err
+	}
+	now := time.Now()
+	row := db.SigningKey{KID: key.ID, PrivateKey: box.Seal(raw, keySeal(key.ID)), ActivatesAt: now.Add(notice)}
+	return key.ID, tx.InsertSigningKey(ctx, row, now.Add(notice+signingKeyOverlap))
+}
+
+// LoadSigningKeys brings a key ring up to date.
+func LoadSigningKeys(ctx context.Context, s *db.Store, box *secret.Box, ring *token.KeyRing) error {
+	rows, err := s.SigningKeys(ctx)
+	if err != nil {
+		return err
+	}
+	set := make([]token.RingKey, 0, len(rows))
+	for _, row := range rows {
+		raw, err := box.Open(row.PrivateKey, keySeal(row.KID))
+		if err != nil {
+			return fmt.Errorf("open the signing key %s (has CANOPY_SECRET_KEY changed?): %w", row.KID, err)
+		}
+		key, err := token.ParsePrivate(raw)
+		if err != nil {
+			return fmt.Errorf("signing key %s: %w", row.KID, err)
+		}
+		k := token.RingKey{Key: key, ActivatesAt: row.ActivatesAt}
+		if row.RetiresAt != nil {
+			k.RetiresAt = *row.RetiresAt
+		}
+		set = append(set, k)
+	}
+	ring.Replace(set)
+	return nil
+}

@@ -1,0 +1,51 @@
+// Package jobs is the back room: the asynq tasks, the relay that hands the database's outbox rows
+// to them, and the periodic upkeep. Nothing in Redis is the only copy of anything: a task names a
+// row and an attempt, and a row whose task was lost is handed out again.
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"canopy/db"
+	"canopy/internal/bus"
+)
+
+// The queues, with their share of the workers.
+const (
+	queueMail = "mail"
+)
+
+var queueShares = map[string]int{queueMail: 1}
+
+// The task types. Payloads carry ids only, so that the queue's dashboard shows nothing personal.
+const (
+	typeMail = "mail:send"
+)
+
+// leaseTime is how long a row that was handed to the queue is left alone before it is handed out
+// again: the queue, or the worker, has lost it then.
+const leaseTime = 30 * time.Second
+
+// topicWake is where processes are told that there is something in an outbox.
+const topicWake = "outbox"
+
+// Wake tells the relays, wherever they run, to look into the outboxes at once. It may be lost;
+// they look every so often anyway.
+func Wake(ctx context.Context, b *bus.Bus) { b.Publish(ctx, topicWake, nil) }
+
+func mailTask(due db.DueMail) (*asynq.Task, error) {
+	return newTask(typeMail, queueMail, due)
+}
+
+// newTask makes a task that is tried once: whether and when to try again is the row's business.
+func newTask(typ, queue string, payload any) (*asynq.Task, error) {
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		return nil, err
+	}
+	return asynq.NewTask(typ, raw, asynq.Queue(queue), asynq.MaxRetry(0), asynq.Retention(time.Hour)), nil
+}

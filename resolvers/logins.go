@@ -1,0 +1,223 @@
+package resolvers
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+	"canopy/internal/secret"
+	"canopy/internal/token"
+)
+
+// LoginInput is a person's login. Address is where it comes from, for throttling.
+type LoginInput struct {
+	Email      string
+	Password   string
+	CustomerID *relay.ID
+	OTP        *string
+	Address    string
+}
+
+// LoginPayload is a token for every application that the user has in the company, and the
+// companies that it can log in to.
+type LoginPayload struct {
+	Token           string
+	CustomerOptions []db.CompanyOption
+}
+
+var errLogin = problem.Unauthorized("the e-mail address or the password is wrong")
+
+// Login checks a person's password and, where it is on, one-time password. Anyone may call it;
+// failures slow the next try down, by address and by account.
+func (r *Resolver) Login(ctx context.Context, in LoginInput) (*LoginPayload, error) {
+	if err := loginFaults(in); err != nil {
+		return nil, err
+	}
+	keys := []string{"address:" + in.Address, "account:" + strings.ToLower(in.Email)}
+	if err := r.throttled(ctx, keys...); err != nil {
+		return nil, err
+	}
+	own, err := r.checkPassword(ctx, in)
+	if err == nil {
+		err = r.checkCode(ctx, own, in.OTP)
+	}
+	if err != nil {
+		if p := problem.From(err); p.Code == problem.Unauthenticated && p.Reason != reasonOTP {
+			r.Throttle.Fail(ctx, keys...)
+		}
+		return nil, err
+	}
+	r.Throttle.Succeed(ctx, keys[1])
+	return r.openSession(ctx, own, in.CustomerID)
+}
+
+func loginFaults(in LoginInput) error {
+	var v check
+	if in.Email == "" {
+		v.fault("email", "is required")
+	}
+	v.line("email", in.Email, maxEmail)
+	if in.Password == "" {
+		v.fault("password", "is required")
+	}
+	v.text("password", in.Password, maxText)
+	return v.err()
+}
+
+func (r *Resolver) checkPassword(ctx context.Context, in LoginInput) (*db.Credentials, error) {
+	own, err := r.Store.Credentials(ctx, in.Email)
+	if errors.Is(err, db.ErrNoRows) || err == nil && own.PasswordHash == nil {
+		secret.DummyCheck(ctx, in.Password)
+		return nil, errLogin
+	}
+	if err != nil {
+		return nil, err
+	}
+	ok, err := secret.CheckPassword(ctx, *own.PasswordHash, in.Password)
+	if err == nil && !ok {
+		err = errLogin
+	}
+	return own, err
+}
+
+const reasonOTP = "otp_required"
+
+func (r *Resolver) checkCode(ctx context.Context, own *db.Credentials, code *string) error {
+	if own.OTPMethod != otpTOTP {
+		return nil
+	}
+	if code == nil || *code == "" {
+		return problem.Unauthorized("the authenticator's current code is needed, as otp").With(reasonOTP)
+	}
+	err := r.takeCode(ctx, r.Store, own, *code)
+	if err != nil && problem.From(err).Code == problem.BadRequest {
+		err = problem.Unauthorized("the one-time password is wrong")
+	}
+	return err
+}
+
+// openSession signs a token for one of the user's companies.
+func (r *Resolver) openSession(ctx context.Context, own *db.Credentials, customerID *relay.ID) (*LoginPayload, error) {
+	options, err := r.Store.CompanyOptions(ctx, own.UserID)
+	if err != nil {
+		return nil, err
+	}
+	if len(options) == 0 {
+		return nil, problem.Denied("the user has no enabled permission in any company")
+	}
+	company := options[0].CustomerID
+	if customerID != nil {
+		if company, err = customerID.Of("Customer", "customerId"); err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(options, func(o db.CompanyOption) bool { return o.CustomerID == company }) {
+			return nil, problem.Denied("the user has no enabled permission in the company %d", company)
+		}
+	}
+	c, err := r.Store.LoginCaller(ctx, own.UserID, company, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	var audience []string
+	for _, app := range access.Apps() {
+		if g := c.Grants[app]; g != nil {
+			audience = append(audience, app.String())
+			r.touch(ctx, &c.Principal, g)
+		}
+	}
+	signed, err := r.sign(token.Claims{
+		Audience: audience, Subject: strconv.FormatInt(own.UserID, 10), ClientID: loginClient, CompanyID: company,
+	})
+	return &LoginPayload{Token: signed, CustomerOptions: options}, err
+}
+
+// throttled refuses a try while earlier failures of one of the keys forbid it.
+func (r *Resolver) throttled(ctx context.Context, keys ...string) error {
+	if wait := r.Throttle.Wait(ctx, keys...); wait > 0 {
+		return &problem.Error{Code: problem.RateLimited, Detail: "too many failed attempts: wait before the next", RetryAfter: wait}
+	}
+	return nil
+}
+
+// SetUp redeems an invitation or a reset link: it sets the user's password and ends the user's
+// other links and logins. Whoever has the link may call it.
+func (r *Resolver) SetUp(ctx context.Context, link, password string) error {
+	if err := passwordFaults(password); err != nil {
+		return err
+	}
+	// The costly hash comes after a look whether the link lives, and before it is used up.
+	hash := secret.HashSecret(link)
+	lives, err := r.Store.LinkLives(ctx, hash)
+	if err != nil {
+		return err
+	}
+	if !lives {
+		return errLink
+	}
+	hashed, err := secret.HashPassword(ctx, password)
+	if err != nil {
+		return err
+	}
+	return r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
+		userID, err := tx.UseLink(ctx, hash)
+		if errors.Is(err, db.ErrNoRows) {
+			return errLink
+		}
+		if err != nil {
+			return err
+		}
+		return tx.SetPassword(ctx, userID, hashed)
+	})
+}
+
+var errLink = problem.Invalid(problem.Fault{Location: "token", Message: "is unknown, used or expired: ask for a new link"})
+
+func passwordFaults(password string) error {
+	var v check
+	switch n := utf8.RuneCountInString(password); {
+	case !utf8.ValidString(password):
+		v.fault("password", "is not valid UTF-8")
+	case n < secret.MinPassword:
+		v.fault("password", "must have at least %d characters", secret.MinPassword)
+	case len(password) > secret.MaxPassword:
+		v.fault("password", "must have at most %d bytes", secret.MaxPassword)
+	}
+	return v.err()
+}
+
+// RequestReset sends a link that sets a new password, or the invitation again while there is
+// none, to the user of an address. Anyone may call it, and learns nothing of whether there is one.
+func (r *Resolver) RequestReset(ctx context.Context, email, address string) error {
+	var v check
+	v.email("email", email)
+	if err := v.err(); err != nil {
+		return err
+	}
+	keys := []string{"reset address:" + address, "reset account:" + strings.ToLower(email)}
+	if r.Throttle.Wait(ctx, keys...) > 0 {
+		return nil
+	}
+	r.Throttle.Fail(ctx, keys...)
+	own, err := r.Store.Credentials(ctx, email)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	return r.change(ctx, nil, func(_ *db.Store, ch *changes) error {
+		return r.sendReset(ctx, ch, own.UserID, own.Email)
+	})
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, db.ErrNoRows) {
+		return nil
+	}
+	return err
+}

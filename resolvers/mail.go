@@ -1,0 +1,64 @@
+package resolvers
+
+import (
+	"context"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/mail"
+	"canopy/internal/secret"
+	"canopy/jobs"
+)
+
+// The lives of the links that set a password (contract, section 2).
+const (
+	invitationLife = 7 * 24 * time.Hour
+	resetLife      = time.Hour
+)
+
+// sendInvitation puts an invitation for a user into the outbox, in the change's transaction.
+func (r *Resolver) sendInvitation(ctx context.Context, ch *changes, user *db.User, company string) error {
+	link, err := r.newLink(ctx, ch.tx, user.ID, db.LinkInvitation, invitationLife)
+	if err != nil {
+		return err
+	}
+	message, err := mail.Invitation(mail.InvitationData{To: user.Email, Name: user.Name(), Company: company, Link: link, ValidFor: invitationLife})
+	if err != nil {
+		return err
+	}
+	return r.post(ctx, ch, user.ID, db.LinkInvitation, message)
+}
+
+// sendReset puts a reset link for a user into the outbox.
+func (r *Resolver) sendReset(ctx context.Context, ch *changes, userID int64, email string) error {
+	link, err := r.newLink(ctx, ch.tx, userID, db.LinkReset, resetLife)
+	if err != nil {
+		return err
+	}
+	message, err := mail.Reset(mail.ResetData{To: email, Link: link, ValidFor: resetLife})
+	if err != nil {
+		return err
+	}
+	return r.post(ctx, ch, userID, db.LinkReset, message)
+}
+
+// newLink makes a link to the set-up page. The token stands in the fragment, which browsers keep
+// to themselves, so that it reaches no server's log.
+func (r *Resolver) newLink(ctx context.Context, tx *db.Store, userID int64, kind string, life time.Duration) (string, error) {
+	plain := secret.NewLinkToken()
+	if err := tx.InsertLink(ctx, secret.HashSecret(plain), userID, kind, time.Now().Add(life)); err != nil {
+		return "", err
+	}
+	return r.PublicURL.JoinPath("setup").String() + "#token=" + plain, nil
+}
+
+// post seals a message into the outbox.
+func (r *Resolver) post(ctx context.Context, ch *changes, userID int64, kind string, m mail.Message) error {
+	sealed, err := jobs.SealMail(r.Box, m)
+	if err != nil {
+		return err
+	}
+	ch.mail = true
+	_, err = ch.tx.InsertMail(ctx, userID, kind, sealed)
+	return err
+}

@@ -1,0 +1,231 @@
+package resolvers
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/problem"
+	"canopy/internal/secret"
+	"canopy/internal/token"
+)
+
+// TokenLife is how long an access token is valid (spec, section 5).
+const TokenLife = 15 * time.Minute
+
+// loginClient is the client_id claim of a person's login, which is no API key's.
+const loginClient = "canopy-login"
+
+// TokenRequest is a client_credentials grant (RFC 6749, section 4.4) with the parameters of the
+// spec, section 4.1.
+type TokenRequest struct {
+	GrantType    string
+	ClientID     string
+	ClientSecret string
+	TargetApp    string
+	AccountID    *int64
+}
+
+// IssuedToken is an access token with its life in seconds.
+type IssuedToken struct {
+	AccessToken string
+	ExpiresIn   int
+}
+
+// OAuthError is a refused token request (RFC 6749, section 5.2).
+type OAuthError struct {
+	Code        string
+	Description string
+	// Unauthorized: the client did not authenticate, a 401; other refusals are a 400.
+	Unauthorized bool
+}
+
+func (e *OAuthError) Error() string { return e.Code + ": " + e.Description }
+
+var errClient = &OAuthError{Code: "invalid_client", Description: "the client id or the client secret is wrong", Unauthorized: true}
+
+// ExchangeToken issues an access token for an API key: for the account asked for, or the eligible
+// one of the lowest id in the key's company. Refusals are *OAuthError.
+func (r *Resolver) ExchangeToken(ctx context.Context, req TokenRequest) (*IssuedToken, error) {
+	app, err := tokenTarget(req)
+	if err != nil {
+		return nil, err
+	}
+	var accountID int64
+	if req.AccountID != nil {
+		accountID = *req.AccountID
+	}
+	x, err := r.Store.FindExchange(ctx, req.ClientID, app, accountID)
+	if errors.Is(err, db.ErrNoRows) {
+		return nil, errClient
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !secret.Matches(req.ClientSecret, x.Hashes) {
+		return nil, errClient
+	}
+	if x.Dead {
+		return nil, &OAuthError{Code: "invalid_client", Description: "the API key was revoked or has expired", Unauthorized: true}
+	}
+	if x.AccountID == 0 || req.AccountID != nil && x.AccountID != *req.AccountID {
+		return nil, &OAuthError{Code: "unauthorized_client", Description: "the key's user has no enabled permission on such an account of the application " + app.String()}
+	}
+	r.touchExchange(ctx, x)
+	signed, err := r.sign(token.Claims{
+		Audience: []string{app.String()}, Subject: strconv.FormatInt(x.UserID, 10), ClientID: req.ClientID,
+		CompanyID: x.CustomerID, AccountID: x.AccountID, Scope: strings.Join(access.ParseFeatures(x.Features).Names(), " "),
+	})
+	return &IssuedToken{signed, int(TokenLife / time.Second)}, err
+}
+
+// tokenTarget checks the parameters that need no look-up.
+func tokenTarget(req TokenRequest) (access.App, error) {
+	switch {
+	case req.GrantType == "":
+		return 0, &OAuthError{Code: "invalid_request", Description: "grant_type is required"}
+	case req.GrantType != "client_credentials":
+		return 0, &OAuthError{Code: "unsupported_grant_type", Description: "the only grant_type is client_credentials"}
+	case req.ClientID == "" || req.ClientSecret == "":
+		return 0, &OAuthError{Code: "invalid_client", Description: "client_id and client_secret are required", Unauthorized: true}
+	case !secret.IsClientID(req.ClientID) || !secret.CheckAPISecret(req.ClientSecret):
+		return 0, errClient
+	case req.TargetApp == "":
+		return 0, &OAuthError{Code: "invalid_request", Description: "target_app is required: tenant, assistant or builder"}
+	}
+	app, ok := access.ParseApp(req.TargetApp)
+	if !ok {
+		return 0, &OAuthError{Code: "invalid_target", Description: "target_app is tenant, assistant or builder"}
+	}
+	return app, nil
+}
+
+func (r *Resolver) touchExchange(ctx context.Context, x *db.Exchange) {
+	p := access.Principal{KeyID: x.KeyID, KeyStale: x.KeyStale}
+	r.touch(ctx, &p, &access.Grant{PermissionID: x.PermissionID, Stale: x.Stale})
+}
+
+// sign signs an access token of the platform's usual life.
+func (r *Resolver) sign(c token.Claims) (string, error) {
+	key, ok := r.Keys.Signing(time.Now())
+	if !ok {
+		return "", problem.Away("token signing", errors.New("no signing key is active"))
+	}
+	c.Issuer, c.IssuedAt, c.ID = r.issuer(), time.Now(), newTokenID()
+	c.ExpiresAt = c.IssuedAt.Add(TokenLife)
+	return token.Sign(key, c)
+}
+
+// newTokenID makes a jti. It tells tokens apart; nothing rests on it being hard to guess.
+func newTokenID() string {
+	return strconv.FormatUint(rand.Uint64(), 36) + strconv.FormatUint(rand.Uint64(), 36) //nolint:gosec // as said
+}
+
+func (r *Resolver) issuer() string { return strings.TrimRight(r.PublicURL.String(), "/") }
+
+// Admit puts the caller of a request into its context, from the value of its Authorization
+// header; without one the context stays as it is. Errors are 401, and 429 past the key's rate.
+func (r *Resolver) Admit(ctx context.Context, authorization string) (context.Context, error) {
+	if authorization == "" {
+		return ctx, nil
+	}
+	scheme, bearer, _ := strings.Cut(authorization, " ")
+	if !strings.EqualFold(scheme, "Bearer") || bearer == "" {
+		return ctx, problem.Unauthorized("the Authorization header must be: Bearer <access token>")
+	}
+	claims, err := r.Verifier.Verify(strings.TrimSpace(bearer))
+	if err != nil {
+		return ctx, problem.Unauthorized("the access token is expired, malformed or badly signed").With("invalid_token").Because(err)
+	}
+	p, err := r.principal(ctx, claims)
+	if err != nil {
+		return ctx, err
+	}
+	if err := r.withinRate(ctx, p); err != nil {
+		return ctx, err
+	}
+	return withClaims(access.WithPrincipal(ctx, p), claims), nil
+}
+
+// principal looks up who a token stands for, as the database has it now: a permission that is
+// gone or disabled, a revoked key and a disabled account stop working at once.
+func (r *Resolver) principal(ctx context.Context, claims *token.Claims) (*access.Principal, error) {
+	serves := [len(access.Principal{}.Serves)]bool{}
+	var first access.App
+	for i, aud := range claims.Audience {
+		app, ok := access.ParseApp(aud)
+		if !ok {
+			return nil, problem.Unauthorized("the access token is for another service").With("invalid_token")
+		}
+		if i == 0 {
+			first = app
+		}
+		serves[app] = true
+	}
+	var c *db.Caller
+	var err error
+	if claims.ClientID == loginClient {
+		var userID int64
+		if userID, err = strconv.ParseInt(claims.Subject, 10, 64); err == nil {
+			c, err = r.Store.LoginCaller(ctx, userID, claims.CompanyID, claims.IssuedAt)
+		}
+	} else {
+		c, err = r.Store.KeyCaller(ctx, claims.ClientID, first, claims.AccountID)
+	}
+	switch {
+	case errors.Is(err, db.ErrNoRows), err == nil && c.Dead:
+		return nil, problem.Unauthorized("the access token no longer works: its API key was revoked or its password changed").With("invalid_token")
+	case err != nil:
+		return nil, err
+	}
+	c.Serves, c.Expires = serves, claims.ExpiresAt
+	return &c.Principal, nil
+}
+
+type claimsKey struct{}
+
+func withClaims(ctx context.Context, c *token.Claims) context.Context {
+	return context.WithValue(ctx, claimsKey{}, c)
+}
+
+// renew looks the caller of a long-lived request up again.
+func (r *Resolver) renew(ctx context.Context) (context.Context, error) {
+	claims, ok := ctx.Value(claimsKey{}).(*token.Claims)
+	if !ok || time.Now().After(claims.ExpiresAt) {
+		return ctx, problem.Unauthorized("the access token has expired").With("invalid_token")
+	}
+	p, err := r.principal(ctx, claims)
+	if err != nil {
+		if refused(err) {
+			return ctx, err
+		}
+		return ctx, nil // The database is away: the last answer holds until it is back.
+	}
+	return access.WithPrincipal(ctx, p), nil
+}
+
+// withinRate counts a request against its API key's minute.
+func (r *Resolver) withinRate(ctx context.Context, p *access.Principal) error {
+	if r.RequestsPerMinute == 0 || p.Login() {
+		return nil
+	}
+	d, err := r.Limiter.Allow(ctx, "requests:"+strconv.FormatInt(p.KeyID, 10), 1, r.RequestsPerMinute)
+	if err != nil || d.Allowed {
+		return nil //nolint:nilerr // Without Redis the limit is open.
+	}
+	return &problem.Error{
+		Code: problem.RateLimited, RetryAfter: d.RetryAfter,
+		Detail: "the API key is over its " + strconv.Itoa(r.RequestsPerMinute) + " requests a minute",
+	}
+}
+
+// JWKS is the document of the keys that access tokens are signed with.
+func (r *Resolver) JWKS() []byte { return r.Keys.JWKS() }
+
+// Metadata is the document of the token endpoint (RFC 8414).
+func (r *Resolver) Metadata() []byte { return token.Metadata(r.issuer(), access.FeatureNames()) }
