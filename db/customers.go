@@ -228,6 +228,9 @@ func (c *Customer) AncestorsAllow(ctx context.Context, s *Store) (bool, error) {
 
 func (c *Customer) key() int64 { return c.ID }
 
+// OneRoot is the unique index that lets the tree have one root.
+const OneRoot = "customers_one_root"
+
 // InsertCustomer makes a company; the schema derives its lineage. A nil parent makes the root.
 func (s *Store) InsertCustomer(ctx context.Context, c Customer) (*Customer, error) {
 	row := &Customer{}

@@ -23,6 +23,8 @@ type Relay struct {
 	Client *asynq.Client
 	Bus    *bus.Bus
 	Log    *slog.Logger
+	// Mails: this worker sends mails, so it hands them out.
+	Mails bool
 }
 
 // Run relays until ctx ends.
@@ -44,7 +46,11 @@ func (r *Relay) Run(ctx context.Context) {
 // relayAll empties each outbox of what is due. A fault is told and ends this round: the rows are
 // leased, and come up again.
 func (r *Relay) relayAll(ctx context.Context) {
-	for name, relay := range map[string]func(context.Context) (int, error){queueMail: r.relayMails} {
+	outboxes := map[string]func(context.Context) (int, error){}
+	if r.Mails {
+		outboxes[queueMail] = r.relayMails
+	}
+	for name, relay := range outboxes {
 		for {
 			n, err := relay(ctx)
 			if err != nil && ctx.Err() == nil {

@@ -1,0 +1,18 @@
+// Command canopy is the whole platform in one binary: the API, the workers, and the operator's
+// tools. `canopy help` lists its commands.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	m := &Main{Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
+	code := m.Run(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}

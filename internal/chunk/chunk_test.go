@@ -1,0 +1,385 @@
+package chunk
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+// texts draws texts of pieces that stress the tokenizer and the borders.
+func texts() *rapid.Generator[string] {
+	piece := rapid.OneOf(
+		rapid.SampledFrom([]string{
+			"The lift of a wing. ", "word ", " ", "  ", "\n", "\n\n", "\r\n", "\t", "\f", "it's ", "!!!", "...", "# Heading\n",
+			"a,\"b\nc\",d\n", "```\n", "日本語の文章です。", "「はい。」", "한국어 ", "👩‍👩‍👧‍👦", "e\u0301", "🇩🇪", "\u00a0", "\u3000", "\x7f",
+			"1234567", "x", "https://example.com/a?b=c&d=e ", "\"Yes.\" ", strings.Repeat("a", 300), strings.Repeat(" ", 200),
+		}),
+		rapid.String(),
+	)
+	return rapid.Map(rapid.SliceOfN(piece, 0, 120), func(p []string) string { return strings.Join(p, "") })
+}
+
+func marksOf(t *rapid.T, text string) []Mark {
+	var marks []Mark
+	offset := 0
+	for range rapid.IntRange(0, 6).Draw(t, "marks") {
+		offset = rapid.IntRange(offset, len(text)).Draw(t, "offset")
+		marks = append(marks, Mark{
+			Offset:  offset,
+			Page:    rapid.IntRange(0, 3).Draw(t, "page"),
+			Heading: rapid.SampledFrom([]string{"", "A", "B"}).Draw(t, "heading"),
+			Row:     rapid.IntRange(0, 3).Draw(t, "row"),
+		})
+	}
+	return marks
+}
+
+func TestSplitProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := texts().Draw(t, "text")
+		opts := Options{
+			Size:    rapid.IntRange(MinSize, 120).Draw(t, "size"),
+			Overlap: rapid.SampledFrom([]float64{0, 0.1, 0.2, 0.5, 0.9, 1}).Draw(t, "overlap"),
+			Kind:    rapid.SampledFrom([]Kind{Plain, Markdown, CSV}).Draw(t, "kind"),
+			Header:  rapid.SampledFrom([]string{"", "id,name", "a,\"b\nc\",d\n", strings.Repeat("column,", 80)}).Draw(t, "header"),
+		}
+		if rapid.Bool().Draw(t, "native") {
+			text = opts.Header + text
+		}
+		checkChunks(t, text, marksOf(t, text), opts)
+	})
+}
+
+// checkChunks holds for every text: what the package promises of its chunks.
+func checkChunks(t rapid.TB, text string, marks []Mark, opts Options) {
+	t.Helper()
+	chunks, err := Split(text, marks, opts)
+	if err != nil {
+		t.Fatalf("Split: %v", err)
+	}
+	if strings.TrimSpace(text) == "" {
+		if len(chunks) != 0 {
+			t.Fatalf("%d chunks of white space", len(chunks))
+		}
+		return
+	}
+	var own strings.Builder
+	for i, c := range chunks {
+		if c.Start != own.Len() || c.End <= c.Start || c.Content[c.OverlapBytes:] != text[c.Start:c.End] {
+			t.Fatalf("chunk %d: own part is %q, at %d to %d", i, c.Content[c.OverlapBytes:], c.Start, c.End)
+		}
+		own.WriteString(c.Content[c.OverlapBytes:])
+		if !utf8.ValidString(c.Content) || !utf8.ValidString(c.Content[c.OverlapBytes:]) {
+			t.Fatalf("chunk %d: cut within a rune", i)
+		}
+		n, err := Count(c.Content)
+		if err != nil || n != c.Tokens || n > opts.Size {
+			t.Fatalf("chunk %d has %d tokens, says %d, of at most %d (%v): %q", i, n, c.Tokens, opts.Size, err, c.Content)
+		}
+		if i == 0 && opts.Header == "" && c.OverlapBytes != 0 {
+			t.Fatalf("the first chunk overlaps by %d bytes", c.OverlapBytes)
+		}
+	}
+	if own.String() != text {
+		t.Fatalf("the chunks without overlaps are not the text")
+	}
+}
+
+func FuzzSplit(f *testing.F) {
+	f.Add("A sentence. Another one.\n\n# Heading\ntext", uint16(20), 0.2, byte(1), "h")
+	f.Add("a,b\n\"x\ny\",2\n", uint16(16), 1.0, byte(2), "a,b")
+	f.Add("\u65e5\u672c\u8a9e\u3002\U0001f468\u200d\U0001f469", uint16(16), 0.5, byte(0), "")
+	f.Fuzz(func(t *testing.T, text string, size uint16, overlap float64, kind byte, header string) {
+		opts := Options{Size: int(size), Overlap: overlap, Kind: Kind(kind % 3), Header: header}
+		if check(text, nil, opts) != nil {
+			t.Skip()
+		}
+		checkChunks(t, text, nil, opts)
+	})
+}
+
+func contents(chunks []Chunk) []string {
+	var all []string
+	for _, c := range chunks {
+		all = append(all, c.Content)
+	}
+	return all
+}
+
+func TestCutsAtTheStrongestBorder(t *testing.T) {
+	filler := func(words int) string { return strings.TrimSpace(strings.Repeat("word ", words)) }
+	tests := []struct {
+		name   string
+		before string // what the first chunk must be
+		after  string
+		marks  func(at int) []Mark
+		kind   Kind
+	}{
+		{name: "page over paragraph", before: filler(24), after: " " + filler(3) + "\n\n" + filler(30),
+			marks: func(at int) []Mark { return []Mark{{Offset: 0, Page: 1}, {Offset: at, Page: 2}} }},
+		{name: "heading of markdown", before: filler(24) + "\n", after: "# Title\n\n" + filler(30), kind: Markdown},
+		{name: "paragraph over sentence", before: filler(24) + ".\n\n", after: filler(5) + ". Then " + filler(30)},
+		{name: "sentence over line", before: filler(24) + ". ", after: "Then " + filler(5) + "\n" + filler(30)},
+		{name: "sentence at a line's end", before: filler(24) + ".\n", after: filler(5) + "\n" + filler(30)},
+		{name: "sentence in quotes", before: filler(24) + ".\" ", after: "Then " + filler(30)},
+		{name: "abbreviation is no sentence", before: filler(22) + " e.g. word\n", after: filler(30)},
+		{name: "line over space", before: filler(24) + "\n", after: filler(30)},
+		{name: "ideographic sentence", before: strings.Repeat("文", 24) + "。」", after: strings.Repeat("文", 40)},
+		{name: "CRLF paragraph", before: filler(24) + "\r\n\r\n", after: filler(5) + "\r\n" + filler(30)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var marks []Mark
+			if tt.marks != nil {
+				marks = tt.marks(len(tt.before))
+			}
+			chunks, err := Split(tt.before+tt.after, marks, Options{Size: 36, Kind: tt.kind})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if chunks[0].Content != tt.before {
+				t.Errorf("first chunk is %q, want %q", chunks[0].Content, tt.before)
+			}
+		})
+	}
+}
+
+func TestHardCutKeepsGraphemes(t *testing.T) {
+	family := "👩‍👩‍👧‍👦"
+	chunks, err := Split(strings.Repeat(family, 20), nil, Options{Size: 40, Overlap: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range chunks {
+		if len(c.Content)%len(family) != 0 || !strings.HasPrefix(c.Content, family) {
+			t.Errorf("chunk %d cuts a family: %q", i, c.Content)
+		}
+	}
+}
+
+func TestOverlap(t *testing.T) {
+	sentence := "The boundary layer on a flat plate grows with the square root of the distance. "
+	text := strings.Repeat(sentence, 40)
+	tests := []struct {
+		name     string
+		overlap  float64
+		from, to float64 // bounds of the mean overlap, as a part of the size
+	}{
+		{"none", 0, 0, 0},
+		{"fifth", 0.2, 0.1, 0.2},
+		{"half", 0.5, 0.25, 0.5},
+		{"whole is clamped", 1, 0.4, maxOverlap},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			const size = 200
+			chunks, err := Split(text, nil, Options{Size: size, Overlap: tt.overlap})
+			if err != nil {
+				t.Fatal(err)
+			}
+			total := 0
+			for _, c := range chunks[1:] {
+				if !strings.HasPrefix(c.Content, "The") {
+					t.Errorf("overlap begins at %q", c.Content[:20])
+				}
+				n, _ := Count(c.Content[:c.OverlapBytes])
+				total += n
+			}
+			if mean := float64(total) / float64(len(chunks)-1) / size; mean < tt.from || mean > tt.to {
+				t.Errorf("mean overlap %.2f of the size, want %.2f to %.2f", mean, tt.from, tt.to)
+			}
+		})
+	}
+}
+
+func TestRows(t *testing.T) {
+	header := "id,name,remark\n"
+	row := "1,Anne,\"two\nlines with a \"\"quote\"\"\"\n"
+	text := header + strings.Repeat(row, 30)
+	chunks, err := Split(text, nil, Options{Size: 64, Overlap: 0.3, Kind: CSV, Header: "id,name,remark"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(chunks) < 5 {
+		t.Fatalf("%d chunks", len(chunks))
+	}
+	for i, c := range chunks {
+		if strings.Count(c.Content, header) != 1 || !strings.HasPrefix(c.Content, header) {
+			t.Errorf("chunk %d: header missing or twice: %q", i, c.Content)
+		}
+		if rest := strings.ReplaceAll(strings.TrimPrefix(c.Content, header), row, ""); rest != "" {
+			t.Errorf("chunk %d is not made of whole rows: %q", i, c.Content)
+		}
+		if want := (c.Start-len(header))/len(row) + 2; c.Start > 0 && c.Row != want {
+			t.Errorf("chunk %d begins at row %d, want %d", i, c.Row, want)
+		}
+	}
+}
+
+func TestHeaderThatTheTextLacksIsAdded(t *testing.T) {
+	for name, text := range map[string]string{"other text": "1,x\n2,y\n", "longer first word": "a,bc\n1,x\n"} {
+		t.Run(name, func(t *testing.T) {
+			chunks, err := Split(strings.Repeat(text, 20), nil, Options{Size: 32, Kind: CSV, Header: "a,b"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, c := range chunks {
+				if !strings.HasPrefix(c.Content, "a,b\n") {
+					t.Errorf("chunk %d lacks the header: %q", i, c.Content)
+				}
+			}
+		})
+	}
+}
+
+func TestRowLongerThanAChunkIsSplit(t *testing.T) {
+	text := "a,b\n1," + strings.Repeat("long ", 200) + "\n2,short\n"
+	chunks, err := Split(text, nil, Options{Size: 50, Kind: CSV, Header: "a,b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range chunks[1:] {
+		if !strings.HasPrefix(c.Content, "a,b\n") || c.OverlapBytes != len("a,b\n") {
+			t.Errorf("chunk %q lacks the header", c.Content)
+		}
+	}
+	if last := chunks[len(chunks)-1]; !strings.Contains(last.Content, "2,short") {
+		t.Errorf("last chunk %q", last.Content)
+	}
+}
+
+func TestRecords(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       []string
+	}{
+		{"plain", "a,b\n1,2\n", []string{"a,b\n", "1,2\n"}},
+		{"quoted line break", "a\n\"x\ny\"\nz", []string{"a\n", "\"x\ny\"\n", "z"}},
+		{"escaped quote", "\"x\"\"\ny\"\nz\n", []string{"\"x\"\"\ny\"\n", "z\n"}},
+		{"inch mark", "5\" pipe\n6\" pipe\n", []string{"5\" pipe\n", "6\" pipe\n"}},
+		{"quote never closed", "a\n\"b\nc\nd\n", []string{"a\n", "\"b\n", "c\n", "d\n"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			starts := append(records(tt.text), len(tt.text))
+			var got []string
+			for i := range len(starts) - 1 {
+				got = append(got, tt.text[starts[i]:starts[i+1]])
+			}
+			if strings.Join(got, "|") != strings.Join(tt.want, "|") {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	text := "intro text\n\nbody of the first page " + strings.Repeat("and more ", 10) + "\n\nbody of the second page\n"
+	second := strings.Index(text, "\nbody of the second")
+	marks := []Mark{{Page: 1}, {Offset: 12, Heading: "Body"}, {Offset: second, Page: 2}}
+	chunks, err := Split(text, marks, Options{Size: MinSize})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, last := chunks[0], chunks[len(chunks)-1]
+	if first.Page != 1 || first.Heading != "" {
+		t.Errorf("first chunk: page %d, heading %q", first.Page, first.Heading)
+	}
+	if last.Page != 2 || last.Heading != "Body" {
+		t.Errorf("last chunk %q: page %d, heading %q", last.Content, last.Page, last.Heading)
+	}
+}
+
+func TestHeadings(t *testing.T) {
+	text := "# One #\ntext\n```go\n# not one\n```\n   ## Two\n    # code\n#tag\n####### seven\n### C#\n~~~\n# open fence\n"
+	var got []string
+	for _, m := range headings(text) {
+		got = append(got, m.Heading)
+	}
+	if want := "One|Two|C#"; strings.Join(got, "|") != want {
+		t.Errorf("headings %q, want %s", got, want)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	tests := []struct {
+		name  string
+		text  string
+		marks []Mark
+		opts  Options
+		want  error
+	}{
+		{"size", "x", nil, Options{Size: MinSize - 1}, ErrOptions},
+		{"overlap below", "x", nil, Options{Size: 20, Overlap: -0.1}, ErrOptions},
+		{"overlap above", "x", nil, Options{Size: 20, Overlap: 1.1}, ErrOptions},
+		{"overlap NaN", "x", nil, Options{Size: 20, Overlap: math.NaN()}, ErrOptions},
+		{"text", "x\xff", nil, Options{Size: 20}, ErrUTF8},
+		{"header", "x", nil, Options{Size: 20, Header: "\xff"}, ErrUTF8},
+		{"mark order", "xyz", []Mark{{Offset: 2}, {Offset: 1}}, Options{Size: 20}, ErrMarks},
+		{"mark outside", "xyz", []Mark{{Offset: 4}}, Options{Size: 20}, ErrMarks},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := Split(tt.text, tt.marks, tt.opts); !errors.Is(err, tt.want) {
+				t.Errorf("error %v, want %v", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestHostileTextsAreLinear(t *testing.T) {
+	const small, factor = 32 << 10, 8
+	took := func(unit string, size int) time.Duration {
+		text := strings.Repeat(unit, size/len(unit)) + "end"
+		began := time.Now()
+		n := 0
+		for c, err := range All(text, nil, Options{Size: 1000, Overlap: 0.2, Kind: CSV}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += c.End - c.Start
+		}
+		if n != len(text) {
+			t.Errorf("%d of %d bytes", n, len(text))
+		}
+		return time.Since(began)
+	}
+	for name, unit := range map[string]string{
+		"letter": "a", "space": " ", "newline": "\n", "digit": "1", "ideograph": "文", "emoji": "👩‍👧", "mark": "e\u0301", "quote": "\"",
+	} {
+		t.Run(name, func(t *testing.T) {
+			const noise = 50 * time.Millisecond
+			few := took(unit, small)
+			if many := took(unit, factor*small); many > 3*factor*(few+noise) { // quadratic: factor*factor*few
+				t.Errorf("%d bytes took %v, %d times as much %v", small, few, factor, many)
+			}
+		})
+	}
+}
+
+func BenchmarkSplit(b *testing.B) {
+	prose := strings.Repeat("The boundary layer on a flat plate grows with the square root of the distance from its leading edge. "+
+		"An experimental study of a wing in a propeller slipstream was made,\nto determine the spanwise distribution of lift.\n\n", 10000)
+	for name, text := range map[string]string{
+		"prose":    prose,
+		"noSpaces": strings.Repeat("a", 1<<20),
+		"Japanese": strings.Repeat("境界層は平板の前縁からの距離の平方根に比例して成長する。", 10000),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, err := range All(text, nil, Options{Size: 1000, Overlap: 0.2}) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,112 @@
+package vector
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"canopy/internal/embed/lexical"
+)
+
+// zipfText draws a text of n words whose frequencies are like those of a language.
+func zipfText(z *rand.Zipf, n int) string {
+	var s strings.Builder
+	for range n {
+		fmt.Fprintf(&s, "w%dx ", z.Uint64())
+	}
+	return s.String()
+}
+
+func sparseRows(n, words int) []SparseRow {
+	z := rand.NewZipf(rand.New(rand.NewPCG(1, 2)), 1.1, 8, 50_000)
+	rows := make([]SparseRow, n)
+	for i := range rows {
+		rows[i] = SparseRow{Chunk: int64(i), Document: int64(i / 10), Vector: lexical.Embed(zipfText(z, words))}
+	}
+	return rows
+}
+
+func buildSparse(rows []SparseRow) *Sparse {
+	b := NewSparseBuilder(nil)
+	for _, row := range rows {
+		b.Add(row)
+	}
+	return b.Build()
+}
+
+func BenchmarkSparse(b *testing.B) {
+	const chunks = 30_000
+	rows := sparseRows(chunks, 150)
+	b.Run("decodeAndBuild", func(b *testing.B) {
+		encoded := make([][]byte, len(rows))
+		for i := range rows {
+			encoded[i], _ = rows[i].Vector.MarshalBinary()
+		}
+		for b.Loop() {
+			builder := NewSparseBuilder(nil)
+			for i, row := range rows {
+				if err := row.Vector.UnmarshalBinary(encoded[i]); err != nil {
+					b.Fatal(err)
+				}
+				builder.Add(row)
+			}
+			b.ReportMetric(float64(builder.Build().Bytes())/chunks, "B/chunk")
+		}
+	})
+	x := buildSparse(rows)
+	z := rand.NewZipf(rand.New(rand.NewPCG(3, 4)), 1.1, 8, 50_000)
+	b.Run("search", func(b *testing.B) {
+		query := lexical.Embed(zipfText(z, 12))
+		for b.Loop() {
+			x.Search(query, Filter{Top: 10})
+		}
+	})
+	b.Run("extendByOneDocument", func(b *testing.B) {
+		current, next := x, int64(chunks)
+		for b.Loop() {
+			builder := NewSparseBuilder(current)
+			for range 10 {
+				next++
+				builder.Add(SparseRow{Chunk: next, Document: next / 10, Vector: rows[next%chunks].Vector})
+			}
+			current = builder.Build()
+		}
+	})
+}
+
+func BenchmarkDense(b *testing.B) {
+	const chunks, dimensions = 30_000, 512
+	vectors := randomVectors(1000, dimensions)
+	builder, _ := NewDenseBuilder(dimensions, nil)
+	builder.Grow(chunks)
+	for i := range chunks {
+		v := vectors[i%len(vectors)]
+		v[i%dimensions] = float32(math.Sin(float64(i)))
+		if err := builder.Add(DenseRow{Chunk: int64(i), Document: int64(i / 10), Vector: v}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	x := builder.Build()
+	b.Run("search", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := x.Search(vectors[0], Filter{Top: 10}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("extendByOneDocument", func(b *testing.B) {
+		current, next := x, int64(chunks)
+		for b.Loop() {
+			builder, _ := NewDenseBuilder(dimensions, current)
+			for range 10 {
+				next++
+				if err := builder.Add(DenseRow{Chunk: next, Document: next / 10, Vector: vectors[next%1000]}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			current = builder.Build()
+		}
+	})
+}

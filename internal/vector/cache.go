@@ -1,0 +1,240 @@
+package vector
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+)
+
+// Kind is the sort of an index.
+type Kind string
+
+// The kinds of index.
+const (
+	KindSparse Kind = "sparse"
+	KindDense  Kind = "dense"
+)
+
+// Key names an index. Its version is asked for separately: the cache holds one version of each.
+type Key struct {
+	Context int64
+	Model   string
+	Kind    Kind
+}
+
+func (k Key) String() string { return fmt.Sprintf("%d/%s/%s", k.Context, k.Kind, k.Model) }
+
+// Loader makes the index of a context as it is now. Versions of a context only ever grow; the loader
+// returns the version that it read, in the same snapshot as the rows. Where the cache has an
+// older version, from is that one, to be extended by what changed (see Documents.Changes), otherwise
+// nil. The context of the call does not end with the search that asked first, as others may wait
+// for the same index.
+type Loader func(ctx context.Context, from Index) (index Index, version int64, err error)
+
+// ErrStale is the error when a loader returns an older version than the one it was asked for, after
+// that one was known.
+var ErrStale = errors.New("vector: the loader returned an old version")
+
+// Stats are a cache's counters since its start, and its present content.
+type Stats struct {
+	Hits      uint64 // answered from memory
+	Misses    uint64 // had to wait for a load
+	Loads     uint64 // loads begun
+	Extended  uint64 // loads that began with an older version
+	Failures  uint64 // loads that failed
+	Evictions uint64 // indexes dropped to make room
+	Oversize  uint64 // indexes served but too large to keep
+	Entries   int
+	Bytes     int64
+}
+
+// Cache keeps the indexes of recently searched contexts within a budget of bytes.
+type Cache struct {
+	budget  int64
+	timeout time.Duration
+	flights singleflight.Group
+
+	mu      sync.Mutex
+	recent  *list.List // of *entry, latest use first
+	entries map[Key]*list.Element
+	epochs  map[Key]uint64 // of keys with a load under way: counts calls of Forget
+	stats   Stats
+}
+
+type entry struct {
+	key     Key
+	version int64
+	index   Index
+}
+
+// NewCache makes a cache that holds at most budget bytes of indexes and gives a load at most
+// timeout.
+func NewCache(budget int64, timeout time.Duration) *Cache {
+	return &Cache{
+		budget:  budget,
+		timeout: timeout,
+		recent:  list.New(),
+		entries: map[Key]*list.Element{},
+		epochs:  map[Key]uint64{},
+	}
+}
+
+// Get returns the index of at least this version, loading it where the cache has none. Concurrent
+// calls for a key share one load; a call whose context ends leaves it to the others. Errors are the
+// loader's, the context's, or ErrStale.
+func (c *Cache) Get(ctx context.Context, key Key, version int64, load Loader) (Index, error) {
+	if index, ok := c.lookup(key, version); ok {
+		return index, nil
+	}
+	// A load that was already under way may have read an older version; one begun after it has not.
+	for range 2 {
+		loaded, err := c.wait(ctx, key, version, load)
+		if err != nil {
+			return nil, err
+		}
+		if loaded.version >= version {
+			return loaded.index, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: of context %d, not %d", ErrStale, key.Context, version)
+}
+
+func (c *Cache) lookup(key Key, version int64) (Index, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.fresh(key, version); e != nil {
+		c.stats.Hits++
+		return e.index, true
+	}
+	c.stats.Misses++
+	return nil, false
+}
+
+// fresh returns the entry of a key if it is of at least this version, as the latest used one.
+func (c *Cache) fresh(key Key, version int64) *entry {
+	element, ok := c.entries[key]
+	if !ok || element.Value.(*entry).version < version {
+		return nil
+	}
+	c.recent.MoveToFront(element)
+	return element.Value.(*entry)
+}
+
+func (c *Cache) wait(ctx context.Context, key Key, version int64, load Loader) (entry, error) {
+	done := c.flights.DoChan(key.String(), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.timeout)
+		defer cancel()
+		return c.load(ctx, key, version, load)
+	})
+	select {
+	case <-ctx.Done():
+		return entry{}, context.Cause(ctx)
+	case r := <-done:
+		if r.Err != nil {
+			return entry{}, r.Err
+		}
+		return r.Val.(entry), nil
+	}
+}
+
+// load runs a loader and keeps what it returns.
+func (c *Cache) load(ctx context.Context, key Key, version int64, load Loader) (loaded entry, err error) {
+	from, epoch, ready := c.begin(key, version)
+	if ready != nil { // a load ended between the lookup and this one
+		return *ready, nil
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("vector: the loader panicked: %v", r)
+		}
+		c.end(loaded, key, epoch, err)
+	}()
+	index, got, err := load(ctx, from)
+	return entry{key: key, version: got, index: index}, err
+}
+
+func (c *Cache) begin(key Key, version int64) (from Index, epoch uint64, ready *entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.fresh(key, version); e != nil {
+		return nil, 0, e
+	}
+	c.stats.Loads++
+	if element, ok := c.entries[key]; ok {
+		c.stats.Extended++
+		from = element.Value.(*entry).index
+	}
+	epoch = c.epochs[key]
+	c.epochs[key] = epoch
+	return from, epoch, nil
+}
+
+func (c *Cache) end(loaded entry, key Key, epoch uint64, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	forgotten := c.epochs[key] != epoch
+	delete(c.epochs, key)
+	switch {
+	case err != nil:
+		c.stats.Failures++
+	case !forgotten:
+		c.keep(loaded)
+	}
+}
+
+// keep puts a loaded index in the place of its older version and makes room for it.
+func (c *Cache) keep(loaded entry) {
+	if element, ok := c.entries[loaded.key]; ok {
+		if element.Value.(*entry).version > loaded.version {
+			return
+		}
+		c.drop(element)
+	}
+	size := loaded.index.Bytes()
+	if size > c.budget {
+		c.stats.Oversize++
+		return
+	}
+	for c.stats.Bytes+size > c.budget {
+		c.drop(c.recent.Back())
+		c.stats.Evictions++
+	}
+	c.entries[loaded.key] = c.recent.PushFront(&loaded)
+	c.stats.Bytes += size
+}
+
+func (c *Cache) drop(element *list.Element) {
+	e := c.recent.Remove(element).(*entry)
+	delete(c.entries, e.key)
+	c.stats.Bytes -= e.index.Bytes()
+}
+
+// Forget drops all indexes of a deleted context; a load under way is served but not kept.
+func (c *Cache) Forget(contextID int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key := range c.epochs {
+		if key.Context == contextID {
+			c.epochs[key]++
+		}
+	}
+	for key, element := range c.entries {
+		if key.Context == contextID {
+			c.drop(element)
+		}
+	}
+}
+
+// Stats returns the counters.
+func (c *Cache) Stats() Stats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.stats
+	s.Entries = c.recent.Len()
+	return s
+}

@@ -1,0 +1,212 @@
+// Package vector searches the chunks of one context: exact cosine over sparse lexical vectors or
+// over dense embeddings, the fusion of the two, and the cache that keeps the indexes of busy
+// contexts in memory.
+//
+// Indexes are immutable and safe for concurrent use. A changed context gets a new index made from
+// the one before, which shares its segments and costs what changed (see SparseBuilder and
+// DenseBuilder).
+package vector
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+)
+
+// Hit is one found chunk.
+type Hit struct {
+	Chunk      int64
+	Document   int64
+	Similarity float32 // cosine, 0..1; of fused hits the sum of their reciprocal ranks
+}
+
+// Filter says what of an index to search.
+type Filter struct {
+	Top       int                // hits at most; none for 0
+	MinScore  float32            // smallest similarity
+	Documents map[int64]struct{} // only these; nil means all
+	// Zeros also lists chunks of similarity 0, after all others and by their ids, where MinScore
+	// allows it.
+	Zeros bool
+}
+
+func (f *Filter) wants(document int64) bool {
+	if f.Documents == nil {
+		return true
+	}
+	_, ok := f.Documents[document]
+	return ok
+}
+
+// accepts tells whether a similarity is enough.
+func (f *Filter) accepts(similarity float32) bool {
+	return similarity >= f.MinScore && (similarity > 0 || f.Zeros)
+}
+
+// Documents maps the ids of an index's documents to their revisions: any number that changes when
+// a document's chunks do.
+type Documents map[int64]int64
+
+// Changes compares the documents of an index with those that it should have. The chunks of what is
+// missing or of another revision must be added, what is gone or of another revision removed.
+func (have Documents) Changes(want Documents) (add, remove []int64) {
+	for id, revision := range want {
+		if had, ok := have[id]; !ok || had != revision {
+			add = append(add, id)
+		}
+	}
+	for id, revision := range have {
+		if wanted, ok := want[id]; !ok || wanted != revision {
+			remove = append(remove, id)
+		}
+	}
+	slices.Sort(add)
+	slices.Sort(remove)
+	return add, remove
+}
+
+// Index is what the cache holds: a *Sparse or a *Dense.
+type Index interface {
+	Bytes() int64 // memory in use, in bytes
+	Len() int     // chunks
+	Documents() Documents
+}
+
+// better orders hits: greater similarity first, ties by the chunk's id.
+func better(a, b Hit) int {
+	return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.Chunk, b.Chunk))
+}
+
+// top keeps the best n hits in a heap whose root is the worst of them.
+type top struct {
+	n    int
+	hits []Hit
+}
+
+func newTop(n, chunks int) *top {
+	return &top{n: n, hits: make([]Hit, 0, max(0, min(n, chunks)))}
+}
+
+// floor returns the similarity below which no hit is kept any more.
+func (t *top) floor() float32 {
+	if len(t.hits) < t.n || t.n <= 0 {
+		return 0
+	}
+	return t.hits[0].Similarity
+}
+
+func (t *top) push(h Hit) {
+	switch {
+	case len(t.hits) < t.n:
+		t.hits = append(t.hits, h)
+		t.up(len(t.hits) - 1)
+	case t.n > 0 && better(h, t.hits[0]) < 0:
+		t.hits[0] = h
+		t.down(0)
+	}
+}
+
+func (t *top) up(i int) {
+	for i > 0 {
+		parent := (i - 1) / 2
+		if better(t.hits[i], t.hits[parent]) <= 0 {
+			return
+		}
+		t.hits[i], t.hits[parent] = t.hits[parent], t.hits[i]
+		i = parent
+	}
+}
+
+func (t *top) down(i int) {
+	for {
+		worst := 2*i + 1
+		if worst >= len(t.hits) {
+			return
+		}
+		if right := worst + 1; right < len(t.hits) && better(t.hits[right], t.hits[worst]) > 0 {
+			worst = right
+		}
+		if better(t.hits[worst], t.hits[i]) <= 0 {
+			return
+		}
+		t.hits[i], t.hits[worst] = t.hits[worst], t.hits[i]
+		i = worst
+	}
+}
+
+func (t *top) sorted() []Hit {
+	slices.SortFunc(t.hits, better)
+	return t.hits
+}
+
+// fusionK is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009).
+const fusionK = 60
+
+// Fuse merges rankings, each best first, into one of at most n hits by reciprocal rank fusion: a
+// chunk scores the sum of 1/(60 + rank) over the rankings that hold it, ties by id.
+func Fuse(n int, rankings ...[]Hit) []Hit {
+	fused := map[int64]Hit{}
+	for _, ranking := range rankings {
+		for i, h := range ranking {
+			h.Similarity = fused[h.Chunk].Similarity + 1/float32(fusionK+i+1)
+			fused[h.Chunk] = h
+		}
+	}
+	best := newTop(n, len(fused))
+	for h := range maps.Values(fused) {
+		best.push(h)
+	}
+	return best.sorted()
+}
+
+// places is what both sorts of segment know of their chunks.
+type places struct {
+	chunks    []int64
+	documents []int64
+}
+
+// placeBytes is the memory of one chunk in places.
+const placeBytes = 2 * 8
+
+func (p *places) add(chunk, document int64) {
+	p.chunks = append(p.chunks, chunk)
+	p.documents = append(p.documents, document)
+}
+
+// tombstones marks the removed chunks of a segment; nil when there are none.
+type tombstones []uint64
+
+func (t tombstones) has(i int) bool { return t != nil && t[i/64]&(1<<(i%64)) != 0 }
+
+// remove returns tombstones that cover the chunks of the documents too, and how many they added.
+func (t tombstones) remove(p *places, documents map[int64]struct{}) (tombstones, int) {
+	var changed tombstones
+	added := 0
+	for i, d := range p.documents {
+		if _, ok := documents[d]; !ok || t.has(i) {
+			continue
+		}
+		if changed == nil {
+			changed = make(tombstones, (len(p.documents)+63)/64)
+			copy(changed, t)
+		}
+		changed[i/64] |= 1 << (i % 64)
+		added++
+	}
+	if changed == nil {
+		return t, 0
+	}
+	return changed, added
+}
+
+// live yields the numbers of the chunks that are not removed.
+func (t tombstones) live(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range n {
+			if !t.has(i) && !yield(i) {
+				return
+			}
+		}
+	}
+}

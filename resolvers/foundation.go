@@ -1,0 +1,166 @@
+package resolvers
+
+import (
+	"context"
+	"errors"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/problem"
+	"canopy/internal/secret"
+)
+
+// RegionSeed is a region to set up: which applications run there, and take new customers.
+type RegionSeed struct {
+	Code, Name, Description string
+	Apps                    []access.App
+}
+
+// DefaultRegions are set up where an operator names none.
+var DefaultRegions = []RegionSeed{
+	{"eu-central", "Europe Central", "Frankfurt", access.Apps()},
+	{"us-east", "US East", "Virginia", access.Apps()},
+	{"ap-southeast", "Asia Pacific Southeast", "Singapore", access.Apps()},
+}
+
+// Founding is a first start: the regions, the root company, and its first admin.
+type Founding struct {
+	Regions   []RegionSeed
+	Company   string
+	Email     string
+	FirstName string
+	LastName  string
+	// Password, where it is set, is the admin's; without it the admin is invited by mail.
+	Password string
+}
+
+// Founded is what a first start made. The secret is shown this once.
+type Founded struct {
+	Customer     *db.Customer
+	Admin        *db.User
+	ClientID     string
+	ClientSecret string
+}
+
+// Found makes the applications, their system roles, the regions, and the root company with its
+// first admin and one API key of hers. It is for the operator's shell, and runs once.
+func (r *Resolver) Found(ctx context.Context, f Founding) (*Founded, error) {
+	var v check
+	v.name("company", f.Company)
+	v.email("email", f.Email)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	out := &Founded{}
+	err := r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
+		regionID, err := r.foundPlatform(ctx, tx, f.Regions)
+		if err != nil {
+			return err
+		}
+		out.Customer, err = tx.InsertCustomer(ctx, db.Customer{Name: f.Company, RegionID: regionID, CanAddCustomers: true, DescendantsCanAdd: true})
+		if db.Violates(err, db.OneRoot) {
+			return problem.Bad("there is a root company already: the platform has been bootstrapped")
+		}
+		if err != nil {
+			return err
+		}
+		return r.foundAdmin(ctx, ch, f, out)
+	})
+	return out, err
+}
+
+func (r *Resolver) foundAdmin(ctx context.Context, ch *changes, f Founding, out *Founded) (err error) {
+	if f.Password == "" {
+		out.Admin, err = r.invite(ctx, ch, out.Customer, invitee{f.Email, f.FirstName, f.LastName})
+	} else {
+		out.Admin, err = r.enlist(ctx, ch.tx, out.Customer, f)
+	}
+	if err != nil {
+		return err
+	}
+	codes, err := ch.tx.InstancesIn(ctx, out.Customer.RegionID)
+	if err != nil {
+		return err
+	}
+	instances := map[access.App]int64{}
+	for _, app := range access.Apps() {
+		instances[app] = codes[app.String()]
+	}
+	if err := r.openAccounts(ctx, ch, out.Customer, out.Admin, instances); err != nil {
+		return err
+	}
+	key, plain, err := NewAPIKey(ctx, ch.tx, db.APIKey{CustomerID: out.Customer.ID, UserID: out.Admin.ID, Name: "bootstrap"}, 0)
+	if err != nil {
+		return err
+	}
+	out.ClientID, out.ClientSecret = key.ClientID, plain
+	return ch.audit(ctx, out.Customer.ID, "customer.created", out.Customer, details{"name": f.Company, "admin": out.Admin.ID})
+}
+
+// enlist makes the first admin with a password, uninvited.
+func (r *Resolver) enlist(ctx context.Context, tx *db.Store, company *db.Customer, f Founding) (*db.User, error) {
+	if err := passwordFaults(f.Password); err != nil {
+		return nil, err
+	}
+	hash, err := secret.HashPassword(ctx, f.Password)
+	if err != nil {
+		return nil, err
+	}
+	user, _, err := tx.EnsureUser(ctx, f.Email, f.FirstName, f.LastName)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.AddMember(ctx, company.ID, user.ID); err != nil {
+		return nil, err
+	}
+	return user, tx.SetPassword(ctx, user.ID, hash)
+}
+
+var applications = []db.Application{
+	{ID: 1, Code: "tenant", Name: "Tenant management", Description: "Companies, users, permissions and billing", AppType: 1},
+	{ID: 2, Code: "assistant", Name: "Assistant", Description: "Contexts with documents and semantic search", AppType: 2},
+	{ID: 3, Code: "builder", Name: "Agent builder", Description: "Agents, their runs and webhooks", AppType: 3},
+}
+
+var systemRoles = []db.Role{
+	{Name: OwnerRole, Description: "Everything, owner roles included", IsOwner: true, Features: access.AllFeatures.Names()},
+	{Name: AdminRole, Description: "Everything short of owner roles and other users' API keys", Features: access.AllFeatures.Names()},
+	{Name: MemberRole, Description: "Reads, works on contexts and runs agents", Features: access.MemberFeatures.Names()},
+	{Name: ViewerRole, Description: "Reads", Features: access.ViewerFeatures.Names()},
+}
+
+// foundPlatform makes applications, roles and regions, and gives the first region where every
+// application runs.
+func (r *Resolver) foundPlatform(ctx context.Context, tx *db.Store, regions []RegionSeed) (home int64, err error) {
+	domain := r.issuer()
+	for _, a := range applications {
+		a.AuthURL = domain
+		if err := tx.PutApplication(ctx, a); err != nil {
+			return 0, err
+		}
+		for _, role := range systemRoles {
+			role.ApplicationID = a.ID
+			if err := tx.PutSystemRole(ctx, role); err != nil {
+				return 0, err
+			}
+		}
+	}
+	for _, seed := range regions {
+		id, err := tx.PutRegion(ctx, db.Region{Code: seed.Code, Name: seed.Name, Description: seed.Description})
+		if err != nil {
+			return 0, err
+		}
+		for _, app := range seed.Apps {
+			if err := tx.PutInstance(ctx, applications[app].ID, id, domain, true); err != nil {
+				return 0, err
+			}
+		}
+		if home == 0 && len(seed.Apps) == len(applications) {
+			home = id
+		}
+	}
+	if home == 0 {
+		return 0, errors.New("no region runs every application")
+	}
+	return home, nil
+}
