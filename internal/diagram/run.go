@@ -1,0 +1,196 @@
+package diagram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+)
+
+// Run is one execution of a diagram: its input and the results of the steps that are finished.
+// It keeps nothing else, so it can be put together again from a store in another process.
+type Run struct {
+	Diagram *Diagram
+	// Input is a JSON object; empty means {}.
+	Input json.RawMessage
+	// Results are the results of the first steps, in order.
+	Results []json.RawMessage
+	// Started is when the run began; RunTimeout counts from it. Zero sets no limit.
+	Started time.Time
+}
+
+// Next is the step that Step would execute, or false when only the output is left.
+func (r *Run) Next() (Step, bool) {
+	if len(r.Results) >= len(r.Diagram.Steps) {
+		return Step{}, false
+	}
+	return r.Diagram.Steps[len(r.Results)], true
+}
+
+// ErrFinished is what Step returns when no step is left.
+var ErrFinished = errors.New("every step is finished")
+
+// Step executes the next step and returns its result as canonical JSON: null for a step whose
+// condition was false. It changes nothing: the caller stores the result and then appends it to
+// Results. An error is ErrFinished or an *Error, which ends the run.
+func (r *Run) Step(ctx context.Context, tools Tools) (json.RawMessage, error) {
+	s, ok := r.Next()
+	if !ok {
+		return nil, ErrFinished
+	}
+	out, err := r.bounded(ctx, s.refs, func(ctx context.Context, ev *evaluation) (any, error) {
+		return s.execute(ctx, ev, tools)
+	})
+	if err == nil && r.stateSize()+len(out) > MaxState {
+		err = newError(CodeLimit, "the results of all steps together are larger than %d MiB", MaxState>>20)
+	}
+	if err != nil {
+		err.Step = s.ID
+		return nil, err
+	}
+	return out, nil
+}
+
+// Output works out the diagram's output, an object of at most MaxOutput bytes, once every step is
+// finished. An error is an *Error.
+func (r *Run) Output(ctx context.Context) (json.RawMessage, error) {
+	out, err := r.bounded(ctx, r.Diagram.refs, func(_ context.Context, ev *evaluation) (any, error) {
+		v, err := ev.evalAt("output", r.Diagram.output)
+		if _, ok := v.(map[string]any); err == nil && !ok {
+			return nil, &evalError{"output", errors.New("must be an object, not " + kind(v))}
+		}
+		return v, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (s Step) execute(ctx context.Context, ev *evaluation, tools Tools) (any, error) {
+	if s.when != nil {
+		v, err := ev.evalAt("when", s.when)
+		if err != nil {
+			return nil, err
+		}
+		wanted, err := asBool(v)
+		if err != nil {
+			return nil, &evalError{"when", err}
+		}
+		if !wanted {
+			return nil, nil
+		}
+	}
+	return s.action.run(ctx, ev, tools)
+}
+
+// bounded runs fn under the time limits and turns what comes out into JSON or an *Error. Nothing
+// goes on after it returns.
+func (r *Run) bounded(parent context.Context, refs refs, fn func(context.Context, *evaluation) (any, error)) (json.RawMessage, *Error) {
+	deadline, stepLimit := time.Now().Add(StepTimeout), true
+	if end := r.Started.Add(RunTimeout); !r.Started.IsZero() && end.Before(deadline) {
+		deadline, stepLimit = end, false
+	}
+	ctx, cancel := context.WithDeadline(parent, deadline)
+	defer cancel()
+	if err := contextError(parent, ctx, stepLimit); err != nil {
+		return nil, err
+	}
+	env, err := r.environment(refs)
+	if err != nil {
+		return nil, err
+	}
+	m := newMeter(ctx)
+	env[meterName] = m
+	v, failure := fn(ctx, &evaluation{m, env})
+	if failure == nil {
+		var raw []byte
+		if raw, failure = encode(v, MaxOutput); failure == nil {
+			return raw, nil
+		}
+	}
+	if err := contextError(parent, ctx, stepLimit); err != nil {
+		return nil, err
+	}
+	return nil, asError(failure)
+}
+
+// asError gives every failure inside a step its code.
+func asError(err error) *Error {
+	var known *Error
+	message := describe(err)
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, errTooLarge):
+		return newError(CodeTooLarge, "%sis larger than %d KiB", message, MaxOutput>>10)
+	case errors.Is(err, errBudget):
+		return newError(CodeLimit, "%s", message)
+	}
+	return newError(CodeExpression, "%s", message)
+}
+
+// describe writes the path of the field and the innermost message without the library's drawings.
+func describe(err error) string {
+	path := ""
+	var at *evalError
+	for errors.As(err, &at) {
+		if path != "" && !strings.HasPrefix(at.at, "[") {
+			path += "."
+		}
+		path += at.at
+		err = at.err
+	}
+	message := shorten(err)
+	switch {
+	case errors.Is(err, errTooLarge) && path == "":
+		return "the result "
+	case errors.Is(err, errTooLarge):
+		return path + " "
+	case path == "":
+		return message
+	}
+	return path + ": " + message
+}
+
+// environment decodes what the expressions read, and nothing else.
+func (r *Run) environment(refs refs) (map[string]any, *Error) {
+	input := map[string]any{}
+	if refs.input && len(r.Input) > 0 {
+		v, err := decodeBounded(r.Input, MaxInput)
+		object, ok := v.(map[string]any)
+		if err != nil || !ok {
+			return nil, newError(CodeFailed, "the input is not a JSON object of at most %d MiB", MaxInput>>20).because(err)
+		}
+		input = object
+	}
+	steps := map[string]any{}
+	for i, raw := range r.Results {
+		id := r.Diagram.Steps[i].ID
+		if !refs.steps[id] {
+			continue
+		}
+		v, err := decodeBounded(raw, MaxOutput)
+		if err != nil {
+			return nil, newError(CodeFailed, "the stored result of step %s can't be read", id).because(err)
+		}
+		steps[id] = v
+	}
+	return map[string]any{"input": input, "steps": steps}, nil
+}
+
+func decodeBounded(raw []byte, limit int) (any, error) {
+	if len(raw) > limit {
+		return nil, errTooLarge
+	}
+	return decode(raw)
+}
+
+func (r *Run) stateSize() int {
+	size := 0
+	for _, raw := range r.Results {
+		size += len(raw)
+	}
+	return size
+}

@@ -1,0 +1,60 @@
+package diagram
+
+import (
+	"context"
+	"net/http"
+)
+
+// Tools are what steps do to the world. Implementations must obey the context, which carries the
+// step's deadline, and judge by themselves what the run may reach. The text of an error is shown
+// to the run's owner, so it must be one that may be shown; an *Error is passed on as it is.
+type Tools interface {
+	Search(ctx context.Context, r SearchRequest) ([]Hit, error)
+	Chat(ctx context.Context, r ChatRequest) (*ChatAnswer, error)
+	// HTTP sends one request and returns the answer of any status; it follows no redirects.
+	HTTP(ctx context.Context, r HTTPRequest) (*HTTPAnswer, error)
+}
+
+// SearchRequest asks for the chunks of a context that are closest to a prompt. A nil TopN or
+// ScoreThreshold means the context's own.
+type SearchRequest struct {
+	ContextID      int64
+	Prompt         string
+	TopN           *int
+	ScoreThreshold *float64
+}
+
+// Hit is one found chunk (spec 2.11).
+type Hit struct {
+	ID         int64
+	DocID      int64
+	Content    string
+	Similarity float64
+}
+
+// ChatRequest asks a chat model to go on with a conversation. An empty Model means the server's.
+type ChatRequest struct {
+	Model    string
+	Messages []Message
+}
+
+// Message is one turn; Role is system, user or assistant.
+type Message struct{ Role, Content string }
+
+// ChatAnswer is the model's turn.
+type ChatAnswer struct{ Content, Model string }
+
+// HTTPRequest is one outbound request.
+type HTTPRequest struct {
+	Method, URL string
+	Header      http.Header
+	Body        []byte
+}
+
+// HTTPAnswer is what came back. Truncated tells that Body is not the whole.
+type HTTPAnswer struct {
+	Status    int
+	Header    http.Header
+	Body      []byte
+	Truncated bool
+}

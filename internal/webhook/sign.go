@@ -1,0 +1,86 @@
+package webhook
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"math/big"
+	"net/http"
+	"strings"
+)
+
+// The headers of a delivery (spec 6.3). Lower case as HTTP/2 sends them; HTTP does not mind.
+const (
+	HeaderEvent     = "x-service-event"
+	HeaderSignature = "x-service-signature"
+	// HeaderSignatureNext carries the new secret's signature while a rotation overlaps.
+	HeaderSignatureNext = "x-service-signature-next"
+)
+
+const (
+	signaturePrefix = "sha256="
+	// SecretPrefix begins every signing secret, so that scanners for leaked secrets find it.
+	SecretPrefix = "whsec_"
+	secretBytes  = 32
+	// secretDigits is how many base62 digits 32 bytes need.
+	secretDigits = 43
+)
+
+// NewSecret makes a signing secret: SecretPrefix and 256 random bits in base62. The whole string,
+// prefix included, is the key.
+func NewSecret() string {
+	var raw [secretBytes]byte
+	_, _ = rand.Read(raw[:]) // never fails (crypto/rand)
+	digits := new(big.Int).SetBytes(raw[:]).Text(62)
+	return SecretPrefix + strings.Repeat("0", secretDigits-len(digits)) + digits
+}
+
+// Sign is the value of the signature header for the exact bytes of a body: "sha256=" and the hex
+// HMAC-SHA256 (RFC 2104) of the body, keyed with the secret's bytes.
+func Sign(secret string, body []byte) string {
+	return signaturePrefix + hex.EncodeToString(mac(secret, body))
+}
+
+func mac(secret string, body []byte) []byte {
+	h := hmac.New(sha256.New, []byte(secret))
+	h.Write(body)
+	return h.Sum(nil)
+}
+
+// Verify tells whether a signature header's value is the body's. It compares in constant time. An
+// empty secret verifies nothing.
+func Verify(secret string, body []byte, signature string) bool {
+	digest, ok := strings.CutPrefix(signature, signaturePrefix)
+	if !ok || secret == "" {
+		return false
+	}
+	given, err := hex.DecodeString(digest)
+	return err == nil && hmac.Equal(given, mac(secret, body))
+}
+
+// VerifyHeader tells whether a delivery is signed with one of the secrets, in either signature
+// header: so a receiver is right before, during and after a rotation, whichever secret it has.
+func VerifyHeader(header http.Header, body []byte, secrets ...string) bool {
+	for _, name := range []string{HeaderSignature, HeaderSignatureNext} {
+		signature := header.Get(name)
+		for _, secret := range secrets {
+			if Verify(secret, body, signature) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// SetHeaders puts the headers of a delivery on a request. next is the new secret while a rotation
+// overlaps, and empty otherwise.
+func SetHeaders(header http.Header, eventType string, body []byte, secret, next string) {
+	header.Set("Content-Type", "application/json")
+	header.Set(HeaderEvent, eventType)
+	header.Set(HeaderSignature, Sign(secret, body))
+	header.Del(HeaderSignatureNext)
+	if next != "" {
+		header.Set(HeaderSignatureNext, Sign(next, body))
+	}
+}
