@@ -36,6 +36,9 @@ type Creator struct {
 	Email string
 }
 
+// GlobalID is the node id of the user.
+func (c *Creator) GlobalID() relay.ID { return relay.ID{Type: "User", Int: c.ID} }
+
 // CreatedBy is who granted the permission; nil when the platform itself did.
 func (p *Permission) CreatedBy() *Creator {
 	if p.CreatorID == 0 {

@@ -102,6 +102,8 @@ func (e AccountEdges) Permissions(ctx context.Context, obj *db.Account, first *i
 		return nil, err
 	}
 	return connect(ctx, first, after,
-		func(ctx context.Context, p relay.Page) ([]*db.Permission, error) { return obj.Permissions(ctx, e.Store, p) },
+		func(ctx context.Context, p relay.Page) ([]*db.Permission, error) {
+			return obj.Permissions(ctx, e.Store, p)
+		},
 		func(ctx context.Context) (int, error) { return obj.PermissionCount(ctx, e.Store) })
 }

@@ -30,7 +30,7 @@ func (q Query) Billing(ctx context.Context, id *relay.ID) (*db.Billing, error) {
 
 // SaveBillingInput is a billing record; nil keeps a field.
 type SaveBillingInput struct {
-	CustomerID                                                                                        *relay.ID
+	CustomerID                                                                                    *relay.ID
 	BillingName, BusinessID, TaxID, AddressLine1, AddressLine2, City, State, ZipCode, CountryCode *string
 }
 

@@ -12,25 +12,25 @@ type Node interface{ GlobalID() relay.ID }
 
 // The connections of the graph, and their edges.
 type (
-	CustomerConnection   = relay.Connection[*db.Customer]
-	CustomerEdge         = relay.Edge[*db.Customer]
-	UserConnection       = relay.Connection[*db.User]
-	UserEdge             = relay.Edge[*db.User]
-	PermissionConnection = relay.Connection[*db.Permission]
-	PermissionEdge       = relay.Edge[*db.Permission]
-	AccountConnection    = relay.Connection[*db.Account]
-	AccountEdge          = relay.Edge[*db.Account]
-	APIKeyConnection     = relay.Connection[*db.APIKey]
-	APIKeyEdge           = relay.Edge[*db.APIKey]
-	AuditEventConnection = relay.Connection[*db.AuditEvent]
-	AuditEventEdge       = relay.Edge[*db.AuditEvent]
+	CustomerConnection   = Connection[*db.Customer]
+	CustomerEdge         = Edge[*db.Customer]
+	UserConnection       = Connection[*db.User]
+	UserEdge             = Edge[*db.User]
+	PermissionConnection = Connection[*db.Permission]
+	PermissionEdge       = Edge[*db.Permission]
+	AccountConnection    = Connection[*db.Account]
+	AccountEdge          = Edge[*db.Account]
+	APIKeyConnection     = Connection[*db.APIKey]
+	APIKeyEdge           = Edge[*db.APIKey]
+	AuditEventConnection = Connection[*db.AuditEvent]
+	AuditEventEdge       = Edge[*db.AuditEvent]
 )
 
 // connect answers a connection whose cursors are ids: it reads the page that the arguments ask
 // for, and counts only when asked.
 func connect[T Node](ctx context.Context, first *int, after *string,
 	read func(context.Context, relay.Page) ([]T, error), count func(context.Context) (int, error),
-) (*relay.Connection[T], error) {
+) (*Connection[T], error) {
 	return connectBy(ctx, first, after, 1, func(row T) relay.Cursor { return relay.Cursor{row.GlobalID().Int} }, read, count)
 }
 
@@ -38,7 +38,7 @@ func connect[T Node](ctx context.Context, first *int, after *string,
 // cursors, 0 for any.
 func connectBy[T any](ctx context.Context, first *int, after *string, keys int, at func(T) relay.Cursor,
 	read func(context.Context, relay.Page) ([]T, error), count func(context.Context) (int, error),
-) (*relay.Connection[T], error) {
+) (*Connection[T], error) {
 	page, err := relay.ParsePage(first, after, keys)
 	if err != nil {
 		return nil, err
@@ -47,5 +47,5 @@ func connectBy[T any](ctx context.Context, first *int, after *string, keys int, 
 	if err != nil {
 		return nil, err
 	}
-	return relay.NewConnection(page, rows, at, count), nil
+	return newConnection(page, rows, at, count), nil
 }

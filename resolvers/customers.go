@@ -341,7 +341,9 @@ func (e CustomerEdges) Children(ctx context.Context, obj *db.Customer, first *in
 // Descendants is a page of the companies anywhere below, in preorder.
 func (e CustomerEdges) Descendants(ctx context.Context, obj *db.Customer, self bool, first *int, after *string) (*CustomerConnection, error) {
 	return connectBy(ctx, first, after, 0, func(c *db.Customer) relay.Cursor { return relay.Cursor(c.Lineage) },
-		func(ctx context.Context, p relay.Page) ([]*db.Customer, error) { return obj.Descendants(ctx, e.Store, self, p) },
+		func(ctx context.Context, p relay.Page) ([]*db.Customer, error) {
+			return obj.Descendants(ctx, e.Store, self, p)
+		},
 		func(ctx context.Context) (int, error) {
 			n, err := obj.DescendantCount(ctx, e.Store)
 			if !self {

@@ -224,7 +224,9 @@ func (m Mutation) changeRole(ctx context.Context, id relay.ID, action string, do
 type RoleEdges struct{ *Resolver }
 
 // Features lists the rights of the role.
-func (e RoleEdges) Features(_ context.Context, obj *db.Role) ([]string, error) { return obj.Features, nil }
+func (e RoleEdges) Features(_ context.Context, obj *db.Role) ([]string, error) {
+	return obj.Features, nil
+}
 
 // Application is what the role is for.
 func (e RoleEdges) Application(ctx context.Context, obj *db.Role) (*db.Application, error) {

@@ -1,0 +1,33 @@
+package graph
+
+import (
+	"canopy/graph/generated"
+	"canopy/resolvers"
+)
+
+// root shows gqlgen the resolvers under the names it expects. Adding a type with edges to the
+// schema adds a line here; the compiler says so.
+type root struct{ r *resolvers.Resolver }
+
+var _ generated.ResolverRoot = root{}
+
+func (x root) Query() generated.QueryResolver       { return resolvers.Query{Resolver: x.r} }
+func (x root) Mutation() generated.MutationResolver { return resolvers.Mutation{Resolver: x.r} }
+func (x root) Subscription() generated.SubscriptionResolver {
+	return resolvers.Subscription{Resolver: x.r}
+}
+
+func (x root) Account() generated.AccountResolver { return resolvers.AccountEdges{Resolver: x.r} }
+func (x root) ApiKey() generated.ApiKeyResolver   { return resolvers.APIKeyEdges{Resolver: x.r} } //nolint:revive,staticcheck // gqlgen's name
+func (x root) AuditEvent() generated.AuditEventResolver {
+	return resolvers.AuditEventEdges{Resolver: x.r}
+}
+func (x root) Customer() generated.CustomerResolver { return resolvers.CustomerEdges{Resolver: x.r} }
+func (x root) CustomerRef() generated.CustomerRefResolver {
+	return resolvers.CustomerRefEdges{Resolver: x.r}
+}
+func (x root) Permission() generated.PermissionResolver {
+	return resolvers.PermissionEdges{Resolver: x.r}
+}
+func (x root) Role() generated.RoleResolver { return resolvers.RoleEdges{Resolver: x.r} }
+func (x root) User() generated.UserResolver { return resolvers.UserEdges{Resolver: x.r} }

@@ -1,0 +1,63 @@
+package resolvers
+
+import (
+	"context"
+
+	"canopy/internal/relay"
+)
+
+// PageInfo is the Relay type of that name.
+type PageInfo struct {
+	HasNextPage     bool
+	HasPreviousPage bool
+	StartCursor     *string
+	EndCursor       *string
+}
+
+// Edge is one row of a connection with its place.
+type Edge[T any] struct {
+	Node T
+	at   relay.Cursor
+}
+
+// Cursor is the edge's place in its opaque form.
+func (e *Edge[T]) Cursor() string { return e.at.String() }
+
+// Connection is one page of a list.
+type Connection[T any] struct {
+	Edges    []Edge[T]
+	PageInfo PageInfo
+	total    func(context.Context) (int, error)
+}
+
+// newConnection makes a page of rows that were read with one more than asked for, which tells
+// whether there is a next page. total counts the whole list, when it is asked for.
+func newConnection[T any](p relay.Page, rows []T, at func(T) relay.Cursor, total func(context.Context) (int, error)) *Connection[T] {
+	c := &Connection[T]{total: total}
+	c.PageInfo.HasPreviousPage = len(p.After) > 0
+	if len(rows) > p.First {
+		rows = rows[:p.First]
+		c.PageInfo.HasNextPage = true
+	}
+	c.Edges = make([]Edge[T], len(rows))
+	for i, r := range rows {
+		c.Edges[i] = Edge[T]{Node: r, at: at(r)}
+	}
+	if n := len(c.Edges); n > 0 {
+		start, end := c.Edges[0].Cursor(), c.Edges[n-1].Cursor()
+		c.PageInfo.StartCursor, c.PageInfo.EndCursor = &start, &end
+	}
+	return c
+}
+
+// Nodes gives the rows without their cursors.
+func (c *Connection[T]) Nodes() []T {
+	nodes := make([]T, len(c.Edges))
+	for i := range c.Edges {
+		nodes[i] = c.Edges[i].Node
+	}
+	return nodes
+}
+
+// TotalCount counts the whole list.
+func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) { return c.total(ctx) }
