@@ -40,6 +40,7 @@ var (
 		SELECT x.* FROM unnest($1::bigint[]) n(id) CROSS JOIN LATERAL (
 			SELECT ` + apiKeyColumns + ` FROM api_keys k WHERE k.customer_id = n.id AND k.id > $2 ORDER BY k.id LIMIT $3) x
 		ORDER BY x.customer_id, x.id`)
+	qAllAPIKeys   = prepare(`SELECT ` + apiKeyColumns + ` FROM api_keys k WHERE k.customer_id = $1 ORDER BY k.id`)
 	qAPIKeyCounts = prepare(`
 		SELECT customer_id AS id, count(*) FROM api_keys WHERE customer_id = ANY($1) GROUP BY customer_id`)
 	qInsertAPIKey = prepare(`
@@ -90,6 +91,12 @@ func (c *Customer) APIKeys(ctx context.Context, s *Store, p relay.Page) ([]*APIK
 			err := s.list(ctx, &rows, qAPIKeysOf, ids, afterID(p), p.First+1)
 			return byKey(joinAPIKeys(rows), func(k *APIKey) int64 { return k.CustomerID }), err
 		})
+}
+
+// AllAPIKeys lists a company's keys.
+func (s *Store) AllAPIKeys(ctx context.Context, customerID int64) (rows []*APIKey, err error) {
+	err = s.list(ctx, &rows, qAllAPIKeys, customerID)
+	return joinAPIKeys(rows), err
 }
 
 // APIKeyCount counts a company's keys.

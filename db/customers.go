@@ -51,6 +51,7 @@ const (
 var (
 	qCustomersByID = prepare(`
 		SELECT ` + customerColumns + ` FROM customers c WHERE ` + inScope + ` AND c.id = ANY($3)`)
+	qRoot              = prepare(`SELECT ` + customerColumns + ` FROM customers c WHERE c.parent_id IS NULL`)
 	qCustomerForUpdate = prepare(`
 		SELECT ` + customerColumns + ` FROM customers c WHERE ` + inScope + ` AND c.id = $3 FOR UPDATE`)
 	qCustomerRefs = prepare(`
@@ -100,6 +101,13 @@ func (s *Store) Customer(ctx context.Context, scope access.Scope, id int64) (*Cu
 		err = ErrNoRows
 	}
 	return found[id], err
+}
+
+// Root reads the root company; ErrNoRows before the platform's first start.
+func (s *Store) Root(ctx context.Context) (*Customer, error) {
+	c := &Customer{}
+	err := s.get(ctx, c, qRoot)
+	return c, err
 }
 
 // CustomerForUpdate reads one company and holds its row until the transaction ends.

@@ -300,11 +300,17 @@ type CustomerEdges struct{ *Resolver }
 
 // EffectiveCanAddCustomers tells whether the company may create others at this moment.
 func (e CustomerEdges) EffectiveCanAddCustomers(ctx context.Context, obj *db.Customer) (bool, error) {
+	if _, err := e.tenant(ctx, access.CompanyRead); err != nil {
+		return false, err
+	}
 	return e.effectiveCanAdd(ctx, obj)
 }
 
 // Path joins the names from the root down.
 func (e CustomerEdges) Path(ctx context.Context, obj *db.Customer) (string, error) {
+	if _, err := e.tenant(ctx, access.CompanyRead); err != nil {
+		return "", err
+	}
 	var names pathNames
 	return names.of(ctx, e.Store, obj)
 }
@@ -316,6 +322,9 @@ func (e CustomerEdges) Region(ctx context.Context, obj *db.Customer) (*db.Region
 
 // Parent is the company above; nil for the root.
 func (e CustomerEdges) Parent(ctx context.Context, obj *db.Customer) (*db.CustomerRef, error) {
+	if _, err := e.tenant(ctx, access.CompanyRead); err != nil {
+		return nil, err
+	}
 	if obj.ParentID == nil {
 		return nil, nil
 	}
@@ -328,11 +337,17 @@ func (e CustomerEdges) Parent(ctx context.Context, obj *db.Customer) (*db.Custom
 
 // Ancestors lists the companies above, root first.
 func (e CustomerEdges) Ancestors(ctx context.Context, obj *db.Customer) ([]*db.CustomerRef, error) {
+	if _, err := e.tenant(ctx, access.CompanyRead); err != nil {
+		return nil, err
+	}
 	return obj.Ancestors(ctx, e.Store)
 }
 
 // Children is a page of the companies right below.
 func (e CustomerEdges) Children(ctx context.Context, obj *db.Customer, first *int, after *string) (*CustomerConnection, error) {
+	if _, err := e.tenant(ctx, access.CompanyRead); err != nil {
+		return nil, err
+	}
 	return connect(ctx, first, after,
 		func(ctx context.Context, p relay.Page) ([]*db.Customer, error) { return obj.Children(ctx, e.Store, p) },
 		func(ctx context.Context) (int, error) { return obj.ChildCount(ctx, e.Store) })
@@ -340,6 +355,9 @@ func (e CustomerEdges) Children(ctx context.Context, obj *db.Customer, first *in
 
 // Descendants is a page of the companies anywhere below, in preorder.
 func (e CustomerEdges) Descendants(ctx context.Context, obj *db.Customer, self bool, first *int, after *string) (*CustomerConnection, error) {
+	if _, err := e.tenant(ctx, access.CompanyRead); err != nil {
+		return nil, err
+	}
 	return connectBy(ctx, first, after, 0, func(c *db.Customer) relay.Cursor { return relay.Cursor(c.Lineage) },
 		func(ctx context.Context, p relay.Page) ([]*db.Customer, error) {
 			return obj.Descendants(ctx, e.Store, self, p)

@@ -40,6 +40,8 @@ type Founded struct {
 	Admin        *db.User
 	ClientID     string
 	ClientSecret string
+	// SetupLink is where an admin without a password sets one.
+	SetupLink string
 }
 
 // Found makes the applications, their system roles, the regions, and the root company with its
@@ -71,7 +73,7 @@ func (r *Resolver) Found(ctx context.Context, f Founding) (*Founded, error) {
 
 func (r *Resolver) foundAdmin(ctx context.Context, ch *changes, f Founding, out *Founded) (err error) {
 	if f.Password == "" {
-		out.Admin, err = r.invite(ctx, ch, out.Customer, invitee{f.Email, f.FirstName, f.LastName})
+		out.Admin, out.SetupLink, err = r.inviteFirst(ctx, ch, out.Customer, f)
 	} else {
 		out.Admin, err = r.enlist(ctx, ch.tx, out.Customer, f)
 	}
@@ -95,6 +97,20 @@ func (r *Resolver) foundAdmin(ctx context.Context, ch *changes, f Founding, out 
 	}
 	out.ClientID, out.ClientSecret = key.ClientID, plain
 	return ch.audit(ctx, out.Customer.ID, "customer.created", out.Customer, details{"name": f.Company, "admin": out.Admin.ID})
+}
+
+// inviteFirst makes the first admin without a password. The link goes by mail, and to the shell:
+// there may be no mail server yet.
+func (r *Resolver) inviteFirst(ctx context.Context, ch *changes, company *db.Customer, f Founding) (*db.User, string, error) {
+	user, _, err := ch.tx.EnsureUser(ctx, f.Email, f.FirstName, f.LastName)
+	if err != nil {
+		return nil, "", err
+	}
+	if _, err := ch.tx.AddMember(ctx, company.ID, user.ID); err != nil {
+		return nil, "", err
+	}
+	link, err := r.sendInvitation(ctx, ch, user, company.Name)
+	return user, link, err
 }
 
 // enlist makes the first admin with a password, uninvited.
@@ -132,7 +148,7 @@ var systemRoles = []db.Role{
 // foundPlatform makes applications, roles and regions, and gives the first region where every
 // application runs.
 func (r *Resolver) foundPlatform(ctx context.Context, tx *db.Store, regions []RegionSeed) (home int64, err error) {
-	domain := r.issuer()
+	domain := r.Issuer()
 	for _, a := range applications {
 		a.AuthURL = domain
 		if err := tx.PutApplication(ctx, a); err != nil {

@@ -16,17 +16,18 @@ const (
 	resetLife      = time.Hour
 )
 
-// sendInvitation puts an invitation for a user into the outbox, in the change's transaction.
-func (r *Resolver) sendInvitation(ctx context.Context, ch *changes, user *db.User, company string) error {
+// sendInvitation puts an invitation for a user into the outbox, in the change's transaction, and
+// gives the link that it carries.
+func (r *Resolver) sendInvitation(ctx context.Context, ch *changes, user *db.User, company string) (string, error) {
 	link, err := r.newLink(ctx, ch.tx, user.ID, db.LinkInvitation, invitationLife)
 	if err != nil {
-		return err
+		return "", err
 	}
 	message, err := mail.Invitation(mail.InvitationData{To: user.Email, Name: user.Name(), Company: company, Link: link, ValidFor: invitationLife})
 	if err != nil {
-		return err
+		return "", err
 	}
-	return r.post(ctx, ch, user.ID, db.LinkInvitation, message)
+	return link, r.post(ctx, ch, user.ID, db.LinkInvitation, message)
 }
 
 // sendReset puts a reset link for a user into the outbox.

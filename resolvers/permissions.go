@@ -111,7 +111,8 @@ func (r *Resolver) granted(ctx context.Context, ch *changes, account *db.Account
 	if _, err := ch.tx.AddMember(ctx, company.ID, user.ID); err != nil {
 		return nil, err
 	}
-	return user, r.sendInvitation(ctx, ch, user, company.Name)
+	_, err = r.sendInvitation(ctx, ch, user, company.Name)
+	return user, err
 }
 
 // roleFits tells whether a role may be given on an account: of the account's application,

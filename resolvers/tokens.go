@@ -116,7 +116,7 @@ func (r *Resolver) sign(c token.Claims) (string, error) {
 	if !ok {
 		return "", problem.Away("token signing", errors.New("no signing key is active"))
 	}
-	c.Issuer, c.IssuedAt, c.ID = r.issuer(), time.Now(), newTokenID()
+	c.Issuer, c.IssuedAt, c.ID = r.Issuer(), time.Now(), newTokenID()
 	c.ExpiresAt = c.IssuedAt.Add(TokenLife)
 	return token.Sign(key, c)
 }
@@ -126,7 +126,8 @@ func newTokenID() string {
 	return strconv.FormatUint(rand.Uint64(), 36) + strconv.FormatUint(rand.Uint64(), 36) //nolint:gosec // as said
 }
 
-func (r *Resolver) issuer() string { return strings.TrimRight(r.PublicURL.String(), "/") }
+// Issuer is the iss claim of the platform's tokens.
+func (r *Resolver) Issuer() string { return strings.TrimRight(r.PublicURL.String(), "/") }
 
 // Admit puts the caller of a request into its context, from the value of its Authorization
 // header; without one the context stays as it is. Errors are 401, and 429 past the key's rate.
@@ -228,4 +229,4 @@ func (r *Resolver) withinRate(ctx context.Context, p *access.Principal) error {
 func (r *Resolver) JWKS() []byte { return r.Keys.JWKS() }
 
 // Metadata is the document of the token endpoint (RFC 8414).
-func (r *Resolver) Metadata() []byte { return token.Metadata(r.issuer(), access.FeatureNames()) }
+func (r *Resolver) Metadata() []byte { return token.Metadata(r.Issuer(), access.FeatureNames()) }

@@ -123,7 +123,8 @@ func (r *Resolver) invite(ctx context.Context, ch *changes, company *db.Customer
 	if user.HasPassword {
 		return user, nil
 	}
-	return user, r.sendInvitation(ctx, ch, user, company.Name)
+	_, err = r.sendInvitation(ctx, ch, user, company.Name)
+	return user, err
 }
 
 // ResendInvitationInput names a user to invite again.
@@ -155,7 +156,7 @@ func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput
 		if held.HasPassword {
 			return problem.Bad("the user has completed the account setup already")
 		}
-		if err := m.sendInvitation(ctx, ch, held, company.Name); err != nil {
+		if _, err := m.sendInvitation(ctx, ch, held, company.Name); err != nil {
 			return err
 		}
 		return ch.audit(ctx, company.ID, "user.invited", held, nil)

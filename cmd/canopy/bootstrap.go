@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+
+	"canopy/internal/access"
+	"canopy/resolvers"
+)
+
+func bootstrapCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
+	company := flags.String("company", "", "name of the root company")
+	email := flags.String("email", "", "e-mail address of its first admin")
+	first := flags.String("first-name", "", "the admin's first name")
+	last := flags.String("last-name", "", "the admin's last name")
+	var regions []resolvers.RegionSeed
+	flags.Func("region", "a region to set up, as CODE=NAME; can be given several times, the first is the root company's (default three)", func(s string) error {
+		seed, err := parseRegion(s)
+		regions = append(regions, seed)
+		return err
+	})
+	return func(ctx context.Context, args []string) error {
+		if len(args) > 0 || *company == "" || *email == "" {
+			return usagef("--company and --email are needed, and nothing else")
+		}
+		if regions == nil {
+			regions = resolvers.DefaultRegions
+		}
+		p, err := m.tool(ctx)
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		made, err := p.resolver.Found(ctx, resolvers.Founding{Regions: regions, Company: *company, Email: *email, FirstName: *first, LastName: *last})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(m.Stdout, "company        %s (id %d)\nadmin          %s (id %d)\nset up at      %s\nclient_id      %s\nclient_secret  %s\n",
+			made.Customer.Name, made.Customer.ID, made.Admin.Email, made.Admin.ID, made.SetupLink, made.ClientID, made.ClientSecret)
+		return err
+	}
+}
+
+func parseRegion(s string) (resolvers.RegionSeed, error) {
+	code, name, ok := cutNonEmpty(s, "=")
+	if !ok {
+		return resolvers.RegionSeed{}, fmt.Errorf("%q must look like eu-central=Europe", s)
+	}
+	return resolvers.RegionSeed{Code: code, Name: name, Apps: access.Apps()}, nil
+}

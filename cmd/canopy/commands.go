@@ -1,0 +1,25 @@
+package main
+
+// commands lists what the program does, in the order of its help.
+var commands = []command{
+	{name: "dev", short: "Runs the whole platform here, on private servers, with demo data", setup: devCommand, long: `
+Everything runs in this process: the API, the workers, the pages; PostgreSQL and Redis are started
+privately under .data/ where DATABASE_URL and REDIS_URL are not set. Ctrl-C stops all of it, and
+the data stays for the next start.`},
+	{name: "serve", short: "Runs the API", setup: serveCommand, long: settingsHelp()},
+	{name: "worker", short: "Runs the background work: tasks, outbox relay, upkeep", setup: workerCommand, long: settingsHelp()},
+	{name: "migrate", args: "up|down|status", short: "Moves the database between versions of the schema", setup: migrateCommand, long: `
+up brings the schema to this program's version, down takes the last migration back, status lists
+them all. serve and worker refuse to start on any other version than their own.`},
+	{name: "bootstrap", short: "Makes the first start: regions, root company, its admin, one API key", setup: bootstrapCommand, long: `
+Runs once, on a migrated database. The admin's invitation is put into the mail outbox, and the link
+is printed, too. The API key's secret is printed this once.`},
+	{name: "key create", short: "Makes an API key and prints its secret, this once", setup: keyCreateCommand},
+	{name: "key list", short: "Lists a company's API keys", setup: keyListCommand},
+	{name: "key rotate", args: "CLIENT_ID", short: "Gives a key a new secret; the old one lives on for a grace time", setup: keyRotateCommand},
+	{name: "key revoke", args: "CLIENT_ID", short: "Ends a key at once and for good", setup: keyRevokeCommand},
+	{name: "signing-key rotate", short: "Adds a signing key for access tokens; the old ones stay published while they are needed", setup: signingKeyRotateCommand},
+	{name: "seed", short: "Fills the database with synthetic companies, for load tests", setup: seedCommand, long: `
+Makes a tree below the root company by COPY, about a million companies in a minute or two. Each
+company below the first thousand has no users; users and permissions are made for the first ones.`},
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"canopy/jobs"
+)
+
+func cutNonEmpty(s, sep string) (before, after string, ok bool) {
+	before, after, ok = strings.Cut(s, sep)
+	return before, after, ok && before != "" && after != ""
+}
+
+func keyCreateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
+	company := flags.Int64("company", 0, "id of the company that the key acts in (default the root company)")
+	email := flags.String("email", "", "e-mail address of the user that it acts for")
+	name := flags.String("name", "", "what the key is for")
+	return func(ctx context.Context, args []string) error {
+		if len(args) > 0 || *email == "" {
+			return usagef("--email is needed")
+		}
+		p, err := m.tool(ctx)
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		key, plain, err := p.resolver.OperatorCreateKey(ctx, *company, *email, *name)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(m.Stdout, "client_id      %s\nclient_secret  %s\n", key.ClientID, plain)
+		return err
+	}
+}
+
+func keyListCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
+	company := flags.Int64("company", 0, "id of the company (default the root company)")
+	return func(ctx context.Context, args []string) error {
+		if len(args) > 0 {
+			return usagef("no arguments are taken")
+		}
+		p, err := m.tool(ctx)
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		keys, err := p.resolver.OperatorListKeys(ctx, *company)
+		if err != nil {
+			return err
+		}
+		w := tabwriter.NewWriter(m.Stdout, 0, 0, 3, ' ', 0)
+		_, _ = fmt.Fprintln(w, "CLIENT ID\tUSER\tNAME\tCREATED\tLAST USED\tEXPIRES\tREVOKED")
+		for _, k := range keys {
+			_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", k.ClientID, k.UserID, k.Name, day(&k.CreatedAt), day(k.LastUsedAt), day(k.ExpiresAt), day(k.RevokedAt))
+		}
+		return w.Flush()
+	}
+}
+
+func day(t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02 15:04Z")
+}
+
+func keyRotateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
+	grace := flags.Duration("grace", 24*time.Hour, "how long the old secret lives on")
+	return func(ctx context.Context, args []string) error {
+		if len(args) != 1 || *grace < 0 {
+			return usagef("one client id is needed, and a grace of 0 or more")
+		}
+		p, err := m.tool(ctx)
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		ends := time.Now().Add(*grace)
+		plain, err := p.resolver.OperatorRotateKey(ctx, args[0], ends)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(m.Stdout, "client_id      %s\nclient_secret  %s\nthe old secret ends at %s\n", args[0], plain, day(&ends))
+		return err
+	}
+}
+
+func keyRevokeCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) error {
+	return func(ctx context.Context, args []string) error {
+		if len(args) != 1 {
+			return usagef("one client id is needed")
+		}
+		p, err := m.tool(ctx)
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		if err := p.resolver.OperatorRevokeKey(ctx, args[0]); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(m.Stdout, "%s is revoked\n", args[0])
+		return err
+	}
+}
+
+func signingKeyRotateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
+	after := flags.Duration("activate-after", 0, "how long the key is published before it signs")
+	return func(ctx context.Context, args []string) error {
+		if len(args) > 0 || *after < 0 {
+			return usagef("no arguments are taken, and no negative time")
+		}
+		p, err := m.tool(ctx)
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		kid, err := jobs.RotateSigningKey(ctx, p.store, p.box, *after)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(m.Stdout, "kid  %s\n", kid)
+		return err
+	}
+}

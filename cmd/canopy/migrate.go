@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/pressly/goose/v3"
+
+	"canopy/db"
+	"canopy/internal/config"
+)
+
+// databaseURL is the one setting that tools of the bare database need.
+func (m *Main) databaseURL() (string, error) {
+	if u := m.Getenv("DATABASE_URL"); u != "" {
+		return u, nil
+	}
+	return "", usagef("DATABASE_URL is required: postgres://user:password@host:5432/name")
+}
+
+func migrateCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) error {
+	return func(ctx context.Context, args []string) error {
+		if len(args) != 1 {
+			return usagef("one of up, down and status is needed")
+		}
+		url, err := m.databaseURL()
+		if err != nil {
+			return err
+		}
+		mig, err := db.NewMigrator(url)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = mig.Close() }()
+		switch args[0] {
+		case "up":
+			done, err := mig.Up(ctx)
+			m.printMigrations(done...)
+			return err
+		case "down":
+			done, err := mig.Down(ctx)
+			if done != nil {
+				m.printMigrations(done)
+			}
+			return err
+		case "status":
+			return m.printStatus(ctx, mig)
+		}
+		return usagef("one of up, down and status is needed, not %q", args[0])
+	}
+}
+
+func (m *Main) printMigrations(done ...*goose.MigrationResult) {
+	if len(done) == 0 {
+		_, _ = fmt.Fprintln(m.Stdout, "nothing to do: the schema is at this program's version")
+	}
+	for _, r := range done {
+		_, _ = fmt.Fprintln(m.Stdout, r)
+	}
+}
+
+func (m *Main) printStatus(ctx context.Context, mig *db.Migrator) error {
+	list, err := mig.Status(ctx)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(m.Stdout, 0, 0, 3, ' ', 0)
+	for _, s := range list {
+		applied := ""
+		if !s.AppliedAt.IsZero() {
+			applied = s.AppliedAt.UTC().Format("2006-01-02 15:04:05Z")
+		}
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", s.Source.Path, s.State, applied)
+	}
+	return w.Flush()
+}
+
+// tool opens the platform for a command of the operator's shell.
+func (m *Main) tool(ctx context.Context) (*platform, error) {
+	cfg, err := config.Load(config.Tool, m.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return openPlatform(ctx, cfg, m.logger())
+}
