@@ -75,6 +75,9 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	return s, nil
 }
 
+// Ready tells whether the database answers with the schema that this program knows.
+func (s *Store) Ready(ctx context.Context) error { return CheckSchema(ctx, s.pool) }
+
 func closing(pool *sqlx.DB, err error) error {
 	_ = pool.Close()
 	return err

@@ -34,9 +34,6 @@ type Store struct {
 // Close closes the pool.
 func (s *Store) Close() error { return s.pool.Close() }
 
-// Ping tells whether the database answers.
-func (s *Store) Ping(ctx context.Context) error { return translate(ctx, s.pool.PingContext(ctx)) }
-
 // Executed counts the statements that were run since the store was opened.
 func (s *Store) Executed() int64 { return s.executed.Load() }
 

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/relay"
+	"canopy/internal/secret"
+	"canopy/resolvers"
+)
+
+const demoAdmin = "ada.owner@northwind.example"
+
+// demoRegions: in the last one the builder does not run, so that it takes no new customers.
+var demoRegions = append(append([]resolvers.RegionSeed{}, resolvers.DefaultRegions...),
+	resolvers.RegionSeed{Code: "uk-south", Name: "UK South", Description: "London", Apps: []access.App{access.Tenant, access.Assistant}})
+
+// demoCompany is a company of the demo tree, below the one that is called parent.
+type demoCompany struct {
+	parent, name, region string
+	canAdd, below        bool
+	admin, first, last   string
+	staff                []demoUser
+}
+
+type demoUser struct {
+	email, name, role string
+	disabled          bool
+}
+
+var demoTree = []demoCompany{
+	{"", "Alpine Energy", "eu-central", true, true, "greta@alpine.example", "Greta", "Huber", []demoUser{
+		{"jonas@alpine.example", "Jonas Keller", resolvers.AdminRole, false},
+		{"mira@alpine.example", "Mira Vogel", resolvers.ViewerRole, false},
+		{"temp@alpine.example", "Tim Temp", resolvers.MemberRole, true},
+	}},
+	{"", "Brightwater Health", "us-east", true, false, "olivia@brightwater.example", "Olivia", "Chen", []demoUser{
+		{"marcus@brightwater.example", "Marcus Reed", resolvers.AdminRole, false},
+		{"sofia@brightwater.example", "Sofia Alvarez", resolvers.MemberRole, false},
+	}},
+	{"", "Coral Logistics", "ap-southeast", true, true, "wei@coral.example", "Wei", "Tan", []demoUser{
+		{"aisha@coral.example", "Aisha Rahman", resolvers.ViewerRole, false},
+	}},
+	{"", "Dune Retail", "us-east", false, false, "hana@dune.example", "Hana", "Silva", nil},
+	{"Alpine Energy", "Alpine Hydro", "eu-central", true, false, "lukas@alpine-hydro.example", "Lukas", "Brunner", []demoUser{
+		{"eva@alpine-hydro.example", "Eva Moser", resolvers.MemberRole, false},
+	}},
+	{"Alpine Energy", "Alpine Solar", "eu-central", false, false, "nina@alpine-solar.example", "Nina", "Fischer", []demoUser{
+		{"old@alpine-solar.example", "Otto Alt", resolvers.AdminRole, true},
+	}},
+	{"Brightwater Health", "Brightwater Clinics", "us-east", false, false, "james@brightwater-clinics.example", "James", "Ortiz", nil},
+	{"Brightwater Health", "Brightwater Labs", "us-east", false, false, "priya@brightwater-labs.example", "Priya", "Nair", nil},
+	{"Coral Logistics", "Coral Ports", "ap-southeast", true, true, "minh@coral-ports.example", "Minh", "Le", nil},
+	{"Coral Logistics", "Coral Air", "ap-southeast", false, false, "siti@coral-air.example", "Siti", "Aminah", nil},
+	{"Coral Ports", "Harbour Robotics", "ap-southeast", false, false, "kenji@harbour.example", "Kenji", "Mori", nil},
+}
+
+// makeDemo makes the demo data through the resolvers, as the root company's owner.
+func makeDemo(ctx context.Context, p *platform, info *devFile) error {
+	info.AdminEmail, info.AdminPassword = demoAdmin, secret.NewLinkToken()[:16]
+	made, err := p.resolver.Found(ctx, resolvers.Founding{
+		Regions: demoRegions, Company: "Northwind Group", Email: demoAdmin, FirstName: "Ada", LastName: "Owner", Password: info.AdminPassword,
+	})
+	if err != nil {
+		return err
+	}
+	info.ClientID, info.ClientSecret = made.ClientID, made.ClientSecret
+	issued, err := p.resolver.ExchangeToken(ctx, resolvers.TokenRequest{
+		GrantType: "client_credentials", ClientID: made.ClientID, ClientSecret: made.ClientSecret, TargetApp: access.Tenant.String(),
+	})
+	if err != nil {
+		return err
+	}
+	if ctx, err = p.resolver.Admit(ctx, "Bearer "+issued.AccessToken); err != nil {
+		return err
+	}
+	m := &demoMaker{q: resolvers.Query{Resolver: p.resolver}, m: resolvers.Mutation{Resolver: p.resolver}}
+	return m.make(ctx, made.Customer)
+}
+
+type demoMaker struct {
+	q         resolvers.Query
+	m         resolvers.Mutation
+	regions   map[string]int64
+	companies map[string]*db.Customer
+}
+
+func (d *demoMaker) make(ctx context.Context, root *db.Customer) error {
+	regions, err := d.q.Regions(ctx, true)
+	if err != nil {
+		return err
+	}
+	d.regions, d.companies = map[string]int64{}, map[string]*db.Customer{"": root}
+	for _, r := range regions {
+		d.regions[r.Code] = r.ID
+	}
+	for _, c := range demoTree {
+		if err := d.company(ctx, c); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	name, country := "Northwind Group", "DE"
+	city, line, zip := "Frankfurt am Main", "Mainzer Landstraße 1", "60329"
+	_, err = d.m.SaveBilling(ctx, resolvers.SaveBillingInput{BillingName: &name, CountryCode: &country, City: &city, AddressLine1: &line, ZipCode: &zip})
+	return err
+}
+
+func (d *demoMaker) company(ctx context.Context, c demoCompany) error {
+	made, err := d.m.CreateCustomer(ctx, resolvers.CreateCustomerInput{
+		ParentID: id(d.companies[c.parent].ID), Name: c.name, RegionID: relay.ID{Int: d.regions[c.region]},
+		CanAddCustomers: &c.canAdd, DescendantsCanAdd: &c.below, Email: c.admin, FirstName: &c.first, LastName: &c.last,
+	})
+	if err != nil {
+		return err
+	}
+	d.companies[c.name] = made.Customer
+	for _, u := range c.staff {
+		if err := d.user(ctx, made.Customer, u); err != nil {
+			return fmt.Errorf("%s: %w", u.email, err)
+		}
+	}
+	return nil
+}
+
+// user adds a person to a company, with a role on each of the company's accounts.
+func (d *demoMaker) user(ctx context.Context, company *db.Customer, u demoUser) error {
+	made, err := d.m.CreateUser(ctx, resolvers.CreateUserInput{CustomerID: id(company.ID), Email: u.email, Name: &u.name})
+	if err != nil {
+		return err
+	}
+	roles, err := d.q.Roles(ctx, id(company.ID), nil)
+	if err != nil {
+		return err
+	}
+	var accounts []db.Account
+	err = d.q.ListAccounts(ctx, id(company.ID), nil, 0, func(a *db.AccountLine) error {
+		accounts = append(accounts, a.Account)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, a := range accounts {
+		roleID, err := roleOf(roles, a.ApplicationID, u.role)
+		if err != nil {
+			return err
+		}
+		_, err = d.m.CreatePermission(ctx, resolvers.CreatePermissionInput{
+			AccountID: relay.ID{Int: a.ID}, RoleID: relay.ID{Int: roleID}, UserID: id(made.User.ID), Disabled: &u.disabled,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func roleOf(roles []*db.Role, applicationID int64, name string) (int64, error) {
+	for _, r := range roles {
+		if r.ApplicationID == applicationID && r.Name == name {
+			return r.ID, nil
+		}
+	}
+	return 0, errors.New("no role " + name)
+}
+
+func id(n int64) *relay.ID { return &relay.ID{Int: n} }

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/hibiken/asynqmon"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"canopy/graph"
+	"canopy/internal/pages"
+	"canopy/internal/web"
+	"canopy/rest"
+)
+
+// handler is everything that the platform serves, on one listener.
+func (p *platform) handler(open bool) (http.Handler, error) {
+	registry := prometheus.NewRegistry()
+	measure, err := web.Metrics(registry)
+	if err != nil {
+		return nil, err
+	}
+	door, _ := rest.New(p.resolver, rest.Options{Version: version})
+	gql := graph.New(p.resolver, graph.Options{
+		Introspection: p.cfg.Introspection, MaxCost: p.cfg.MaxCost, CostPerMinute: p.cfg.CostLimit,
+		Redis: p.redis, Origins: p.cfg.CORSOrigins, PublicURL: p.cfg.PublicURL, Log: p.log,
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/", door)
+	mux.Handle("/graphql", gql)
+	mux.HandleFunc("GET /schema.graphql", graph.ServeSchema)
+	pages.Register(mux)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok", nil) })
+	mux.HandleFunc("GET /readyz", p.ready)
+	guard := web.BasicAuth{User: p.cfg.MonitorUser, Password: p.cfg.MonitorPassword, Open: open && p.cfg.MonitorUser == ""}
+	mux.Handle("GET /metrics", guard.Guard(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})))
+	if p.queue != nil {
+		mux.Handle("/monitoring/", guard.Guard(asynqmon.New(asynqmon.Options{RootPath: "/monitoring", RedisConnOpt: p.queue})))
+		mux.Handle("GET /monitoring", http.RedirectHandler("/monitoring/", http.StatusSeeOther))
+	}
+	return web.Chain(web.Routed(mux), web.Identify(p.cfg.TrustedProxies), web.AccessLog(p.log, "/healthz", "/readyz", "/metrics"),
+		measure, web.CORS(p.cfg.CORSOrigins), web.Recover(p.log, rest.Failed)), nil
+}
+
+// readyTimeout bounds what readiness asks of each part.
+const readyTimeout = 2 * time.Second
+
+// ready tells whether requests can be served: with the database away they can't; without Redis
+// they can, though limits are open and background work waits.
+func (p *platform) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
+	defer cancel()
+	parts := map[string]string{"postgresql": "ok", "schema": "ok", "redis": "ok"}
+	status, word := http.StatusOK, "ok"
+	if p.redis == nil || p.redis.Ping(ctx).Err() != nil {
+		parts["redis"], word = "away", "degraded"
+	}
+	if err := p.store.Ready(ctx); err != nil {
+		p.log.WarnContext(ctx, "not ready", "error", err)
+		parts["postgresql"], parts["schema"], status, word = "away or of another schema", "unknown", http.StatusServiceUnavailable, "unavailable"
+	}
+	answer(w, status, word, parts)
+}
+
+func answer(w http.ResponseWriter, status int, word string, parts map[string]string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	body := map[string]any{"status": word}
+	if parts != nil {
+		body["parts"] = parts
+	}
+	_ = json.NewEncoder(w).Encode(body) // the caller has gone, if anything
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net"
+	"runtime/debug"
+
+	"canopy/internal/config"
+	"canopy/internal/mail"
+	"canopy/internal/web"
+)
+
+// version is the program's, set when it is built.
+var version = "dev"
+
+// gcPercent trades memory for speed: the garbage collector runs when the heap has grown to five
+// times of what is live. GOGC and GOMEMLIMIT in the environment win.
+const gcPercent = 400
+
+func (m *Main) tune() {
+	if m.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	if m.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(1 << 30)
+	}
+}
+
+func serveCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) error {
+	return func(ctx context.Context, args []string) error {
+		if len(args) > 0 {
+			return usagef("no arguments are taken")
+		}
+		p, err := m.server(ctx)
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		l, err := p.listen(ctx)
+		if err != nil {
+			return err
+		}
+		return p.serve(ctx, l, false)
+	}
+}
+
+// server opens the platform for serve and worker.
+func (m *Main) server(ctx context.Context) (*platform, error) {
+	cfg, err := config.Load(config.Server, m.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	m.tune()
+	return openPlatform(ctx, cfg, m.logger())
+}
+
+func (p *platform) listen(ctx context.Context) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", p.cfg.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("CANOPY_LISTEN: %w", err)
+	}
+	return l, nil
+}
+
+// serve answers until ctx ends, and then finishes what is under way. open leaves the operator's
+// pages without a password, for dev.
+func (p *platform) serve(ctx context.Context, l net.Listener, open bool) error {
+	h, err := p.handler(open)
+	if err != nil {
+		return err
+	}
+	p.log.InfoContext(ctx, "serving", "address", l.Addr().String(), "url", p.cfg.PublicURL.String())
+	return web.Serve(ctx, l, h, web.ServeOptions{Log: p.log})
+}
+
+func workerCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) error {
+	return func(ctx context.Context, args []string) error {
+		if len(args) > 0 {
+			return usagef("no arguments are taken")
+		}
+		p, err := m.server(ctx)
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		var sender mail.Sender
+		if p.cfg.SMTPURL != "" {
+			if sender, err = mail.NewSMTP(p.cfg.SMTPURL); err != nil {
+				return fmt.Errorf("CANOPY_SMTP_URL: %w", err)
+			}
+		}
+		p.log.InfoContext(ctx, "working")
+		return p.worker(sender).Run(ctx)
+	}
+}

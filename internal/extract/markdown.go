@@ -1,0 +1,99 @@
+package extract
+
+import "strings"
+
+// markdownMarks finds the headings of a Markdown text (CommonMark 4.2 and 4.3, outside code fences
+// and front matter). The text itself stays as it is.
+func markdownMarks(text string) []Mark {
+	var marks []Mark
+	var doc markdown
+	previous, previousAt := "", 0
+	for at := skipFrontMatter(text); at < len(text); {
+		line, next := cutLine(text, at)
+		switch title, underline := doc.heading(line, previous); {
+		case underline:
+			marks = appendMark(marks, Mark{Offset: previousAt, Heading: previous})
+			line = ""
+		case title != "":
+			marks = appendMark(marks, Mark{Offset: at, Heading: title})
+			line = ""
+		}
+		previous, previousAt = doc.paragraph(line), at
+		at = next
+	}
+	return trimMarks(marks, len(text))
+}
+
+// cutLine gives the line that starts at an offset, without its end, and where the next one starts.
+func cutLine(text string, at int) (line string, next int) {
+	if end := strings.IndexByte(text[at:], '\n'); end >= 0 {
+		return text[at : at+end], at + end + 1
+	}
+	return text[at:], len(text)
+}
+
+// skipFrontMatter gives the end of a YAML block at the very start of the text, or 0.
+func skipFrontMatter(text string) int {
+	if !strings.HasPrefix(text, "---\n") {
+		return 0
+	}
+	if end := strings.Index(text[3:], "\n---\n"); end >= 0 {
+		return 3 + end + len("\n---\n")
+	}
+	return 0
+}
+
+// markdown is the state between lines: the code fence that is open, if any.
+type markdown struct{ fence string }
+
+// heading reads one line. title is that of an ATX heading; underline says that the line makes a
+// heading of the paragraph line before it.
+func (m *markdown) heading(line, previous string) (title string, underline bool) {
+	indent := len(line) - len(strings.TrimLeft(line, " "))
+	body := strings.TrimSpace(line)
+	if m.fence != "" {
+		if indent < 4 && strings.HasPrefix(body, m.fence) && strings.Trim(body, m.fence[:1]) == "" {
+			m.fence = ""
+		}
+		return "", false
+	}
+	if indent >= 4 {
+		return "", false
+	}
+	for _, mark := range []string{"```", "~~~"} {
+		if strings.HasPrefix(body, mark) {
+			m.fence = body[:len(body)-len(strings.TrimLeft(body, mark[:1]))]
+			return "", false
+		}
+	}
+	if body != "" && previous != "" && (strings.Trim(body, "=") == "" || strings.Trim(body, "-") == "") {
+		return "", true
+	}
+	return atxTitle(body), false
+}
+
+// paragraph gives the line if a setext underline may follow it.
+func (m *markdown) paragraph(line string) string {
+	body := strings.TrimSpace(line)
+	if m.fence != "" || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || body == "" {
+		return ""
+	}
+	if strings.ContainsRune(">-*+|=`~#", rune(body[0])) {
+		return ""
+	}
+	return body
+}
+
+// atxTitle is the text of a line such as "## Title ##", or "".
+func atxTitle(body string) string {
+	title := strings.TrimLeft(body, "#")
+	level := len(body) - len(title)
+	if level < 1 || level > 6 || title != "" && title[0] != ' ' && title[0] != '\t' {
+		return ""
+	}
+	title = strings.TrimSpace(title)
+	if open := strings.TrimRight(title, "#"); open == "" || strings.HasSuffix(open, " ") {
+		title = strings.TrimSpace(open)
+	}
+	return title
+}

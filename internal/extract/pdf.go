@@ -1,0 +1,224 @@
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/klippa-app/go-pdfium"
+	pdfiumerrors "github.com/klippa-app/go-pdfium/errors"
+	"github.com/klippa-app/go-pdfium/references"
+	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/klippa-app/go-pdfium/webassembly"
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+)
+
+const (
+	// sandboxPages bounds the PDF engine's own memory, in WebAssembly pages of 64 KiB: 256 MiB.
+	sandboxPages = 4096
+	// maxRestarts is how many pages may break the engine before the document counts as damaged.
+	maxRestarts = 20
+	// compileWorkers is how many threads compile the engine where no cache holds it.
+	compileWorkers = 4
+)
+
+// pdfEngine is PDFium inside a WebAssembly sandbox without a file system. A fault in it (out of
+// memory, an assertion) ends an instance; another one can be started at once.
+type pdfEngine struct{ pool pdfium.Pool }
+
+// newPDFEngine compiles the engine, or takes it from the cache folder ("" for none).
+func newPDFEngine(ctx context.Context, cacheDir string) (*pdfEngine, error) {
+	config := wazero.NewRuntimeConfig().
+		WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling).
+		WithMemoryLimitPages(sandboxPages)
+	if cacheDir != "" {
+		cache, err := wazero.NewCompilationCacheWithDir(cacheDir)
+		if err != nil {
+			return nil, fmt.Errorf("open the compilation cache: %w", err)
+		}
+		config = config.WithCompilationCache(cache)
+	}
+	pool, err := webassembly.Init(webassembly.Config{
+		Context:       experimental.WithCompilationWorkers(ctx, compileWorkers),
+		MaxTotal:      1,
+		FSConfig:      wazero.NewFSConfig(),
+		RuntimeConfig: config,
+		Stdout:        io.Discard,
+		Stderr:        io.Discard,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start the PDF engine: %w", err)
+	}
+	return &pdfEngine{pool}, nil
+}
+
+func (e *pdfEngine) close() { _ = e.pool.Close() }
+
+// usableCacheDir gives dir if compiled code can be kept there, or "": a cache that fails must not
+// fail a document.
+func usableCacheDir(dir string) string {
+	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
+		return ""
+	}
+	probe, err := os.CreateTemp(dir, "probe-*")
+	if err != nil {
+		return ""
+	}
+	_ = probe.Close()
+	_ = os.Remove(probe.Name())
+	return dir
+}
+
+// pdfDocument is a PDF open in an instance of the engine.
+type pdfDocument struct {
+	engine   *pdfEngine
+	src      source
+	instance pdfium.Pdfium
+	doc      references.FPDF_DOCUMENT
+}
+
+func (d *pdfDocument) open(ctx context.Context) (err error) {
+	if d.instance, err = d.engine.pool.GetInstanceWithContext(ctx); err != nil {
+		return fmt.Errorf("start the PDF engine: %w", err)
+	}
+	opened, err := d.instance.OpenDocument(&requests.OpenDocument{
+		FileReader:     io.NewSectionReader(d.src.file, 0, d.src.size),
+		FileReaderSize: d.src.size,
+	})
+	if err != nil {
+		return openFailure(err)
+	}
+	d.doc = opened.Document
+	return nil
+}
+
+// openFailure tells a file that needs a password from one that is no PDF any more.
+func openFailure(err error) error {
+	if errors.Is(err, pdfiumerrors.ErrPassword) || errors.Is(err, pdfiumerrors.ErrSecurity) {
+		return failPDFEncrypted
+	}
+	return failDamaged
+}
+
+func (d *pdfDocument) close() {
+	if d.instance != nil {
+		_ = d.instance.Close()
+	}
+}
+
+func (d *pdfDocument) pages() (int, error) {
+	count, err := d.instance.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: d.doc})
+	if err != nil {
+		return 0, failDamaged
+	}
+	return count.PageCount, nil
+}
+
+// text reads a page, counted from 0. err says that the page could not be read; a fault of the
+// engine is told apart by broken, after which the document must be opened anew.
+func (d *pdfDocument) text(page int) (text string, broken bool, err error) {
+	text, err = d.pageText(page)
+	return text, err != nil && !errors.Is(err, pdfiumerrors.ErrPage), err
+}
+
+func (d *pdfDocument) pageText(page int) (string, error) {
+	loaded, err := d.instance.FPDFText_LoadPage(&requests.FPDFText_LoadPage{
+		Page: requests.Page{ByIndex: &requests.PageByIndex{Document: d.doc, Index: page}},
+	})
+	if err != nil {
+		return "", err
+	}
+	chars, err := d.instance.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: loaded.TextPage})
+	if err != nil {
+		return "", err
+	}
+	text := ""
+	if chars.Count > 0 {
+		got, err := d.instance.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: loaded.TextPage, Count: chars.Count})
+		if err != nil {
+			return "", err
+		}
+		text = got.Text
+	}
+	_, err = d.instance.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: loaded.TextPage})
+	return text, err
+}
+
+// readPDF takes the text layer of every page. A page that can't be read does not fail the document.
+func readPDF(ctx context.Context, src source, limits Limits, cacheDir string) (*Result, error) {
+	engine, err := newPDFEngine(ctx, usableCacheDir(cacheDir))
+	if err != nil {
+		return nil, err
+	}
+	defer engine.close()
+	doc := &pdfDocument{engine: engine, src: src}
+	defer doc.close()
+	if err := doc.open(ctx); err != nil {
+		return nil, err
+	}
+	count, err := doc.pages()
+	switch {
+	case err != nil:
+		return nil, err
+	case count > limits.Pages:
+		return nil, failPages
+	}
+	b := newTextBuilder(limits)
+	skipped, err := readPages(ctx, doc, count, b)
+	switch {
+	case err != nil:
+		return nil, err
+	case count == 0, skipped == count:
+		return nil, failDamaged
+	}
+	result, err := b.result()
+	if err != nil {
+		return nil, err
+	}
+	result.Pages, result.SkippedPages = count, skipped
+	return result, nil
+}
+
+// readPages writes the pages' text, one mark a page, and counts those that could not be read.
+func readPages(ctx context.Context, doc *pdfDocument, count int, b *textBuilder) (skipped int, err error) {
+	restarts := 0
+	for page := range count {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		text, broken, err := doc.text(page)
+		if broken {
+			if restarts++; restarts > maxRestarts {
+				return 0, failDamaged
+			}
+			doc.close()
+			if err := doc.open(ctx); err != nil {
+				return 0, err
+			}
+		}
+		if err != nil {
+			skipped++
+			continue
+		}
+		b.mark(Mark{Offset: b.len(), Page: page + 1})
+		b.write(cleanPage(text))
+		b.newline()
+		if b.full {
+			return 0, failTooLarge
+		}
+	}
+	return skipped, nil
+}
+
+// cleanPage puts words together that a line end cut (the engine gives U+0002 for such a hyphen),
+// and drops the spaces at line ends.
+func cleanPage(s string) string {
+	return strings.TrimSpace(clean(pageNoise.Replace(s)))
+}
+
+var pageNoise = strings.NewReplacer("\x02\r\n", "", "\x02", "", " \r\n", "\n")

@@ -1,0 +1,201 @@
+package extract
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// defaultParallel is how many children of a Runner work at the same time.
+	defaultParallel = 2
+	// killDelay is how long a killed child's pipes may stay open.
+	killDelay = 5 * time.Second
+	// maxStderr is how much of a child's standard error is kept for the log, in bytes.
+	maxStderr = 8 << 10
+)
+
+// Runner reads documents in child processes of the own binary, each under limits. It is safe for
+// concurrent use. The binary must call MainIfChild, or dispatch ChildCommand to ChildMain.
+type Runner struct {
+	limits   Limits
+	cacheDir string
+	logger   *slog.Logger
+	slots    chan struct{}
+}
+
+// RunnerOptions are the settings of a Runner. Every zero value stands for its default.
+type RunnerOptions struct {
+	Limits Limits
+	// CacheDir keeps the compiled PDF engine, which takes seconds to compile and a tenth of one to
+	// load. Code is run from it: nobody else may write there. By default it is a folder of this
+	// user under the system's cache folder. Where it can't be written every PDF takes longer.
+	CacheDir string
+	// Parallel is how many children work at the same time; 2 by default. Each may take
+	// Limits.Memory.
+	Parallel int
+	Logger   *slog.Logger
+}
+
+// NewRunner makes a Runner. It starts nothing.
+func NewRunner(opts RunnerOptions) *Runner {
+	if opts.Parallel <= 0 {
+		opts.Parallel = defaultParallel
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.Default()
+	}
+	if opts.CacheDir == "" {
+		if dir, err := os.UserCacheDir(); err == nil {
+			opts.CacheDir = filepath.Join(dir, "canopy", "pdf-engine")
+		}
+	}
+	return &Runner{
+		limits: opts.Limits.withDefaults(), cacheDir: opts.CacheDir, logger: opts.Logger,
+		slots: make(chan struct{}, opts.Parallel),
+	}
+}
+
+// Warm fills the compilation cache, so that the first PDF does not wait for it. A worker calls it
+// in the background when it starts.
+func (r *Runner) Warm(ctx context.Context) error {
+	_, err := r.run(ctx, job{Limits: r.limits, CacheDir: r.cacheDir})
+	return err
+}
+
+// Extract reads the document at path, which must not change meanwhile. It waits for a free slot.
+//
+// A *[Failure] says what is wrong with the document; ctx's error says that the work was called off;
+// any other error is about the machine and worth another try.
+func (r *Runner) Extract(ctx context.Context, path string, format Format) (*Result, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("extract: %w", err)
+	}
+	return r.run(ctx, job{Path: abs, Format: format, Limits: r.limits, CacheDir: r.cacheDir})
+}
+
+func (r *Runner) run(ctx context.Context, work job) (*Result, error) {
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	input, err := json.Marshal(work)
+	if err != nil {
+		return nil, fmt.Errorf("extract: %w", err)
+	}
+	type outcome struct {
+		result *Result
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		// The kernel ends the child when the thread that started it ends (prctl(2),
+		// PR_SET_PDEATHSIG), so this goroutine keeps its thread to itself until the child is gone.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		result, err := r.supervise(ctx, input)
+		done <- outcome{result, err}
+	}()
+	out := <-done
+	return out.result, out.err
+}
+
+// supervise starts a child, watches over it and takes its answer.
+func (r *Runner) supervise(ctx context.Context, input []byte) (*Result, error) {
+	limited, cancel := context.WithTimeout(ctx, r.limits.Time)
+	defer cancel()
+	cmd := exec.CommandContext(limited, ownBinary(), ChildCommand)
+	cmd.Env = childEnv()
+	cmd.Stdin = bytes.NewReader(input)
+	errs := &headBuffer{max: maxStderr}
+	cmd.Stderr = errs
+	cmd.WaitDelay = killDelay
+	setChildAttrs(cmd)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("extract: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("extract: start the child: %w", err)
+	}
+	var overMemory atomic.Bool
+	stopWatch := watchMemory(cmd.Process.Pid, r.limits.Memory, func() {
+		overMemory.Store(true)
+		cancel()
+	})
+	result, answerErr := readAnswer(stdout, r.limits)
+	// Nothing more is wanted: a child that goes on writing ends here.
+	_ = stdout.Close()
+	stopWatch()
+	waitErr := cmd.Wait()
+	switch {
+	case answerErr == nil && waitErr == nil:
+		return result, nil
+	case overMemory.Load():
+		return nil, failMemory
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case limited.Err() != nil:
+		return nil, failTimeout
+	case answerErr != nil && !errors.Is(answerErr, errProtocol):
+		r.logStderr(ctx, errs)
+		return nil, answerErr
+	}
+	r.logStderr(ctx, errs)
+	return nil, deathError(waitErr)
+}
+
+// logStderr logs what a child complained of.
+func (r *Runner) logStderr(ctx context.Context, errs *headBuffer) {
+	if text := errs.String(); text != "" {
+		r.logger.ErrorContext(ctx, "an extractor child failed", "stderr", text)
+	}
+}
+
+// deathError tells a child that died of its document from one that was killed from outside.
+func deathError(waitErr error) error {
+	var exit *exec.ExitError
+	if errors.As(waitErr, &exit) && killedFromOutside(exit.ProcessState) {
+		return fmt.Errorf("extract: the child was killed: %w", waitErr)
+	}
+	if waitErr == nil || exit != nil {
+		return failCrash
+	}
+	return fmt.Errorf("extract: wait for the child: %w", waitErr)
+}
+
+// childEnv is all that the child sees of the environment: it needs none of the platform's secrets.
+func childEnv() []string {
+	env := []string{"GOTRACEBACK=single"}
+	for _, name := range []string{"TMPDIR", "SYSTEMROOT", "GOCOVERDIR"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// headBuffer keeps the first bytes that are written to it and drops the rest.
+type headBuffer struct {
+	buf bytes.Buffer
+	max int
+}
+
+func (b *headBuffer) Write(p []byte) (int, error) {
+	b.buf.Write(p[:min(len(p), b.max-b.buf.Len())])
+	return len(p), nil
+}
+
+func (b *headBuffer) String() string { return b.buf.String() }

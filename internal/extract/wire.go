@@ -1,0 +1,172 @@
+package extract
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// job is what the Runner sends to the child, as JSON on its standard input.
+type job struct {
+	// Path is empty for a child that only fills the compilation cache.
+	Path     string
+	Format   Format
+	Limits   Limits
+	CacheDir string
+}
+
+// The child answers on its standard output with one of these bytes and what belongs to it.
+const (
+	answerResult  = 'R' // a Result, see writeResult
+	answerFailure = 'F' // a Failure as JSON
+	answerError   = 'E' // the text of an error that is not the document's fault
+)
+
+// maxMessage bounds the JSON or text of an answer that is no result, in bytes.
+const maxMessage = 4 << 10
+
+var errProtocol = errors.New("extract: the child's answer is malformed")
+
+// writeAnswer sends what Extract gave.
+func writeAnswer(out io.Writer, result *Result, err error) error {
+	w := bufio.NewWriterSize(out, 64<<10)
+	var failure *Failure
+	switch {
+	case err == nil:
+		writeResult(w, result)
+	case errors.As(err, &failure):
+		text, jsonErr := json.Marshal(failure)
+		if jsonErr != nil {
+			return fmt.Errorf("extract: %w", jsonErr)
+		}
+		writeMessage(w, answerFailure, text)
+	default:
+		text := err.Error()
+		writeMessage(w, answerError, []byte(text[:min(len(text), maxMessage)]))
+	}
+	return w.Flush()
+}
+
+func writeMessage(w *bufio.Writer, kind byte, text []byte) {
+	_ = w.WriteByte(kind)
+	writeUint(w, len(text))
+	_, _ = w.Write(text)
+}
+
+// writeResult sends the lengths, the text, and the marks with their offsets as differences.
+func writeResult(w *bufio.Writer, r *Result) {
+	_ = w.WriteByte(answerResult)
+	for _, n := range []int{len(r.Text), len(r.Header), r.Pages, r.SkippedPages, len(r.Marks)} {
+		writeUint(w, n)
+	}
+	_, _ = w.WriteString(r.Text)
+	_, _ = w.WriteString(r.Header)
+	at := 0
+	for _, m := range r.Marks {
+		writeUint(w, m.Offset-at)
+		writeUint(w, m.Page)
+		writeUint(w, m.Row)
+		writeUint(w, len(m.Heading))
+		_, _ = w.WriteString(m.Heading)
+		at = m.Offset
+	}
+}
+
+func writeUint(w *bufio.Writer, n int) {
+	var buf [binary.MaxVarintLen64]byte
+	_, _ = w.Write(buf[:binary.PutUvarint(buf[:], uint64(max(0, n)))]) //nolint:gosec // not negative
+}
+
+// readAnswer takes the child's answer and trusts nothing in it: every length is within the limits,
+// before memory is set aside for it, and the text and marks are as Result promises.
+func readAnswer(in io.Reader, limits Limits) (*Result, error) {
+	r := &answerReader{in: bufio.NewReaderSize(in, 64<<10)}
+	kind, err := r.in.ReadByte()
+	if err != nil {
+		return nil, errProtocol
+	}
+	switch kind {
+	case answerResult:
+		return r.result(limits)
+	case answerFailure:
+		failure := new(Failure)
+		if err := json.Unmarshal([]byte(r.text(maxMessage)), failure); err != nil || r.bad || failure.Message == "" {
+			return nil, errProtocol
+		}
+		return nil, failure
+	case answerError:
+		if text := r.text(maxMessage); !r.bad {
+			return nil, fmt.Errorf("extract: child: %s", text)
+		}
+	}
+	return nil, errProtocol
+}
+
+// answerReader reads values until the first bad one, after which all are zero.
+type answerReader struct {
+	in  *bufio.Reader
+	bad bool
+}
+
+func (r *answerReader) uint(limit int) int {
+	n, err := binary.ReadUvarint(r.in)
+	if r.bad = r.bad || err != nil || n > uint64(max(0, limit)); r.bad { //nolint:gosec // not negative
+		return 0
+	}
+	return int(n) //nolint:gosec // below limit
+}
+
+// text reads a length of at most limit and that many bytes.
+func (r *answerReader) text(limit int) string { return r.bytes(r.uint(limit)) }
+
+func (r *answerReader) bytes(n int) string {
+	if r.bad || n == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.Grow(n)
+	if _, err := io.CopyN(&b, r.in, int64(n)); err != nil || !utf8.ValidString(b.String()) {
+		r.bad = true
+		return ""
+	}
+	return b.String()
+}
+
+func (r *answerReader) result(limits Limits) (*Result, error) {
+	size := r.uint(limits.Text)
+	header := r.uint(maxHeader)
+	result := &Result{Pages: r.uint(limits.Pages), SkippedPages: r.uint(limits.Pages)}
+	marks := r.uint(maxMarks(size))
+	result.Text = r.bytes(size)
+	result.Header = r.bytes(header)
+	if !r.bad && marks > 0 {
+		result.Marks = make([]Mark, marks)
+	}
+	at, heading, headings := -1, "", 0
+	for i := range result.Marks {
+		m := Mark{Offset: max(at, 0) + r.uint(size-max(at, 0)), Page: r.uint(limits.Pages), Row: r.uint(size + 1)}
+		if text := r.text(maxHeading); text != heading {
+			heading = text // equal ones share their memory
+			headings += len(text)
+		}
+		m.Heading = heading
+		// Headings stand in the text, so all together they are no longer than it is.
+		if r.bad = r.bad || m.Offset <= at || headings > size; r.bad {
+			break
+		}
+		result.Marks[i] = m
+		at = m.Offset
+	}
+	if r.bad {
+		return nil, errProtocol
+	}
+	return result, nil
+}
+
+// maxMarks is how many marks a text of a size in bytes can have, see appendMark.
+func maxMarks(size int) int { return min(size, denseMarks+size/markSpacing) + 1 }

@@ -1,0 +1,98 @@
+package extract
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func wantSameResult(t rapid.TB, got, want *Result) {
+	t.Helper()
+	if got.Text != want.Text || got.Header != want.Header || got.Pages != want.Pages || got.SkippedPages != want.SkippedPages {
+		t.Fatalf("got %+v, want %+v", got, want)
+	}
+	if len(got.Marks) != len(want.Marks) || len(want.Marks) > 0 && !reflect.DeepEqual(got.Marks, want.Marks) {
+		t.Fatalf("marks %+v, want %+v", got.Marks, want.Marks)
+	}
+}
+
+func genResult(t *rapid.T) *Result {
+	text := rapid.StringN(1, 400, -1).Draw(t, "text")
+	r := &Result{Text: strings.ToValidUTF8(text, "?"), Pages: rapid.IntRange(0, 100).Draw(t, "pages")}
+	at := rapid.IntRange(0, 5).Draw(t, "first")
+	for at < len(r.Text) {
+		m := Mark{Offset: at, Page: rapid.IntRange(0, 100).Draw(t, "page"), Row: rapid.IntRange(0, len(r.Text)).Draw(t, "row")}
+		if budget := len(r.Text) / (2 * (len(r.Marks) + 1)); at+budget < len(r.Text) {
+			m.Heading = strings.ToValidUTF8(r.Text[at:at+min(budget/8, maxHeading)], "")
+		}
+		r.Marks = append(r.Marks, m)
+		at += rapid.IntRange(1, 50).Draw(t, "step")
+	}
+	return r
+}
+
+func TestAnswerRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := genResult(t)
+		var wire bytes.Buffer
+		if err := writeAnswer(&wire, want, nil); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readAnswer(&wire, Limits{}.withDefaults())
+		if err != nil {
+			t.Fatalf("%v for %+v", err, want)
+		}
+		wantSameResult(t, got, want)
+	})
+}
+
+func TestAnswerOverTheLimit(t *testing.T) {
+	var wire bytes.Buffer
+	if err := writeAnswer(&wire, &Result{Text: "four"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readAnswer(&wire, Limits{Text: 3}.withDefaults()); !errors.Is(err, errProtocol) {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestAnswerErrors(t *testing.T) {
+	for _, want := range []error{failDamaged, failTimeout} {
+		var wire bytes.Buffer
+		if err := writeAnswer(&wire, nil, want); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readAnswer(&wire, Limits{}.withDefaults()); !errors.Is(err, want) {
+			t.Errorf("error = %v, want %v", err, want)
+		}
+	}
+	var wire bytes.Buffer
+	if err := writeAnswer(&wire, nil, errors.New("disk on fire")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readAnswer(&wire, Limits{}.withDefaults()); err == nil || isFailure(err) || !strings.Contains(err.Error(), "disk on fire") {
+		t.Errorf("error = %v", err)
+	}
+}
+
+// FuzzAnswer feeds the parent what a child that was taken over might say.
+func FuzzAnswer(f *testing.F) {
+	for _, r := range []*Result{{}, {Text: "ab", Marks: []Mark{{Offset: 1, Page: 2, Heading: "b"}}, Pages: 2}} {
+		var wire bytes.Buffer
+		if err := writeAnswer(&wire, r, nil); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(wire.Bytes())
+	}
+	f.Add([]byte("F\x02{}"))
+	f.Fuzz(func(t *testing.T, wire []byte) {
+		got, err := readAnswer(bytes.NewReader(wire), Limits{Text: 1 << 16}.withDefaults())
+		if err == nil {
+			wantSound(t, got)
+		}
+	})
+}
