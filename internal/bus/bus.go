@@ -5,6 +5,7 @@ package bus
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
@@ -50,7 +51,7 @@ func New(client redis.UniversalClient, log *slog.Logger) *Bus {
 	return b
 }
 
-// Close ends the bus and every subscription.
+// Close ends the bus and every subscription. The client stays open: it is the caller's.
 func (b *Bus) Close() {
 	b.cancel()
 	b.done.Wait()
@@ -65,7 +66,8 @@ func (b *Bus) Close() {
 }
 
 // Publish gives a message to the subscribers of a topic: those of this process at once, those of
-// others in the background. It never waits.
+// others in the background. It never waits. A topic is one line; the payload is not to be changed
+// afterwards.
 func (b *Bus) Publish(_ context.Context, topic string, payload []byte) {
 	b.deliver(topic, payload)
 	if b.redis == nil {
@@ -83,13 +85,28 @@ func (b *Bus) send(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case message := <-b.queue:
-			bounded, cancel := context.WithTimeout(ctx, publishTimeout)
-			if err := b.redis.Publish(bounded, channel, message).Err(); err != nil && ctx.Err() == nil {
-				b.log.DebugContext(ctx, "a live message was lost", "error", err)
+			select {
+			case <-b.sendOne(ctx, message):
+			case <-ctx.Done():
+				return
 			}
-			cancel()
 		}
 	}
+}
+
+// sendOne publishes a message; the channel is closed when that is over. A client may hold on to a
+// socket beyond its context's end, which must not hold up Close.
+func (b *Bus) sendOne(ctx context.Context, message string) <-chan struct{} {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+		defer cancel()
+		if err := b.redis.Publish(ctx, channel, message).Err(); err != nil && !errors.Is(err, context.Canceled) {
+			b.log.DebugContext(ctx, "a live message was lost", "error", err)
+		}
+	}()
+	return over
 }
 
 // receive hands on what other processes publish. The client connects again by itself.
@@ -117,22 +134,28 @@ func (b *Bus) deliver(topic string, payload []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for c := range b.topics[topic] {
-		for sent := false; !sent; {
-			select {
-			case c <- payload:
-				sent = true
-			default:
-				select {
-				case <-c:
-				default:
-				}
-			}
-		}
+		offer(c, payload)
 	}
 }
 
+// offer puts a message into a subscriber's buffer, in place of the oldest one if it is full. The
+// caller holds mu, so nobody else puts one in.
+func offer(c chan []byte, payload []byte) {
+	select {
+	case c <- payload:
+		return
+	default:
+	}
+	select {
+	case <-c:
+	default: // The subscriber has made room by itself.
+	}
+	c <- payload
+}
+
 // Subscribe gives the messages of a topic until ctx ends or the bus is closed; then the channel is
-// closed. A subscriber that falls behind loses its oldest messages.
+// closed. A subscriber that falls behind by more than 256 messages loses the oldest ones. The
+// messages are shared with the topic's other subscribers: they are for reading only.
 func (b *Bus) Subscribe(ctx context.Context, topic string) <-chan []byte {
 	c := make(chan []byte, buffered)
 	b.mu.Lock()
@@ -148,9 +171,13 @@ func (b *Bus) Subscribe(ctx context.Context, topic string) <-chan []byte {
 	context.AfterFunc(ctx, func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if _, there := b.topics[topic][c]; there {
-			delete(b.topics[topic], c)
-			close(c)
+		if _, there := b.topics[topic][c]; !there {
+			return // closed with the bus
+		}
+		delete(b.topics[topic], c)
+		close(c)
+		if len(b.topics[topic]) == 0 {
+			delete(b.topics, topic)
 		}
 	})
 	return c

@@ -1,27 +1,23 @@
-// Package limit counts in Redis, a minute at a time, what callers may do only so often. Without
-// Redis its limits are open, within milliseconds and without a wait for each call.
+// Package limit bounds what callers may do: by requests and minute, counted in Redis, and by failed
+// logins. Without Redis the first stands open, within milliseconds and without a wait for each
+// call; the second goes on in its own process.
 package limit
 
 import (
 	"context"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-const (
-	window = time.Minute
-	// patience is how long one look-up may take; after a failed one Redis is left alone for rest.
-	patience = 50 * time.Millisecond
-	rest     = time.Second
-)
+const window = time.Minute
 
-// Limiter counts by key and minute.
+// Limiter counts by key and minute. Its clock is the process's: the minutes of processes whose
+// clocks differ begin at different times.
 type Limiter struct {
-	redis     redis.UniversalClient
-	restUntil atomic.Int64
+	redis   redis.UniversalClient
+	breaker breaker
 }
 
 // New makes a limiter; with a nil client every limit is open.
@@ -36,7 +32,8 @@ type Decision struct {
 	RetryAfter time.Duration
 }
 
-// take adds the cost to the minute's count unless that would pass the limit.
+// take adds the cost to the minute's count unless that would pass the limit. It answers the new
+// count, or, refusing, minus one minus the old one.
 var take = redis.NewScript(`
 local used = tonumber(redis.call('GET', KEYS[1]) or '0')
 if used + tonumber(ARGV[1]) > tonumber(ARGV[2]) then return -used - 1 end
@@ -44,21 +41,21 @@ local now = redis.call('INCRBY', KEYS[1], ARGV[1])
 if now == tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
 return now`)
 
-// Allow counts a call of the given cost against a key's limit for the current minute. The error
-// says that Redis could not be asked; the call is allowed then.
+// Allow counts a call of the given cost, at least 1, against a key's limit for the current minute,
+// in one round trip; a refused call counts nothing. The error says that Redis could not be asked
+// (ErrAway) or that ctx ended; the call is allowed then.
 func (l *Limiter) Allow(ctx context.Context, key string, cost, limit int) (Decision, error) {
 	open := Decision{Allowed: true, Remaining: limit}
-	now := time.Now()
-	if l.redis == nil || now.UnixNano() < l.restUntil.Load() {
+	if l.redis == nil {
 		return open, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
+	now := time.Now()
 	minute := now.Truncate(window)
 	name := "canopy:limit:" + key + ":" + strconv.FormatInt(minute.Unix(), 10)
-	used, err := take.Run(ctx, l.redis, []string{name}, cost, limit, (2 * window).Milliseconds()).Int()
+	used, err := ask(ctx, &l.breaker, func(ctx context.Context) (int, error) {
+		return take.Run(ctx, l.redis, []string{name}, cost, limit, (2 * window).Milliseconds()).Int()
+	})
 	if err != nil {
-		l.restUntil.Store(now.Add(rest).UnixNano())
 		return open, err
 	}
 	if used < 0 {

@@ -2,6 +2,8 @@ package limit
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"sync"
 	"time"
 
@@ -15,28 +17,34 @@ const (
 	firstWait    = time.Second
 	longestWait  = 5 * time.Minute
 	forgiveAfter = 15 * time.Minute
-	maxRecords   = 100_000
 )
 
+// maxRecords bounds the keys that a process remembers.
+const maxRecords = 100_000
+
+// maxOpen bounds the tries of a key that are under way at once in a process: guesses made side by
+// side, before the first of them has failed, are otherwise as many as fit.
+const maxOpen = 16
+
 // Throttle slows guessing down, by any key: an address, an account. It counts in its own process
-// and, where there is a Redis, together with the others, so that it never stands open.
+// and, where there is a Redis, together with the others, so that it never stands open. Keys are
+// kept as hashes: they name people.
 type Throttle struct {
-	redis redis.UniversalClient
+	redis   redis.UniversalClient
+	breaker breaker
 
 	mu     sync.Mutex
 	counts map[string]record
+	open   map[string]int
 }
 
+// record is what is known of a key.
 type record struct {
 	failures int
 	last     time.Time
 }
 
-// NewThrottle makes a throttle; a nil client leaves it to its own process.
-func NewThrottle(client redis.UniversalClient) *Throttle {
-	return &Throttle{redis: client, counts: map[string]record{}}
-}
-
+// wait is how long the next try has to wait.
 func (r record) wait(now time.Time) time.Duration {
 	if r.failures < freeFailures || now.Sub(r.last) > forgiveAfter {
 		return 0
@@ -45,87 +53,110 @@ func (r record) wait(now time.Time) time.Duration {
 	return max(0, r.last.Add(pause).Sub(now))
 }
 
-// Wait is how long the next try has to wait, by the worst of the keys; 0 lets it go on.
+// places is how many tries may be under way at once: one, when the free failures are used up.
+func (r record) places(now time.Time) int {
+	if r.failures < freeFailures || now.Sub(r.last) > forgiveAfter {
+		return maxOpen
+	}
+	return 1
+}
+
+// NewThrottle makes a throttle; a nil client leaves it to its own process.
+func NewThrottle(client redis.UniversalClient) *Throttle {
+	return &Throttle{redis: client, counts: map[string]record{}, open: map[string]int{}}
+}
+
+// Wait is how long the next try has to wait, by the worst of the keys; 0 lets it begin. A try that
+// has begun is under way until ctx ends, which is to be the context of that one try.
 func (t *Throttle) Wait(ctx context.Context, keys ...string) (wait time.Duration) {
+	names := namesOf(keys)
+	shared := t.shared(ctx, names)
 	now := time.Now()
-	for _, k := range keys {
-		t.mu.Lock()
-		own := t.counts[k]
-		t.mu.Unlock()
-		wait = max(wait, own.wait(now), t.shared(ctx, k).wait(now))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, name := range names {
+		own := t.counts[name]
+		wait = max(wait, own.wait(now), shared[i].wait(now))
+		if t.open[name] >= min(own.places(now), shared[i].places(now)) {
+			wait = max(wait, firstWait)
+		}
+	}
+	if wait == 0 {
+		t.begin(ctx, names)
 	}
 	return wait
 }
 
+// begin takes a place for a try until its context ends. The caller holds mu.
+func (t *Throttle) begin(ctx context.Context, names []string) {
+	for _, name := range names {
+		t.open[name]++
+	}
+	context.AfterFunc(ctx, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		for _, name := range names {
+			if t.open[name]--; t.open[name] == 0 {
+				delete(t.open, name)
+			}
+		}
+	})
+}
+
 // Fail counts a failed try against each key.
 func (t *Throttle) Fail(ctx context.Context, keys ...string) {
-	now := time.Now()
-	for _, k := range keys {
-		t.mu.Lock()
-		r := t.counts[k]
+	names, now := namesOf(keys), time.Now()
+	t.mu.Lock()
+	for _, name := range names {
+		r := t.counts[name]
 		if now.Sub(r.last) > forgiveAfter {
 			r = record{}
 		}
 		if len(t.counts) >= maxRecords {
 			t.forget(now)
 		}
-		t.counts[k] = record{r.failures + 1, now}
-		t.mu.Unlock()
-		t.share(ctx, k, now)
+		t.counts[name] = record{r.failures + 1, now}
 	}
+	t.mu.Unlock()
+	t.share(ctx, names, now)
 }
 
 // Succeed forgives the failures of each key.
 func (t *Throttle) Succeed(ctx context.Context, keys ...string) {
-	for _, k := range keys {
-		t.mu.Lock()
-		delete(t.counts, k)
-		t.mu.Unlock()
-		if t.redis != nil {
-			ctx, cancel := context.WithTimeout(ctx, patience)
-			_ = t.redis.Del(ctx, name(k)).Err() // it is forgiven here in any case
-			cancel()
+	names := namesOf(keys)
+	t.mu.Lock()
+	for _, name := range names {
+		delete(t.counts, name)
+	}
+	t.mu.Unlock()
+	t.pipeline(ctx, func(ctx context.Context, p redis.Pipeliner) {
+		for _, name := range names {
+			p.Del(ctx, name)
 		}
-	}
-}
-
-// forget drops the records that no longer count and, if need be, any others.
-func (t *Throttle) forget(now time.Time) {
-	for k, r := range t.counts {
-		if now.Sub(r.last) > forgiveAfter || len(t.counts) >= maxRecords {
-			delete(t.counts, k)
-		}
-	}
-}
-
-func name(key string) string { return "canopy:throttle:" + key }
-
-func (t *Throttle) shared(ctx context.Context, key string) record {
-	if t.redis == nil {
-		return record{}
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	var got struct {
-		Failures int   `redis:"failures"`
-		Last     int64 `redis:"last"`
-	}
-	if t.redis.HGetAll(ctx, name(key)).Scan(&got) != nil {
-		return record{}
-	}
-	return record{got.Failures, time.UnixMilli(got.Last)}
-}
-
-func (t *Throttle) share(ctx context.Context, key string, now time.Time) {
-	if t.redis == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	_, _ = t.redis.Pipelined(ctx, func(p redis.Pipeliner) error { // counted here in any case
-		p.HIncrBy(ctx, name(key), "failures", 1)
-		p.HSet(ctx, name(key), "last", now.UnixMilli())
-		p.PExpire(ctx, name(key), forgiveAfter)
-		return nil
 	})
+}
+
+// forget makes room: what no longer counts goes, and any tenth of all if that is not enough. The
+// caller holds mu.
+func (t *Throttle) forget(now time.Time) {
+	for name, r := range t.counts {
+		if now.Sub(r.last) > forgiveAfter {
+			delete(t.counts, name)
+		}
+	}
+	for name := range t.counts {
+		if len(t.counts) < maxRecords*9/10 {
+			return
+		}
+		delete(t.counts, name)
+	}
+}
+
+func namesOf(keys []string) []string {
+	names := make([]string, len(keys))
+	for i, key := range keys {
+		sum := sha256.Sum256([]byte(key))
+		names[i] = "canopy:throttle:" + hex.EncodeToString(sum[:16])
+	}
+	return names
 }

@@ -10,10 +10,11 @@ import (
 	"strings"
 	texttemplate "text/template"
 	"time"
+	"unicode"
 )
 
 // Message is a mail to one person, with a plain and an HTML part. ID, where it is set, makes the
-// Message-ID, so that a mail sent twice can be told.
+// Message-ID, so that a mail sent twice can be told: letters, digits, "_", "-" and inner dots.
 type Message struct {
 	ID      string `json:"-"`
 	To      string `json:"to"`
@@ -74,5 +75,21 @@ func (d ResetData) Minutes() int { return int(d.ValidFor / time.Minute) }
 // Reset lets a user set a new password.
 func Reset(d ResetData) (Message, error) { return render("reset", d.To, "Set a new password", d) }
 
-// oneLine keeps a header from being split.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// DisabledData is what the news of a disabled webhook destination says.
+type DisabledData struct {
+	To, Company, URL string
+	// Reason is a sentence for a person.
+	Reason string
+	// Link leads to the destination's deliveries.
+	Link string
+}
+
+// DestinationDisabled tells that a webhook destination gets no more events.
+func DestinationDisabled(d DisabledData) (Message, error) {
+	return render("disabled", d.To, "A webhook destination of "+oneLine(d.Company)+" was disabled", d)
+}
+
+// oneLine makes one line of a name for a subject: a header is not to be split.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || isControl(r) }), " ")
+}

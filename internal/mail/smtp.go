@@ -2,9 +2,11 @@ package mail
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
-	"net/textproto"
+	"net"
+	netmail "net/mail"
 	"net/url"
 	"strconv"
 	"time"
@@ -12,95 +14,151 @@ import (
 	gomail "github.com/wneessen/go-mail"
 )
 
-const dialTimeout = 15 * time.Second
+// sendTimeout is how long one mail may take, from dialling to the server's last word.
+const sendTimeout = 30 * time.Second
 
-// SMTP sends mails through a server.
+// The ports of mail submission (RFC 6409 and RFC 8314) and of relaying (RFC 5321).
+const (
+	portSubmission    = 587
+	portSubmissionTLS = 465
+	portRelay         = 25
+)
+
+// SMTP sends mails through a server, each over a connection of its own.
 type SMTP struct {
 	host    string
+	port    int
 	from    string
+	direct  bool // TLS from the first byte
 	options []gomail.Option
+	tls     *tls.Config
+	timeout time.Duration
 }
 
 // NewSMTP reads where and how to send: smtp://user:password@host:587?from=ADDRESS&tls=required,
 // or smtps:// for TLS from the first byte. tls is required (the default wherever there is a
-// password), optional (the default elsewhere) or none. from is no-reply at the host by default.
+// password), optional (the default elsewhere) or none; a password goes over an open connection
+// only by a mechanism that does not show it. from is no-reply at the host by default. The port is
+// 465 for smtps, 587 with a password and 25 without by default.
 func NewSMTP(raw string) (*SMTP, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
 		return nil, errors.New("must look like smtp://user:password@host:587?from=ADDRESS")
 	}
-	s := &SMTP{host: u.Hostname(), from: u.Query().Get("from"), options: []gomail.Option{gomail.WithTimeout(dialTimeout)}}
-	if s.from == "" {
-		s.from = "no-reply@" + u.Hostname()
-	}
-	if port := u.Port(); port != "" {
-		n, err := strconv.Atoi(port)
-		if err != nil {
-			return nil, fmt.Errorf("port %q: %w", port, err)
-		}
-		s.options = append(s.options, gomail.WithPort(n))
-	}
 	password, hasPassword := u.User.Password()
+	if u.User != nil && !hasPassword {
+		return nil, errors.New("names a user without a password")
+	}
+	s := &SMTP{
+		host: u.Hostname(), direct: u.Scheme == "smtps", timeout: sendTimeout,
+		tls: &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12},
+	}
+	if s.from, err = sender(u); err != nil {
+		return nil, err
+	}
+	if s.port, err = portOf(u, hasPassword); err != nil {
+		return nil, err
+	}
+	policy, err := tlsPolicy(u, hasPassword)
+	if err != nil {
+		return nil, err
+	}
+	s.options = []gomail.Option{gomail.WithPort(s.port), gomail.WithTLSPolicy(policy)}
 	if hasPassword {
 		s.options = append(s.options, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover),
 			gomail.WithUsername(u.User.Username()), gomail.WithPassword(password))
 	}
-	policy, err := tlsOption(u, hasPassword)
-	if err != nil {
-		return nil, err
-	}
-	s.options = append(s.options, policy)
 	return s, nil
 }
 
-func tlsOption(u *url.URL, hasPassword bool) (gomail.Option, error) {
-	if u.Scheme == "smtps" {
-		return gomail.WithSSL(), nil
+func sender(u *url.URL) (string, error) {
+	from := u.Query().Get("from")
+	if from == "" {
+		from = "no-reply@" + u.Hostname()
 	}
-	policies := map[string]gomail.TLSPolicy{"required": gomail.TLSMandatory, "optional": gomail.TLSOpportunistic, "none": gomail.NoTLS}
-	name := u.Query().Get("tls")
-	if name == "" {
-		name = "optional"
-		if hasPassword {
-			name = "required"
+	if _, err := netmail.ParseAddress(from); err != nil {
+		return "", fmt.Errorf("from=%s: must be a mail address", from)
+	}
+	return from, nil
+}
+
+func portOf(u *url.URL, hasPassword bool) (int, error) {
+	if port := u.Port(); port != "" {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || n == 0 {
+			return 0, fmt.Errorf("port %s: must be from 1 to 65535", port)
 		}
+		return int(n), nil
 	}
-	policy, ok := policies[name]
-	if !ok {
-		return nil, fmt.Errorf("tls=%s: must be required, optional or none", name)
+	switch {
+	case u.Scheme == "smtps":
+		return portSubmissionTLS, nil
+	case hasPassword:
+		return portSubmission, nil
 	}
-	return gomail.WithTLSPolicy(policy), nil
+	return portRelay, nil
 }
 
-// Send hands a mail to the server.
+// tlsPolicy tells what to do about STARTTLS.
+func tlsPolicy(u *url.URL, hasPassword bool) (gomail.TLSPolicy, error) {
+	name := u.Query().Get("tls")
+	if u.Scheme == "smtps" {
+		if name != "" && name != "required" {
+			return 0, fmt.Errorf("tls=%s: smtps always has TLS", name)
+		}
+		return gomail.TLSOpportunistic, nil // The connection has it already, and servers offer it no more.
+	}
+	switch {
+	case name == "required", name == "" && hasPassword:
+		return gomail.TLSMandatory, nil
+	case name == "optional", name == "":
+		return gomail.TLSOpportunistic, nil
+	case name == "none":
+		return gomail.NoTLS, nil
+	}
+	return 0, fmt.Errorf("tls=%s: must be required, optional or none", name)
+}
+
+// Send hands a mail to the server, within half a minute or until ctx ends.
 func (s *SMTP) Send(ctx context.Context, m Message) error {
-	msg, err := compose(m, s.from, s.host)
+	msg, err := compose(m, s.from)
 	if err != nil {
 		return err
 	}
-	client, err := gomail.NewClient(s.host, s.options...)
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	conn, err := s.dial(ctx)
 	if err != nil {
 		return err
 	}
-	return client.DialAndSendWithContext(ctx, msg)
+	// The client waits for the greeting without a deadline, renews its own deadline later on, and
+	// leaves the connection open where a login fails: so it is closed here, in every case.
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer func() {
+		stop()
+		_ = conn.Close()
+	}()
+	own := gomail.WithDialContextFunc(func(context.Context, string, string) (net.Conn, error) { return conn, nil })
+	client, err := gomail.NewClient(s.host, append([]gomail.Option{own, gomail.WithTLSConfig(s.tls)}, s.options...)...)
+	if err != nil {
+		return err
+	}
+	err = client.DialAndSendWithContext(ctx, msg)
+	if msg.IsDelivered() {
+		return nil // The server has it: that it did not part well is no reason to send it twice.
+	}
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", ctx.Err(), err)
+	}
+	return err
 }
 
-func compose(m Message, from, domain string) (*gomail.Msg, error) {
-	msg := gomail.NewMsg()
-	if err := msg.From(from); err != nil {
-		return nil, permanent{fmt.Errorf("sender: %w", err)}
+func (s *SMTP) dial(ctx context.Context) (net.Conn, error) {
+	address := net.JoinHostPort(s.host, strconv.Itoa(s.port))
+	if s.direct {
+		return (&tls.Dialer{Config: s.tls}).DialContext(ctx, "tcp", address)
 	}
-	if err := msg.To(m.To); err != nil {
-		return nil, permanent{fmt.Errorf("recipient: %w", err)}
-	}
-	msg.Subject(oneLine(m.Subject))
-	if m.ID != "" {
-		msg.SetMessageIDWithValue("canopy." + m.ID + "@" + domain)
-	}
-	msg.SetDate()
-	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
-	msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
-	return msg, nil
+	return (&net.Dialer{}).DialContext(ctx, "tcp", address)
 }
 
 // permanent is a fault that no later attempt mends.
@@ -108,18 +166,29 @@ type permanent struct{ error }
 
 func (p permanent) Unwrap() error { return p.error }
 
+// The replies that ask for a login, or for TLS before it (RFC 4954, section 6).
+const (
+	codeLoginNeeded  = 530
+	codeLoginWeak    = 534
+	codeLoginFailed  = 535
+	codeLoginOverTLS = 538
+)
+
 // IsPermanent tells whether a mail was refused for good: a 5xx reply (RFC 5321, section 4.2.1) to
-// the mail itself, or an address that can't be written. A refused login is the operator's fault
-// and may be mended, so it is not.
+// the mail itself, or a mail that can't be written. Everything before the mail (a server that is
+// away, its greeting, TLS, the login) is the operator's and may be mended, so it is not.
 func IsPermanent(err error) bool {
-	var p permanent
-	if errors.As(err, &p) {
+	if errors.As(err, new(permanent)) {
 		return true
 	}
 	var send *gomail.SendError
-	if errors.As(err, &send) {
-		return !send.IsTemp() && send.ErrorCode() >= 500
+	if !errors.As(err, &send) || send.Reason == gomail.ErrConnCheck {
+		return false
 	}
-	var reply *textproto.Error
-	return errors.As(err, &reply) && reply.Code >= 550 && reply.Code < 560
+	switch code := send.ErrorCode(); code {
+	case codeLoginNeeded, codeLoginWeak, codeLoginFailed, codeLoginOverTLS:
+		return false
+	default:
+		return code >= 500 && code < 600
+	}
 }

@@ -2,8 +2,9 @@ package secret
 
 import (
 	"context"
+	"encoding/base64"
+	"fmt"
 	"runtime"
-	"sync"
 
 	"github.com/alexedwards/argon2id"
 )
@@ -13,6 +14,9 @@ const (
 	MinPassword = 10
 	MaxPassword = 1024
 )
+
+// argonVersion is the version of Argon2 that RFC 9106 describes.
+const argonVersion = 0x13
 
 // passwordParams are OWASP's minimum for argon2id (Password Storage Cheat Sheet): 19 MiB, two
 // passes, one lane.
@@ -40,8 +44,12 @@ func HashPassword(ctx context.Context, password string) (string, error) {
 	return argon2id.CreateHash(password, passwordParams)
 }
 
-// CheckPassword tells whether a hash is the password's.
+// CheckPassword tells whether a hash is the password's. One that is longer than MaxPassword never
+// is, and costs no hash: its length says nothing of the user.
 func CheckPassword(ctx context.Context, hash, password string) (bool, error) {
+	if len(password) > MaxPassword {
+		return false, nil
+	}
 	if err := one(ctx); err != nil {
 		return false, err
 	}
@@ -49,16 +57,14 @@ func CheckPassword(ctx context.Context, hash, password string) (bool, error) {
 	return argon2id.ComparePasswordAndHash(password, hash)
 }
 
-var dummyHash = sync.OnceValue(func() string {
-	hash, err := argon2id.CreateHash("no password", passwordParams)
-	if err != nil {
-		panic(err) // the system's randomness does not fail, by its documentation
-	}
-	return hash
-})
+// dummyHash has the cost of any hash and is that of no password: its salt and key are zeros.
+var dummyHash = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argonVersion,
+	passwordParams.Memory, passwordParams.Iterations, passwordParams.Parallelism,
+	base64.RawStdEncoding.EncodeToString(make([]byte, passwordParams.SaltLength)),
+	base64.RawStdEncoding.EncodeToString(make([]byte, passwordParams.KeyLength)))
 
 // DummyCheck takes as long as CheckPassword, so that a login says nothing of whether there is
 // such a user.
 func DummyCheck(ctx context.Context, password string) {
-	_, _ = CheckPassword(ctx, dummyHash(), password)
+	_, _ = CheckPassword(ctx, dummyHash, password)
 }

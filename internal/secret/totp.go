@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/base32"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/pquerna/otp"
@@ -26,10 +27,11 @@ func NewTOTPSecret() string {
 
 // TOTPURI is the otpauth URI that authenticators read from a QR code.
 func TOTPURI(secret, issuer, account string) string {
-	u := url.URL{Scheme: "otpauth", Host: "totp", Path: "/" + issuer + ":" + account}
-	u.RawQuery = url.Values{"secret": {secret}, "issuer": {issuer}}.Encode()
-	return u.String()
+	return "otpauth://totp/" + escape(issuer) + ":" + escape(account) + "?secret=" + secret + "&issuer=" + escape(issuer)
 }
+
+// escape writes a space as %20: some authenticators show a "+".
+func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
 // ValidateTOTP checks a code against the time step of now and the ones beside it. A step up to
 // lastStep was used before and does not count. It gives the step that the code belongs to.

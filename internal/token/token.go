@@ -72,7 +72,7 @@ type Verifier struct {
 	issuer string
 	keys   KeySource
 	parser *jwt.Parser
-	// Missing is told of a key id that is not in the source, which may be out of date; true has
+	// missing is told of a key id that is not in the source, which may be out of date; true has
 	// the source asked again. It may be nil.
 	missing func(id string) bool
 
@@ -99,7 +99,8 @@ func NewVerifier(issuer string, keys KeySource, missing func(id string) bool) *V
 	}
 }
 
-// Verify gives the claims of a token that is whole, of this issuer, and not expired.
+// Verify gives the claims of a token that is whole, of this issuer, and not expired. They are
+// shared with other callers: they are for reading only.
 func (v *Verifier) Verify(raw string) (*Claims, error) {
 	if len(raw) > maxLength {
 		return nil, errors.New("longer than a token")
@@ -115,6 +116,9 @@ func (v *Verifier) Verify(raw string) (*Claims, error) {
 	}
 	if typ, _ := t.Header["typ"].(string); typ != mediaType && typ != "application/"+mediaType {
 		return nil, fmt.Errorf("typ %q is not that of an access token", typ)
+	}
+	if _, there := t.Header["crit"]; there { // RFC 7515, section 4.1.11: no extension is understood here.
+		return nil, errors.New("needs an extension that is not understood")
 	}
 	if w.IssuedAt == nil || w.Subject == "" || w.ID == "" || w.ClientID == "" || len(w.Audience) == 0 || w.CompanyID == 0 {
 		return nil, errors.New("a required claim is missing")

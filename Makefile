@@ -1,0 +1,51 @@
+# Canopy. `make` lists the targets.
+.DEFAULT_GOAL := help
+.PHONY: help run test build generate verify lint fuzz bench clients clean bootstrap
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+STACK := go run ./internal/devstack/cmd/teststack --
+# The tests that a target runs, and how.
+PKG ?= ./...
+FUZZTIME ?= 10s
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+bootstrap:
+	@scripts/bootstrap.sh
+
+run: bootstrap build ## Run the whole platform here, with demo data (ARGS go to canopy dev)
+	@exec bin/canopy dev $(ARGS)
+
+build: ## Build bin/canopy
+	@CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/canopy ./cmd/canopy
+
+test: bootstrap ## Run all tests on a real PostgreSQL and a real Redis
+	@$(STACK) go test -timeout 14m $(PKG)
+
+generate: ## Write the generated half of the graph anew
+	@go generate ./graph
+
+verify: bootstrap ## Check generated code, formatting and style
+	@go generate ./graph && git diff --exit-code --stat -- graph/generated || { echo "graph/generated is stale: run make generate" >&2; exit 1; }
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go') >&2; exit 1; }
+	@go mod verify >/dev/null
+	@go vet ./...
+	@scripts/lint.sh
+
+fuzz: ## Fuzz each target for FUZZTIME (10s)
+	@go list ./... | while read -r pkg; do \
+		go test -list '^Fuzz' "$$pkg" | grep '^Fuzz' | while read -r target; do \
+			echo "$$pkg $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x "$$pkg" || exit 1; \
+		done || exit 1; \
+	done
+
+bench: bootstrap build ## Print the table of speeds (needs two otherwise idle cores)
+	@go run ./cmd/bench
+
+clients: bootstrap build ## Try real clients and linters from npm against the platform
+	@CANOPY_CLIENTS=1 $(STACK) go test -count=1 -timeout 14m -run 'Clients' ./...
+
+clean: ## Remove what was built; data under .data stays
+	@rm -rf bin .cache

@@ -1,0 +1,151 @@
+'use strict';
+
+const minLength = 10;
+const byId = (id) => document.getElementById(id);
+
+// The token of the link. It is best in the fragment, which never leaves the browser; the query is
+// taken too. Either way the address bar forgets it at once.
+function takeToken() {
+  const token = new URLSearchParams(location.hash.slice(1)).get('token') || new URLSearchParams(location.search).get('token') || '';
+  if (token) {
+    history.replaceState(null, '', location.pathname);
+  }
+  return token;
+}
+
+// Posts JSON, and gives '' where that went well, or a sentence on what did not.
+async function post(path, body) {
+  let response;
+  try {
+    response = await fetch(path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Accept: 'application/json, application/problem+json' },
+      body: JSON.stringify(body),
+    });
+  } catch {
+    return 'The server can’t be reached. Please check your connection and try again.';
+  }
+  if (response.ok) {
+    return '';
+  }
+  if (response.status === 429) {
+    return 'Too many tries. Please wait a minute and try again.';
+  }
+  const problem = await response.json().catch(() => ({}));
+  return problem.detail ? sentence(problem.detail) : 'Something went wrong on the server. Please try again later.';
+}
+
+function sentence(text) {
+  const upper = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(upper) ? upper : `${upper}.`;
+}
+
+// Shows a fault and moves to the field that it is about.
+function fault(box, text, field) {
+  byId(box).textContent = text;
+  for (const input of byId(box).closest('form').querySelectorAll('input')) {
+    if (input === field) {
+      input.setAttribute('aria-invalid', 'true');
+      input.focus();
+    } else {
+      input.removeAttribute('aria-invalid');
+    }
+  }
+}
+
+// Runs while a form's button is off, so that nothing is sent twice.
+async function busy(form, run) {
+  const button = form.querySelector('button[type=submit]');
+  button.disabled = true;
+  try {
+    return await run();
+  } finally {
+    button.disabled = false;
+  }
+}
+
+function lengthOf(text) {
+  return [...text].length;
+}
+
+function showStrength() {
+  const length = lengthOf(byId('password').value);
+  byId('password-meter').value = Math.min(length, 20);
+  let text = '';
+  if (length > 0 && length < minLength) {
+    text = `Too short: ${minLength - length} more to go.`;
+  } else if (length >= minLength) {
+    text = length < 15 ? 'Long enough. Longer is better.' : 'A good length.';
+  }
+  byId('password-strength').textContent = text;
+}
+
+function passwordFault() {
+  const password = byId('password');
+  const again = byId('again');
+  if (lengthOf(password.value) < minLength) {
+    return [`The password needs at least ${minLength} characters.`, password];
+  }
+  if (password.value !== again.value) {
+    return ['The two passwords are not the same.', again];
+  }
+  return null;
+}
+
+function setUp(token) {
+  const form = byId('setup-form');
+  byId('password').addEventListener('input', showStrength);
+  byId('show').addEventListener('change', (event) => {
+    for (const id of ['password', 'again']) {
+      byId(id).type = event.target.checked ? 'text' : 'password';
+    }
+  });
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const wrong = passwordFault();
+    if (wrong) {
+      fault('setup-error', ...wrong);
+      return;
+    }
+    fault('setup-error', '', null);
+    const refused = await busy(form, () => post('auth/setup', { token, password: byId('password').value }));
+    if (refused) {
+      fault('setup-error', refused, null);
+      byId('renew').hidden = false;
+      return;
+    }
+    form.reset();
+    byId('choose').hidden = true;
+    byId('renew').hidden = true;
+    byId('done').hidden = false;
+    byId('done-title').focus();
+    document.title = 'Your password is set · Canopy';
+  });
+}
+
+function renew() {
+  const form = byId('reset-form');
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const email = byId('email');
+    byId('reset-done').textContent = '';
+    if (!email.value.includes('@') || !email.checkValidity()) {
+      fault('reset-error', 'Please enter the e-mail address of your account.', email);
+      return;
+    }
+    fault('reset-error', '', null);
+    const refused = await busy(form, () => post('auth/reset', { email: email.value }));
+    if (refused) {
+      fault('reset-error', refused, null);
+      return;
+    }
+    byId('reset-done').textContent = 'If there is an account with this address, a link is on its way.';
+    form.reset();
+  });
+}
+
+const token = takeToken();
+setUp(token);
+renew();
+byId('choose').hidden = !token;
+byId('renew').hidden = Boolean(token);

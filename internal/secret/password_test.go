@@ -1,0 +1,105 @@
+package secret
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alexedwards/argon2id"
+)
+
+func TestPassword(t *testing.T) {
+	const password = "correct horse ✓"
+	hash, err := HashPassword(t.Context(), password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") {
+		t.Errorf("the hash %q has other parameters", hash)
+	}
+	again, err := HashPassword(t.Context(), password)
+	if err != nil || again == hash {
+		t.Errorf("two hashes of a password are the same (%v)", err)
+	}
+	for _, c := range []struct {
+		name, password string
+		want           bool
+	}{
+		{"the password", password, true},
+		{"another", "correct horse ✗", false},
+		{"none", "", false},
+		{"a longer one", password + " ", false},
+		{"one longer than any", strings.Repeat("x", MaxPassword+1), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if ok, err := CheckPassword(t.Context(), hash, c.password); err != nil || ok != c.want {
+				t.Errorf("got %v, %v", ok, err)
+			}
+		})
+	}
+	t.Run("of the greatest length", func(t *testing.T) {
+		longest := strings.Repeat("x", MaxPassword)
+		hash, err := HashPassword(t.Context(), longest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok, err := CheckPassword(t.Context(), hash, longest); err != nil || !ok {
+			t.Errorf("got %v, %v", ok, err)
+		}
+	})
+	t.Run("a broken hash", func(t *testing.T) {
+		if ok, err := CheckPassword(t.Context(), "$argon2id$v=19$m=1", password); err == nil || ok {
+			t.Errorf("got %v, %v", ok, err)
+		}
+	})
+}
+
+// The dummy must cost what a real hash costs: the same parameters, and no error that would end it
+// early.
+func TestDummyHashIsARealOne(t *testing.T) {
+	params, salt, key, err := argon2id.DecodeHash(dummyHash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *params != *passwordParams || len(salt) != int(passwordParams.SaltLength) || len(key) != int(passwordParams.KeyLength) {
+		t.Errorf("the dummy has the parameters %+v", params)
+	}
+	if ok, err := CheckPassword(t.Context(), dummyHash, "no password"); ok || err != nil {
+		t.Errorf("got %v, %v", ok, err)
+	}
+	DummyCheck(t.Context(), "no password")
+}
+
+func TestHashesAtOnceAreBounded(t *testing.T) {
+	for range cap(hashing) {
+		hashing <- struct{}{}
+	}
+	drain := sync.OnceFunc(func() {
+		for range cap(hashing) {
+			<-hashing
+		}
+	})
+	defer drain()
+
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := HashPassword(ctx, "a password"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a hash was made beyond the bound: %v", err)
+	}
+	if _, err := CheckPassword(ctx, dummyHash, "a password"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a check was made beyond the bound: %v", err)
+	}
+	drain()
+	if _, err := HashPassword(t.Context(), "a password"); err != nil {
+		t.Errorf("no hash after the others have ended: %v", err)
+	}
+}
+
+func BenchmarkCheckPassword(b *testing.B) {
+	for b.Loop() {
+		DummyCheck(b.Context(), "no password")
+	}
+}

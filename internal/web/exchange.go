@@ -1,0 +1,122 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+)
+
+// exchange is one request with its answer: what the middlewares note of it. It is the wrapped
+// ResponseWriter too, so that the whole chain costs one of them.
+type exchange struct {
+	http.ResponseWriter
+	id, address string
+	pattern     string
+	status      int
+	bytes       int64
+	hijacked    bool
+}
+
+type exchangeKey struct{}
+
+// observe gives the exchange of a request, and begins it where no outer middleware did.
+func observe(w http.ResponseWriter, r *http.Request) (*exchange, http.ResponseWriter, *http.Request) {
+	if e := exchangeOf(r.Context()); e != nil {
+		return e, w, r
+	}
+	e := &exchange{ResponseWriter: w}
+	return e, e, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e))
+}
+
+func exchangeOf(ctx context.Context) *exchange {
+	e, _ := ctx.Value(exchangeKey{}).(*exchange)
+	return e
+}
+
+// WriteHeader notes the status. Informational answers (RFC 9110, section 15.2) other than
+// 101 Switching Protocols are not the answer yet.
+func (e *exchange) WriteHeader(status int) {
+	if e.status == 0 && (status >= http.StatusOK || status == http.StatusSwitchingProtocols) {
+		e.status = status
+	}
+	e.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts the bytes of the body.
+func (e *exchange) Write(p []byte) (int, error) {
+	e.begin()
+	n, err := e.ResponseWriter.Write(p)
+	e.bytes += int64(n)
+	return n, err
+}
+
+// ReadFrom keeps the copying of files in the kernel, which io.Copy finds by this method.
+func (e *exchange) ReadFrom(r io.Reader) (int64, error) {
+	e.begin()
+	n, err := io.Copy(e.ResponseWriter, r)
+	e.bytes += n
+	return n, err
+}
+
+// Flush sends what is buffered.
+func (e *exchange) Flush() { _ = e.FlushError() }
+
+// FlushError is Flush for http.ResponseController.
+func (e *exchange) FlushError() error {
+	e.begin()
+	return http.NewResponseController(e.ResponseWriter).Flush()
+}
+
+// Hijack hands over the connection; the error is http.ErrNotSupported where that can't be.
+func (e *exchange) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buf, err := http.NewResponseController(e.ResponseWriter).Hijack()
+	if err == nil {
+		e.hijacked = true
+		if e.status == 0 {
+			e.status = http.StatusSwitchingProtocols
+		}
+	}
+	return conn, buf, err
+}
+
+// Unwrap lets http.ResponseController reach the deadlines of the connection.
+func (e *exchange) Unwrap() http.ResponseWriter { return e.ResponseWriter }
+
+func (e *exchange) begin() {
+	if e.status == 0 {
+		e.status = http.StatusOK
+	}
+}
+
+// streams tells whether the answer lives as long as its subscriber: its duration is no measure of
+// the server.
+func (e *exchange) streams() bool {
+	return e.hijacked || strings.HasPrefix(e.Header().Get("Content-Type"), "text/event-stream")
+}
+
+// route is the path of the pattern that matched the request, without method and host; empty where
+// none did.
+func (e *exchange) route(r *http.Request) string {
+	pattern := e.pattern
+	if pattern == "" {
+		pattern = r.Pattern
+	}
+	if i := strings.IndexByte(pattern, '/'); i >= 0 {
+		return pattern[i:]
+	}
+	return ""
+}
+
+// Routed makes the matched pattern of a ServeMux known to the middlewares around it, also where
+// the request is copied on the way (http.Request.WithContext) and they can't see it themselves.
+func Routed(mux http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if e := exchangeOf(r.Context()); e != nil {
+			defer func() { e.pattern = r.Pattern }()
+		}
+		mux.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,204 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/relay"
+	"canopy/resolvers"
+)
+
+// account is a company's account in an application.
+type account struct {
+	ID                int64               `json:"id"`
+	Name              string              `json:"name"`
+	CustomerID        int64               `json:"customerId"`
+	AppInstanceID     int64               `json:"appInstanceId"`
+	InstanceAccountID int64               `json:"instanceAccountId"`
+	Disabled          bool                `json:"disabled"`
+	CreatedAt         time.Time           `json:"createdAt"`
+	Application       application         `json:"application"`
+	Region            accountRegion       `json:"region"`
+	InstanceActive    bool                `json:"instanceActive"`
+	Domain            string              `json:"domain" doc:"The URL of the application instance"`
+	Permissions       []accountPermission `json:"permissions"`
+}
+
+// accountPermission is a permission in the listing of accounts.
+type accountPermission struct {
+	ID             int64         `json:"id"`
+	LastAccess     *time.Time    `json:"lastAccess" doc:"The last access to the account; null when there was none"`
+	Disabled       bool          `json:"disabled" doc:"The permission is suspended"`
+	CreatedAt      time.Time     `json:"createdAt"`
+	CreatedBy      string        `json:"createdBy" doc:"Who granted it: a JSON object with id and email, as a string"`
+	Role           role          `json:"role"`
+	InstanceActive bool          `json:"instanceActive"`
+	Application    application   `json:"application"`
+	Region         accountRegion `json:"region"`
+	UserIdentity   userSummary   `json:"userIdentity"`
+}
+
+// accountLine shapes an entry of the listing of accounts.
+func (p places) accountLine(l *db.AccountLine) account {
+	reg := accountRegionOf(p.region(l.RegionID))
+	app := p.applications[l.ApplicationID]
+	permissions := make([]accountPermission, len(l.Permissions))
+	for i := range l.Permissions {
+		x := &l.Permissions[i]
+		permissions[i] = accountPermission{
+			x.ID, utc(x.LastAccess), x.Disabled, x.CreatedAt.UTC(), createdBy(x.CreatorID, x.CreatorEmail), roleOf(&x.Role),
+			x.InstanceActive, app, reg, userSummaryOf(&x.User),
+		}
+	}
+	return account{
+		l.ID, l.Name, l.CustomerID, l.AppInstanceID, l.InstanceAccountID, l.Disabled, l.CreatedAt.UTC(),
+		app, reg, l.InstanceActive, l.Domain, permissions,
+	}
+}
+
+func accountRegionOf(r *db.Region) accountRegion {
+	return accountRegion{r.ID, r.Name, r.Description, r.CreatedAt.UTC()}
+}
+
+// billing is a company's billing record.
+type billing struct {
+	CustomerID   int64     `json:"customerId"`
+	BillingName  string    `json:"billingName"`
+	BusinessID   string    `json:"businessId"`
+	TaxID        string    `json:"taxId"`
+	CreatedAt    time.Time `json:"createdAt"`
+	LocationID   int64     `json:"locationId"`
+	AddressLine1 string    `json:"addressLine1"`
+	AddressLine2 string    `json:"addressLine2"`
+	City         string    `json:"city"`
+	State        string    `json:"state"`
+	ZipCode      string    `json:"zipCode"`
+	CountryCode  string    `json:"countryCode" example:"DE" doc:"ISO 3166-1 alpha-2"`
+}
+
+type billingBody struct {
+	BillingName  *string `json:"billingName,omitempty"`
+	BusinessID   *string `json:"businessId,omitempty" doc:"The business registration id"`
+	TaxID        *string `json:"taxId,omitempty"`
+	AddressLine1 *string `json:"addressLine1,omitempty"`
+	AddressLine2 *string `json:"addressLine2,omitempty"`
+	City         *string `json:"city,omitempty"`
+	State        *string `json:"state,omitempty"`
+	ZipCode      *string `json:"zipCode,omitempty"`
+	CountryCode  *string `json:"countryCode,omitempty" example:"DE" doc:"ISO 3166-1 alpha-2"`
+}
+
+type saveOwnBilling struct {
+	OwnCompany
+	Body billingBody `nameHint:"BillingRequest"`
+}
+
+func (in *saveOwnBilling) body() *billingBody { return &in.Body }
+
+type saveBillingOf struct {
+	CompanyPath
+	Body billingBody `nameHint:"BillingRequest"`
+}
+
+func (in *saveBillingOf) body() *billingBody { return &in.Body }
+
+type listOwn struct {
+	OwnCompany
+	Paging
+}
+
+type listOf struct {
+	CompanyPath
+	Paging
+}
+
+func (a *api) registerAccounts() {
+	a.registerAccountLists()
+	const get, save = "The billing record of a company; 404 before there is any.", "Creates the billing record of a company, or changes the given fields of the one it has."
+	add(a, operation{
+		id: "getBilling", method: http.MethodGet, path: "/tenant/billing", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		summary: "Get the caller's billing record", description: get,
+	}, getBilling[OwnCompany](a))
+	add(a, operation{
+		id: "getBillingOf", method: http.MethodGet, path: "/tenant/billing/{cid}", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		summary: "Get a company's billing record", description: get,
+	}, getBilling[CompanyPath](a))
+	add(a, operation{
+		id: "saveBilling", method: http.MethodPost, path: "/tenant/billing", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		summary: "Create or update the caller's billing record", description: save,
+	}, saveBilling[saveOwnBilling](a))
+	add(a, operation{
+		id: "saveBillingOf", method: http.MethodPost, path: "/tenant/billing/{cid}", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		summary: "Create or update a company's billing record", description: save, names: map[string]string{"customerId": "cid"},
+	}, saveBilling[saveBillingOf](a))
+}
+
+func (a *api) registerAccountLists() {
+	const doc = "The application accounts of a company, each with the permissions on it."
+	addList(a, operation{
+		id: "listAccounts", path: "/tenant/accounts", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		summary: "List the caller's application accounts", description: doc,
+	}, 1, listAccounts[listOwn](a))
+	addList(a, operation{
+		id: "listAccountsOf", path: "/tenant/accounts/{cid}", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		summary: "List a company's application accounts", description: doc,
+	}, 1, listAccounts[listOf](a))
+}
+
+// inputOf is a pointer to an input with an optional company.
+type inputOf[I any] interface {
+	*I
+	companyInput
+}
+
+func listAccounts[I any, P inputOf[I]](a *api) func(context.Context, *I, query, emit[account]) error {
+	return func(ctx context.Context, in *I, q query, each emit[account]) error {
+		at, err := a.places(ctx)
+		if err != nil {
+			return err
+		}
+		return a.queries().ListAccounts(ctx, P(in).company(), q.after, q.limit, func(l *db.AccountLine) error {
+			return each(at.accountLine(l), relay.Cursor{l.ID})
+		})
+	}
+}
+
+// places reads the applications and regions, which are no tenant's, before a list is streamed:
+// what is looked up meanwhile would need a second connection of the pool for each list.
+func (a *api) places(ctx context.Context) (places, error) {
+	applications, err := a.r.Store.Applications(ctx)
+	if err != nil {
+		return places{}, err
+	}
+	regions, err := a.r.Store.Regions(ctx)
+	return placesOf(applications, regions), err
+}
+
+func getBilling[I any, P inputOf[I]](a *api) func(context.Context, *I) (*one[billing], error) {
+	return func(ctx context.Context, in *I) (*one[billing], error) {
+		b, err := a.queries().Billing(ctx, P(in).company())
+		if err != nil {
+			return nil, err
+		}
+		return &one[billing]{billing{
+			b.CustomerID, b.BillingName, b.BusinessID, b.TaxID, b.CreatedAt.UTC(), b.LocationID,
+			b.AddressLine1, b.AddressLine2, b.City, b.State, b.ZipCode, b.CountryCode,
+		}}, nil
+	}
+}
+
+func saveBilling[I any, P interface {
+	inputOf[I]
+	body() *billingBody
+}](a *api) func(context.Context, *I) (*struct{}, error) {
+	return func(ctx context.Context, in *I) (*struct{}, error) {
+		b := P(in).body()
+		_, err := a.mutations().SaveBilling(ctx, resolvers.SaveBillingInput{
+			CustomerID: P(in).company(), BillingName: b.BillingName, BusinessID: b.BusinessID, TaxID: b.TaxID,
+			AddressLine1: b.AddressLine1, AddressLine2: b.AddressLine2, City: b.City, State: b.State, ZipCode: b.ZipCode, CountryCode: b.CountryCode,
+		})
+		return nil, err
+	}
+}

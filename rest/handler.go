@@ -1,0 +1,83 @@
+package rest
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+
+	"canopy/internal/problem"
+)
+
+// handler is the outermost layer of the REST door: it turns the mux's plain-text refusals and
+// panics into problem details.
+type handler struct {
+	mux *http.ServeMux
+	log *slog.Logger
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g := &guard{ResponseWriter: w, r: r}
+	defer h.rescue(g)
+	h.mux.ServeHTTP(g, r)
+}
+
+// rescue answers 500 for a panic; an answer that has begun already is cut instead, so that it
+// can't be taken for a whole one.
+func (h *handler) rescue(g *guard) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(http.ErrAbortHandler)
+	}
+	h.log.ErrorContext(g.r.Context(), "a REST operation panicked", "method", g.r.Method, "pattern", g.r.Pattern,
+		"panic", v, "stack", string(debug.Stack()))
+	if g.wrote {
+		panic(http.ErrAbortHandler)
+	}
+	sendProblem(g, g.r, problemOf(g.r.Context(), problem.New(problem.Internal, internalDetail)))
+}
+
+// guard watches an answer on its way out. What the mux itself says, where no pattern matched, is
+// replaced by problem details.
+type guard struct {
+	http.ResponseWriter
+	r        *http.Request
+	wrote    bool
+	replaced bool
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (g *guard) Unwrap() http.ResponseWriter { return g.ResponseWriter }
+
+// WriteHeader sends the status line.
+func (g *guard) WriteHeader(status int) {
+	if g.wrote {
+		g.ResponseWriter.WriteHeader(status)
+		return
+	}
+	if g.r.Pattern == "" && !g.replaced && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed) {
+		g.replaced = true
+		p := statusProblem(g.r.Context(), status, "there is nothing at this path")
+		if status == http.StatusMethodNotAllowed {
+			p.Detail = "this path does not take the method " + clip(g.r.Method) + "; it takes " + g.Header().Get("Allow")
+		}
+		sendProblem(g.ResponseWriter, g.r, p)
+		g.wrote = true
+		return
+	}
+	// Informational responses may be followed by others.
+	g.wrote = status >= http.StatusOK
+	g.ResponseWriter.WriteHeader(status)
+}
+
+// Write sends a part of the body; the mux's own text is dropped.
+func (g *guard) Write(b []byte) (int, error) {
+	if g.replaced {
+		return len(b), nil
+	}
+	g.wrote = true
+	return g.ResponseWriter.Write(b)
+}

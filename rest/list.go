@@ -1,0 +1,206 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"canopy/internal/relay"
+)
+
+const (
+	// chunkSize is how much of a list is gathered before it is sent, in bytes.
+	chunkSize = 32 << 10
+	// chunkTimeout is how long a client may take to accept one chunk.
+	chunkTimeout = 30 * time.Second
+)
+
+// Paging are the parameters of every list.
+type Paging struct {
+	Limit int    `query:"limit" minimum:"1" maximum:"1000" doc:"At most so many entries; then a Link header leads to the next page. Without it, the whole list is sent"`
+	After string `query:"after" doc:"The cursor of a Link header: the list goes on behind it"`
+}
+
+func (p *Paging) page() *Paging { return p }
+
+type paged interface{ page() *Paging }
+
+// streamed is an answer that writes itself.
+type streamed struct{ Body func(huma.Context) }
+
+// emit hands one entry of a list on, with its place.
+type emit[T any] func(entry T, at relay.Cursor) error
+
+// errEnough ends the reading of a list whose page is full.
+var errEnough = errors.New("the page is full")
+
+// query is what a resolver is asked for: limit 0 stands for all.
+type query struct {
+	after relay.Cursor
+	limit int
+}
+
+// addList registers an operation that answers an array. keys is the number of integers in the
+// list's cursors, 0 for any.
+func addList[I, T any](a *api, o operation, keys int, read func(ctx context.Context, in *I, q query, each emit[T]) error) {
+	o.method = http.MethodGet
+	o.responses = map[string]*huma.Response{"200": listResponse[T](a)}
+	faults := &locator{names: o.names}
+	add(a, o, func(ctx context.Context, in *I) (*streamed, error) {
+		p := any(in).(paged).page()
+		q := query{}
+		if p.After != "" {
+			var err error
+			if q.after, err = relay.ParseCursor(p.After, keys); err != nil {
+				return nil, err
+			}
+		}
+		if p.Limit > 0 {
+			q.limit = p.Limit + 1
+		}
+		return &streamed{func(hc huma.Context) {
+			a.stream(hc, p.Limit, faults, func(w *listWriter) error {
+				return read(ctx, in, q, func(entry T, at relay.Cursor) error { return w.add(entry, at) })
+			})
+		}}, nil
+	})
+	faults.learn(a.huma.OpenAPI(), o.method, o.path)
+}
+
+func listResponse[T any](a *api) *huma.Response {
+	schema := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[[]T](), true, "")
+	return &huma.Response{
+		Description: "The list, whole unless a limit was asked for",
+		Headers: map[string]*huma.Param{"Link": {
+			Description: "Where the list goes on (RFC 8288, rel=\"next\"); only with a limit, and only when there is more",
+			Schema:      &huma.Schema{Type: huma.TypeString},
+		}},
+		Content: map[string]*huma.MediaType{jsonType: {Schema: schema}},
+	}
+}
+
+// stream answers with the list that read gives. Nothing is sent before the first chunk is full or
+// the list has ended, so an error until then has its own status; a later one cuts the connection,
+// so that nobody takes a part for the whole.
+func (a *api) stream(hc huma.Context, limit int, faults *locator, read func(*listWriter) error) {
+	r, w := humago.Unwrap(hc)
+	l := &listWriter{w: w, limit: limit, headOnly: r.Method == http.MethodHead}
+	err := read(l)
+	switch {
+	case err == nil, errors.Is(err, errEnough):
+		l.end(a.nextLink(r.URL, l))
+	case l.started:
+		if hc.Context().Err() == nil {
+			a.log.ErrorContext(hc.Context(), "a list broke off", "path", r.URL.Path, "error", err)
+		}
+		panic(http.ErrAbortHandler)
+	default:
+		sendProblem(w, r, a.failure(hc.Context(), faults.rename(err)))
+	}
+}
+
+// nextLink is the value of the Link header; empty when the list has ended.
+func (a *api) nextLink(u *url.URL, l *listWriter) string {
+	if !l.more {
+		return ""
+	}
+	q := u.Query()
+	q.Set("limit", strconv.Itoa(l.limit))
+	q.Set("after", l.last.String())
+	return "<" + a.base + u.EscapedPath() + "?" + q.Encode() + `>; rel="next"`
+}
+
+// listWriter writes an array entry by entry, in memory that does not grow with the list. A page
+// with a limit is held until it is complete, since its Link header comes first.
+type listWriter struct {
+	w        http.ResponseWriter
+	buf      bytes.Buffer
+	limit    int
+	count    int
+	last     relay.Cursor
+	more     bool
+	started  bool
+	headOnly bool
+}
+
+func (l *listWriter) add(entry any, at relay.Cursor) error {
+	switch {
+	case l.limit > 0 && l.count == l.limit:
+		l.more = true
+		return errEnough
+	case l.headOnly && l.limit == 0:
+		return errEnough
+	}
+	b, err := marshal(entry)
+	if err != nil {
+		return err
+	}
+	if l.count++; l.count == 1 {
+		l.buf.WriteByte('[')
+	} else {
+		l.buf.WriteByte(',')
+	}
+	l.buf.Write(b)
+	l.last = at
+	if l.limit == 0 && l.buf.Len() >= chunkSize {
+		return l.flush()
+	}
+	return nil
+}
+
+// flush sends what has been gathered. The client has chunkTimeout to take it.
+func (l *listWriter) flush() error {
+	if !l.started {
+		l.started = true
+		l.w.Header().Set("Content-Type", jsonType)
+	}
+	_ = http.NewResponseController(l.w).SetWriteDeadline(time.Now().Add(chunkTimeout))
+	_, err := l.buf.WriteTo(l.w)
+	return err
+}
+
+// end closes the array.
+func (l *listWriter) end(link string) {
+	if l.count == 0 {
+		l.buf.WriteByte('[')
+	}
+	l.buf.WriteByte(']')
+	if l.started {
+		l.finish()
+		return
+	}
+	h := l.w.Header()
+	h.Set("Content-Type", jsonType)
+	if link != "" {
+		h.Set("Link", link)
+	}
+	if l.headOnly {
+		// The length of the list is not known without reading all of it.
+		l.w.WriteHeader(http.StatusOK)
+		return
+	}
+	h.Set("Content-Length", strconv.Itoa(l.buf.Len()))
+	_, _ = l.buf.WriteTo(l.w)
+}
+
+// finish sends the last chunk of a long list and takes the deadline off the connection, which may
+// serve other requests.
+func (l *listWriter) finish() {
+	rc := http.NewResponseController(l.w)
+	err := l.flush()
+	if err == nil {
+		err = rc.Flush()
+	}
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		panic(http.ErrAbortHandler)
+	}
+	_ = rc.SetWriteDeadline(time.Time{})
+}

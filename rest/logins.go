@@ -1,0 +1,103 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+
+	"canopy/db"
+	"canopy/internal/relay"
+	"canopy/internal/web"
+	"canopy/resolvers"
+)
+
+type loginInput struct {
+	Body struct {
+		Email      string  `json:"email" doc:"The user's e-mail address"`
+		Password   string  `json:"password" doc:"The user's password"`
+		CustomerID *int64  `json:"customerId,omitempty" doc:"The company to log in to; without it, the one that the user has belonged to longest"`
+		OTP        *string `json:"otp,omitempty" example:"123456" doc:"The current code of the user's authenticator, where two-factor is on"`
+	} `nameHint:"LoginRequest"`
+}
+
+// customerOption is a company that the user can log in to.
+type customerOption struct {
+	CustomerID  int64  `json:"customerId" doc:"The company's id"`
+	DisplayName string `json:"displayName" doc:"The company's name"`
+	RoleName    string `json:"roleName" doc:"The user's role there"`
+	IsOwner     bool   `json:"isOwner" doc:"Whether that role is an owner's"`
+}
+
+type loginAnswer struct {
+	Token           string           `json:"token" doc:"The bearer token"`
+	CustomerOptions []customerOption `json:"customerOptions" doc:"The companies that the user can log in to"`
+}
+
+type loginOutput struct {
+	CacheControl string `header:"Cache-Control"`
+	Body         loginAnswer
+}
+
+type setupInput struct {
+	Body struct {
+		Token    string `json:"token" doc:"The token of an invitation or a reset link"`
+		Password string `json:"password" doc:"The new password, at least 10 characters"`
+	} `nameHint:"SetupRequest"`
+}
+
+type resetInput struct {
+	Body struct {
+		Email string `json:"email" doc:"The address to send a reset link to"`
+	} `nameHint:"ResetRequest"`
+}
+
+func (a *api) registerLogins() {
+	add(a, operation{
+		id: "logIn", method: http.MethodPost, path: "/auth/token", tag: tagLogin, public: true,
+		errors: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests}, summary: "Log in with a password",
+		description: "Gives an access token for a person. A user with two-factor gets 401 with the code otp_required until the request carries otp.",
+	}, a.logIn)
+	add(a, operation{
+		id: "setPassword", method: http.MethodPost, path: "/auth/setup", tag: tagLogin, public: true, errors: []int{http.StatusTooManyRequests},
+		summary: "Set a password", description: "Redeems the link of an invitation or of a password reset. A link works once.",
+	}, func(ctx context.Context, in *setupInput) (*struct{}, error) {
+		return nil, a.r.SetUp(ctx, in.Body.Token, in.Body.Password)
+	})
+	add(a, operation{
+		id: "requestReset", method: http.MethodPost, path: "/auth/reset", tag: tagLogin, public: true, errors: []int{http.StatusTooManyRequests},
+		summary: "Ask for a password reset", description: "Sends a reset link where the address is a user's. The answer is the same where it is not.",
+	}, func(ctx context.Context, in *resetInput) (*struct{}, error) {
+		return nil, a.r.RequestReset(ctx, in.Body.Email, web.ClientAddress(ctx))
+	})
+}
+
+func (a *api) logIn(ctx context.Context, in *loginInput) (*loginOutput, error) {
+	b := in.Body
+	got, err := a.r.Login(ctx, resolvers.LoginInput{
+		Email: b.Email, Password: b.Password, CustomerID: relayID(b.CustomerID), OTP: b.OTP, Address: web.ClientAddress(ctx),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &loginOutput{"no-store", loginAnswer{got.Token, mapped(got.CustomerOptions, customerOptionOf)}}, nil
+}
+
+func customerOptionOf(o db.CompanyOption) customerOption {
+	return customerOption{o.CustomerID, o.Name, o.RoleName, o.IsOwner}
+}
+
+// relayID is an optional integer as the resolvers take it.
+func relayID(id *int64) *relay.ID {
+	if id == nil {
+		return nil
+	}
+	return &relay.ID{Int: *id}
+}
+
+// mapped applies a shape to each entry of a list.
+func mapped[S, T any](list []S, shape func(S) T) []T {
+	out := make([]T, len(list))
+	for i, s := range list {
+		out[i] = shape(s)
+	}
+	return out
+}

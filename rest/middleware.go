@@ -1,0 +1,207 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"canopy/internal/access"
+	"canopy/internal/problem"
+)
+
+const (
+	// maxBody is the largest body that is read, in bytes.
+	maxBody = 1 << 20
+	// bodyTimeout is how long a client may take to send a body.
+	bodyTimeout = 30 * time.Second
+
+	jsonType = "application/json"
+	formType = "application/x-www-form-urlencoded"
+)
+
+// authenticate puts the caller into the context of an operation that asks for a token, and
+// refuses who has none before anything else of the request is read.
+func (a *api) authenticate(hc huma.Context, next func(huma.Context)) {
+	if !secured(hc.Operation()) {
+		next(hc)
+		return
+	}
+	header := hc.Header("Authorization")
+	ctx, err := a.r.Admit(hc.Context(), header)
+	if err == nil && access.PrincipalOf(ctx) == nil {
+		err = problem.Unauthorized("a bearer token is needed")
+	}
+	if err != nil {
+		p := a.failure(hc.Context(), err)
+		if p.Status == http.StatusUnauthorized && header != "" {
+			p.headers.Set("WWW-Authenticate", fmt.Sprintf(`%s, error="invalid_token", error_description=%q`, realm, ascii(p.Detail)))
+		}
+		respond(hc, p)
+		return
+	}
+	next(huma.WithContext(hc, ctx))
+}
+
+// ascii keeps to the characters that RFC 6750, section 3, allows in error_description.
+func ascii(s string) string {
+	out := []byte(s)
+	for i, c := range out {
+		if c < 0x20 || c > 0x7E || c == '"' || c == '\\' {
+			out[i] = ' '
+		}
+	}
+	return string(out)
+}
+
+// readBody reads the body of an operation that takes one, within its limits, and hands on only
+// what is strict JSON, or a form.
+func (a *api) readBody(hc huma.Context, next func(huma.Context)) {
+	if p := queryFaults(hc); p != nil {
+		respond(hc, p)
+		return
+	}
+	rb := hc.Operation().RequestBody
+	if rb == nil {
+		next(hc)
+		return
+	}
+	mediaType := jsonType
+	if rb.Content[formType] != nil {
+		mediaType = formType
+	}
+	body, p := takeBody(hc, mediaType, rb.Required)
+	switch {
+	case p != nil:
+		respond(hc, p)
+	case mediaType == formType:
+		next(huma.WithValue(hc, formKey{}, body))
+	default:
+		next(&withBody{humaContext: hc, body: body})
+	}
+}
+
+// formKey is the context's key of a form, which the library does not read itself.
+type formKey struct{}
+
+// takeBody reads a body of the wanted type.
+func takeBody(hc huma.Context, wanted string, required bool) ([]byte, *Problem) {
+	ctx := hc.Context()
+	if !isOfType(hc.Header("Content-Type"), wanted) {
+		return nil, statusProblem(ctx, http.StatusUnsupportedMediaType, "the body must be "+wanted)
+	}
+	body, err := slurp(hc)
+	if err != nil {
+		return nil, bodyProblem(ctx, err, body, wanted)
+	}
+	if wanted == jsonType {
+		if len(bytes.TrimSpace(body)) == 0 {
+			if !required {
+				return nil, nil
+			}
+			return nil, badBody(ctx, Fault{"body", "is required"})
+		}
+		if f := scan(body); f != nil {
+			return nil, badBody(ctx, *f)
+		}
+	}
+	return body, nil
+}
+
+// isOfType tells whether a Content-Type is the wanted one; a body without any is taken for it.
+func isOfType(header, wanted string) bool {
+	if header == "" {
+		return true
+	}
+	ct, params, err := mime.ParseMediaType(header)
+	charset := params["charset"]
+	return err == nil && ct == wanted && (charset == "" || equalFoldASCII(charset, "utf-8") || equalFoldASCII(charset, "utf8"))
+}
+
+func equalFoldASCII(a, b string) bool { return bytes.EqualFold([]byte(a), []byte(b)) }
+
+// slurp reads a whole body; on an error it gives what it had read.
+func slurp(hc huma.Context) ([]byte, error) {
+	r, w := humago.Unwrap(hc)
+	rc := http.NewResponseController(w)
+	if rc.SetReadDeadline(time.Now().Add(bodyTimeout)) == nil {
+		defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
+	}
+	return io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+}
+
+// bodyProblem tells why a body could not be read to its end.
+func bodyProblem(ctx context.Context, err error, read []byte, mediaType string) *Problem {
+	var large *http.MaxBytesError
+	var netErr net.Error
+	switch {
+	case errors.As(err, &large):
+		f := Fault{"body", fmt.Sprintf("is larger than %d bytes", maxBody)}
+		if mediaType == jsonType {
+			if f.Location = openMember(read); f.Location != "body" {
+				f.Message = fmt.Sprintf("is where the body goes over its limit of %d bytes", maxBody)
+			}
+		}
+		p := statusProblem(ctx, http.StatusRequestEntityTooLarge, sentence(f))
+		p.Errors = []Fault{f}
+		return p
+	case errors.As(err, &netErr) && netErr.Timeout():
+		return statusProblem(ctx, http.StatusRequestTimeout, "the body took too long to arrive")
+	}
+	return badBody(ctx, Fault{"body", "could not be read to its end"})
+}
+
+func badBody(ctx context.Context, f Fault) *Problem {
+	p := statusProblem(ctx, http.StatusBadRequest, sentence(f))
+	p.Errors = []Fault{f}
+	return p
+}
+
+// queryFaults refuses a documented query parameter that is there more than once, or is empty
+// where it takes one of a fixed set of values.
+func queryFaults(hc huma.Context) *Problem {
+	u := hc.URL()
+	if u.RawQuery == "" {
+		return nil
+	}
+	query := u.Query()
+	for _, param := range hc.Operation().Parameters {
+		values := query[param.Name]
+		switch {
+		case param.In != "query" || len(values) == 0:
+		case len(values) > 1:
+			return badBody(hc.Context(), Fault{"query." + param.Name, "is there more than once"})
+		case values[0] == "" && len(param.Schema.Enum) > 0:
+			return badBody(hc.Context(), Fault{"query." + param.Name, "must not be empty"})
+		}
+	}
+	return nil
+}
+
+// respond answers with a problem in place of the operation.
+func respond(hc huma.Context, p *Problem) {
+	r, w := humago.Unwrap(hc)
+	sendProblem(w, r, p)
+}
+
+type humaContext = huma.Context
+
+// withBody is a request whose body has been read.
+type withBody struct {
+	humaContext
+	body []byte
+}
+
+// BodyReader gives the body from its start.
+func (c *withBody) BodyReader() io.Reader { return bytes.NewReader(c.body) }
+
+// Unwrap gives the context below.
+func (c *withBody) Unwrap() huma.Context { return c.humaContext }

@@ -1,0 +1,145 @@
+package rest
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+const (
+	bearerScheme = "bearer"
+	oauthScheme  = "oauth2"
+)
+
+// The tags, in the order of the reference.
+const (
+	tagTokens      = "Tokens"
+	tagLogin       = "Login"
+	tagCompanies   = "Companies"
+	tagAccounts    = "Accounts and billing"
+	tagRegions     = "Regions"
+	tagUsers       = "Users"
+	tagPermissions = "Permissions"
+)
+
+const introduction = `Tenants, users, permissions, billing and regions of the platform.
+
+Every operation but those under Tokens and Login takes a bearer token: exchange an API key for one
+at POST /connect/token. A caller reaches its own company and the companies below it.
+
+Errors are problem details (RFC 9457): detail is for people, code for programs, and errors names
+each fault of the request. Unknown members of a body are ignored, and an optional member that is
+null counts as left out. Times are RFC 3339 in UTC.`
+
+// config is the library's, with its extras (schema links, documentation pages) left out.
+func config(version, base string) huma.Config {
+	c := huma.DefaultConfig("Canopy REST API", version)
+	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", ""
+	c.CreateHooks = nil
+	c.Formats = map[string]huma.Format{jsonType: jsonFormat, "json": jsonFormat}
+	c.AllowAdditionalPropertiesByDefault = true
+	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	c.OnAddOperation = []huma.AddOpFunc{tidy}
+	if base == "" {
+		base = "/"
+	}
+	c.Servers = []*huma.Server{{URL: base, Description: "This installation"}}
+	c.Info.Description = introduction
+	c.Info.Contact = &huma.Contact{Name: "The operator of this installation", URL: base}
+	c.Tags = []*huma.Tag{
+		{Name: tagTokens, Description: "Access tokens for API keys, and what checks them"},
+		{Name: tagLogin, Description: "Access tokens for people, and their passwords"},
+		{Name: tagCompanies, Description: "The caller, and the tree of companies"},
+		{Name: tagAccounts, Description: "Application accounts and billing records of companies"},
+		{Name: tagRegions, Description: "Where companies' data lives"},
+		{Name: tagUsers, Description: "The users of companies"},
+		{Name: tagPermissions, Description: "Who has which role on which account"},
+	}
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		bearerScheme: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "An access token of POST /connect/token or POST /auth/token"},
+		oauthScheme: {
+			Type: "oauth2", Description: "The client credentials grant (RFC 6749, section 4.4), with the additional parameter target_app",
+			Flows: &huma.OAuthFlows{ClientCredentials: &huma.OAuthFlow{TokenURL: trimSlash(base) + "/connect/token", Scopes: map[string]string{}}},
+		},
+	}
+	return c
+}
+
+func trimSlash(base string) string {
+	if base == "/" {
+		return ""
+	}
+	return base
+}
+
+// tidy puts an operation's documentation right: the library documents 422 for what is answered
+// with 400, and knows nothing of the headers that go with some refusals.
+func tidy(_ *huma.OpenAPI, op *huma.Operation) {
+	delete(op.Responses, "422")
+	text := &huma.Schema{Type: huma.TypeString}
+	for status, r := range op.Responses {
+		switch status {
+		case "401":
+			r.Headers = map[string]*huma.Param{"WWW-Authenticate": {Description: "The challenge (RFC 6750, section 3)", Schema: text}}
+		case "429", "503":
+			r.Headers = map[string]*huma.Param{"Retry-After": {Description: "When to come back, in seconds", Schema: &huma.Schema{Type: huma.TypeInteger}}}
+		}
+	}
+	if op.RequestBody != nil && op.RequestBody.Description == "" {
+		op.RequestBody.Description = "The input"
+	}
+}
+
+// anonymous is the security of an operation that asks for no token.
+var anonymous = []map[string][]string{{}}
+
+// secured tells whether an operation asks for a token.
+func secured(op *huma.Operation) bool { return len(op.Security) > 0 && len(op.Security[0]) > 0 }
+
+// serveDocuments serves the OpenAPI documents, made when they are first asked for.
+func (a *api) serveDocuments(mux *http.ServeMux) {
+	doc := a.huma.OpenAPI()
+	for path, d := range map[string]struct {
+		mediaType string
+		make      func() ([]byte, error)
+	}{
+		"/openapi.json":     {"application/vnd.oai.openapi+json;version=3.1", doc.MarshalJSON},
+		"/openapi.yaml":     {"application/vnd.oai.openapi;version=3.1", doc.YAML},
+		"/openapi-3.0.json": {"application/vnd.oai.openapi+json;version=3.0", doc.Downgrade},
+	} {
+		load := sync.OnceValues(d.make)
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			body, err := load()
+			if err != nil {
+				sendProblem(w, r, a.failure(r.Context(), err))
+				return
+			}
+			w.Header().Set("Content-Type", d.mediaType)
+			w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+			_, _ = w.Write(body)
+		})
+	}
+}
+
+// Endpoint is one operation of the documents.
+type Endpoint struct {
+	Method, Path, OperationID string
+	// Secured: a bearer token is asked for.
+	Secured bool
+}
+
+// Endpoints lists every documented operation, by path and method.
+func Endpoints(registry huma.API) []Endpoint {
+	doc := registry.OpenAPI()
+	var list []Endpoint
+	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
+		for _, op := range operationsAt(doc, path) {
+			list = append(list, Endpoint{op.Method, path, op.OperationID, secured(op)})
+		}
+	}
+	return list
+}

@@ -1,0 +1,143 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"canopy/resolvers"
+)
+
+// testDoor is the REST door without services: enough for everything before a resolver's store.
+func testDoor(t testing.TB) (http.Handler, huma.API) {
+	t.Helper()
+	public, err := url.Parse("https://canopy.test/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(&resolvers.Resolver{PublicURL: public}, Options{Version: "1.2.3"})
+}
+
+func get(t *testing.T, h http.Handler, path string) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	return w
+}
+
+func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
+	want := map[string]bool{
+		"POST /connect/token": false, "GET /.well-known/jwks.json": false, "GET /.well-known/oauth-authorization-server": false,
+		"POST /auth/token": false, "POST /auth/setup": false, "POST /auth/reset": false,
+		"GET /tenant": true, "GET /tenant/{cid}": true, "PUT /tenant": true, "POST /tenant/customer": true,
+		"GET /tenant/customers": true, "GET /tenant/customers/{cid}": true,
+		"GET /tenant/accounts": true, "GET /tenant/accounts/{cid}": true,
+		"GET /tenant/billing": true, "GET /tenant/billing/{cid}": true, "POST /tenant/billing": true, "POST /tenant/billing/{cid}": true,
+		"GET /region/available": true, "GET /region": true, "GET /region/{id}": true,
+		"GET /tenant/users": true, "GET /tenant/users/{cid}": true, "POST /tenant/user": true, "POST /tenant/user/init": true,
+		"GET /permission/options": true, "GET /permission/options/{type}": true, "GET /permission/options/{type}/{region}": true,
+		"GET /permission/options/{type}/{region}/{account}": true,
+		"POST /permission": true, "PUT /permission": true, "PATCH /permission/{permId}": true, "DELETE /permission/{permId}": true,
+	}
+	_, registry := testDoor(t)
+	ids := map[string]bool{}
+	for _, e := range Endpoints(registry) {
+		key := e.Method + " " + e.Path
+		secured, known := want[key]
+		if !known || secured != e.Secured {
+			t.Errorf("%s: documented %v, secured %v", key, known, e.Secured)
+		}
+		if ids[e.OperationID] {
+			t.Errorf("%s: the operation id %q is taken", key, e.OperationID)
+		}
+		ids[e.OperationID] = true
+		delete(want, key)
+	}
+	for key := range want {
+		t.Errorf("%s is missing", key)
+	}
+}
+
+func TestDocumentsDescribeEveryOperation(t *testing.T) {
+	_, registry := testDoor(t)
+	doc := registry.OpenAPI()
+	for _, e := range Endpoints(registry) {
+		for _, op := range operationsAt(doc, e.Path) {
+			if op.Method != e.Method {
+				continue
+			}
+			if op.Summary == "" || op.Description == "" || len(op.Tags) != 1 {
+				t.Errorf("%s %s lacks a summary, a description or a tag", e.Method, e.Path)
+			}
+			if op.Responses["422"] != nil || op.Responses["400"] == nil || op.Responses["500"] == nil {
+				t.Errorf("%s %s documents 422, or lacks 400 or 500", e.Method, e.Path)
+			}
+			if e.Secured && (op.Responses["401"] == nil || op.Responses["403"] == nil || op.Responses["429"] == nil) {
+				t.Errorf("%s %s lacks the refusals of a secured operation", e.Method, e.Path)
+			}
+		}
+	}
+}
+
+func TestDocumentsAreServed(t *testing.T) {
+	h, _ := testDoor(t)
+	for path, version := range map[string]string{"/openapi.json": "3.1.0", "/openapi-3.0.json": "3.0.3"} {
+		t.Run(path, func(t *testing.T) {
+			w := get(t, h, path)
+			var doc struct {
+				OpenAPI string `json:"openapi"`
+				Paths   map[string]json.RawMessage
+			}
+			if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil || w.Code != http.StatusOK {
+				t.Fatalf("status %d, %v", w.Code, err)
+			}
+			if doc.OpenAPI != version || len(doc.Paths) < 20 {
+				t.Errorf("openapi %q with %d paths", doc.OpenAPI, len(doc.Paths))
+			}
+		})
+	}
+	if w := get(t, h, "/openapi.yaml"); w.Code != http.StatusOK || w.Body.Len() == 0 {
+		t.Errorf("yaml: status %d", w.Code)
+	}
+}
+
+// Clients of the platform generate code from the documents, so two independent linters read them.
+func TestDocumentsLintClean(t *testing.T) {
+	if os.Getenv("CANOPY_CLIENTS") != "1" {
+		t.Skip("set CANOPY_CLIENTS=1 to run the linters (needs Node.js and npx)")
+	}
+	h, _ := testDoor(t)
+	dir := t.TempDir()
+	write := func(name string, content []byte) {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"openapi.json", "openapi.yaml", "openapi-3.0.json"} {
+		write(name, get(t, h, "/"+name).Body.Bytes())
+	}
+	// The documented paths themselves are ambiguous (/tenant/{cid} and /tenant/users), and the
+	// licence of an installation is its operator's to state.
+	write("redocly.yaml", []byte("extends: [recommended]\nrules:\n  no-ambiguous-paths: off\n  info-license: off\n"))
+	write(".spectral.yaml", []byte("extends: [\"spectral:oas\"]\n"))
+	for _, name := range []string{"openapi.json", "openapi.yaml", "openapi-3.0.json"} {
+		lint(t, dir, "@redocly/cli", "lint", "--config", "redocly.yaml", "--max-problems", "50", name)
+		lint(t, dir, "@stoplight/spectral-cli", "lint", "--ruleset", ".spectral.yaml", "--fail-severity", "hint", name)
+	}
+}
+
+func lint(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "npx", append([]string{"--yes"}, args...)...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %v\n%s", args, err, out)
+	}
+}

@@ -1,0 +1,91 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"canopy/internal/problem"
+)
+
+// operation describes one documented operation.
+type operation struct {
+	id, method, path     string
+	tag                  string
+	summary, description string
+	// status is that of success; 0 stands for 200, or 204 without a body.
+	status int
+	// public: no token is asked for.
+	public bool
+	// errors are the statuses of refusals beyond those that every operation of its kind has.
+	errors []int
+	// names are the REST names of the fields that the resolver calls otherwise: "accountId" →
+	// "appAccountId". A name with a place ("path.cid") is taken as it is.
+	names map[string]string
+	// responses documents answers that the output type does not.
+	responses map[string]*huma.Response
+}
+
+// add registers an operation. What the function refuses is answered as problem details whose
+// locations have the names of the REST request.
+func add[I, O any](a *api, o operation, do func(context.Context, *I) (*O, error)) {
+	op := o.document(a)
+	faults := locator{names: o.names}
+	huma.Register(a.huma, *op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := do(ctx, in)
+		if err != nil {
+			return nil, a.refuse(ctx, err, &faults)
+		}
+		return out, nil
+	})
+	faults.learn(a.huma.OpenAPI(), o.method, o.path)
+}
+
+// document gives the registry's form of an operation.
+func (o operation) document(a *api) *huma.Operation {
+	op := &huma.Operation{
+		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, Description: o.description,
+		Tags: []string{o.tag}, DefaultStatus: o.status, Errors: o.refusals(), Responses: o.responses,
+		// The body is in memory before the library reads it: no deadline, no limit of its own.
+		BodyReadTimeout: -1, MaxBodyBytes: -1, Security: anonymous,
+	}
+	if !o.public {
+		op.Security = []map[string][]string{{bearerScheme: {}}, {oauthScheme: {}}}
+	}
+	return op
+}
+
+// refusals are the statuses of an operation's errors.
+func (o operation) refusals() []int {
+	list := append([]int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusServiceUnavailable}, o.errors...)
+	if !o.public {
+		list = append(list, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
+	}
+	if o.method == http.MethodPost || o.method == http.MethodPut {
+		list = append(list, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// refuse is an error's REST face with the faults under their REST names. An error that has a
+// face of its own, as those of OAuth do, keeps it.
+func (a *api) refuse(ctx context.Context, err error, faults *locator) error {
+	var own huma.StatusError
+	if errors.As(err, &own) {
+		return err
+	}
+	return a.failure(ctx, faults.rename(err))
+}
+
+// failure is an error's REST face. An internal one goes to the log, under the request's id.
+func (a *api) failure(ctx context.Context, err error) *Problem {
+	e := problem.From(err)
+	if e.Code == problem.Internal {
+		a.log.ErrorContext(ctx, "a REST operation failed", "error", err)
+	}
+	return problemOf(ctx, e)
+}

@@ -1,0 +1,194 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"canopy/db"
+	"canopy/internal/relay"
+	"canopy/resolvers"
+)
+
+// option is one thing to choose on the way to a permission.
+type option struct {
+	Value    int64  `json:"value"`
+	Title    string `json:"title"`
+	Selected bool   `json:"selected" doc:"It is chosen, or the only one there is"`
+}
+
+// permissionOptions is what can be chosen, step by step; the lists of later steps are empty.
+type permissionOptions struct {
+	Applications []option `json:"applications"`
+	Regions      []option `json:"regions"`
+	Accounts     []option `json:"accounts"`
+	Roles        []option `json:"roles"`
+	Users        []option `json:"users"`
+}
+
+func optionOf(o *db.Option) option { return option{o.Value, o.Title, o.Selected} }
+
+type OptionsQuery struct {
+	CID int64 `query:"cid" doc:"The company to choose for; by default that of the chosen account, or the caller's own"`
+	All bool  `query:"all" doc:"Whether disabled accounts are offered too"`
+
+	cidGiven bool
+}
+
+// Resolve tells a company 0, which is none, from one that was left out.
+func (q *OptionsQuery) Resolve(hc huma.Context) []error {
+	q.cidGiven = hc.Query("cid") != ""
+	return nil
+}
+
+type optionsStep1 struct{ OptionsQuery }
+
+type optionsStep2 struct {
+	Type int64 `path:"type" doc:"The chosen application's id"`
+	OptionsQuery
+}
+
+type optionsStep3 struct {
+	Type   int64 `path:"type" doc:"The chosen application's id"`
+	Region int64 `path:"region" doc:"The chosen region's id"`
+	OptionsQuery
+}
+
+type optionsStep4 struct {
+	Type    int64 `path:"type" doc:"The chosen application's id"`
+	Region  int64 `path:"region" doc:"The chosen region's id"`
+	Account int64 `path:"account" doc:"The chosen account's id"`
+	OptionsQuery
+}
+
+type createPermissionInput struct {
+	Body struct {
+		AppAccountID   int64   `json:"appAccountId" doc:"The account that access is given to"`
+		AppRoleID      int64   `json:"appRoleId" doc:"The role that the user gets there"`
+		UserIdentityID *int64  `json:"userIdentityId,omitempty" doc:"The user; required where no email is given"`
+		Disabled       *bool   `json:"disabled,omitempty" default:"false" doc:"Whether the permission starts suspended"`
+		Email          *string `json:"email,omitempty" doc:"The user's address, in place of userIdentityId; an unknown one is invited"`
+		FirstName      *string `json:"firstName,omitempty" doc:"The first name of a user who is invited"`
+		LastName       *string `json:"lastName,omitempty" doc:"The last name of a user who is invited"`
+		Name           *string `json:"name,omitempty" doc:"The full name of a user who is invited, split where both others are left out"`
+	} `nameHint:"CreatePermissionRequest"`
+}
+
+// createdPermission is a permission as it was made.
+type createdPermission struct {
+	ID             int64      `json:"id"`
+	AppAccountID   int64      `json:"appAccountId"`
+	UserIdentityID int64      `json:"userIdentityId"`
+	AppRoleID      int64      `json:"appRoleId"`
+	LastAccess     *time.Time `json:"lastAccess" doc:"Null: the permission is new"`
+	Disabled       bool       `json:"disabled"`
+	CreatedAt      time.Time  `json:"createdAt"`
+	CreatedBy      string     `json:"createdBy" example:"{\"id\":7,\"email\":\"ada@example.com\"}" doc:"Who granted it: a JSON object with id and email, as a string"`
+}
+
+type updatePermissionInput struct {
+	Body struct {
+		ID        int64 `json:"id" doc:"The permission's id"`
+		AppRoleID int64 `json:"appRoleId" doc:"The new role"`
+	} `nameHint:"UpdatePermissionRequest"`
+}
+
+type permissionPath struct {
+	PermID int64 `path:"permId" doc:"The permission's id"`
+}
+
+func (p *permissionPath) id() relay.ID { return relay.ID{Int: p.PermID} }
+
+func (a *api) registerPermissions() {
+	a.registerOptions()
+	add(a, operation{
+		id: "createPermission", method: http.MethodPost, path: "/permission", tag: tagPermissions, status: http.StatusOK, errors: []int{http.StatusNotFound},
+		summary: "Create a permission", description: "Gives a user a role on an account. An unknown e-mail address is created in the account's company and invited.",
+		names: map[string]string{"accountId": "appAccountId", "roleId": "appRoleId", "userId": "userIdentityId"},
+	}, a.createPermission)
+	add(a, operation{
+		id: "updatePermission", method: http.MethodPut, path: "/permission", tag: tagPermissions, errors: []int{http.StatusNotFound},
+		summary: "Change the role of a permission", description: "Replaces the role; whether the permission is suspended does not change.",
+		names: map[string]string{"roleId": "appRoleId"},
+	}, func(ctx context.Context, in *updatePermissionInput) (*struct{}, error) {
+		_, err := a.mutations().UpdatePermission(ctx, resolvers.UpdatePermissionInput{ID: relay.ID{Int: in.Body.ID}, RoleID: relay.ID{Int: in.Body.AppRoleID}})
+		return nil, err
+	})
+	add(a, operation{
+		id: "togglePermission", method: http.MethodPatch, path: "/permission/{permId}", tag: tagPermissions, errors: []int{http.StatusNotFound},
+		summary: "Suspend or restore a permission", description: "Flips whether the permission is suspended.", names: map[string]string{"id": "permId"},
+	}, func(ctx context.Context, in *permissionPath) (*struct{}, error) {
+		_, err := a.mutations().TogglePermission(ctx, resolvers.TogglePermissionInput{ID: in.id()})
+		return nil, err
+	})
+	add(a, operation{
+		id: "deletePermission", method: http.MethodDelete, path: "/permission/{permId}", tag: tagPermissions, errors: []int{http.StatusNotFound},
+		summary: "Delete a permission", description: "Removes the permission for good.", names: map[string]string{"id": "permId"},
+	}, func(ctx context.Context, in *permissionPath) (*struct{}, error) {
+		_, err := a.mutations().DeletePermission(ctx, resolvers.DeletePermissionInput{ID: in.id()})
+		return nil, err
+	})
+}
+
+func (a *api) createPermission(ctx context.Context, in *createPermissionInput) (*one[createdPermission], error) {
+	b := &in.Body
+	made, err := a.mutations().CreatePermission(ctx, resolvers.CreatePermissionInput{
+		AccountID: relay.ID{Int: b.AppAccountID}, RoleID: relay.ID{Int: b.AppRoleID}, UserID: relayID(b.UserIdentityID),
+		Email: b.Email, FirstName: b.FirstName, LastName: b.LastName, Name: b.Name, Disabled: b.Disabled,
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := made.Permission
+	return &one[createdPermission]{createdPermission{
+		p.ID, p.AccountID, p.UserID, p.RoleID, utc(p.LastAccess), p.Disabled, p.CreatedAt.UTC(), createdBy(p.CreatorID, p.CreatorEmail),
+	}}, nil
+}
+
+// registerOptions registers the four steps of the options, one for each length of the path.
+func (a *api) registerOptions() {
+	describe := func(id, path, summary string) operation {
+		return operation{
+			id: id, method: http.MethodGet, path: path, tag: tagPermissions, errors: []int{http.StatusNotFound}, summary: summary,
+			description: "What can be chosen for a new permission, one step after the other: application, region, account, then role and user.",
+			names:       map[string]string{"customerId": "cid"},
+		}
+	}
+	add(a, describe("listPermissionApplications", "/permission/options", "List the applications to choose from"),
+		func(ctx context.Context, in *optionsStep1) (*one[permissionOptions], error) {
+			return a.options(ctx, &in.OptionsQuery)
+		})
+	add(a, describe("listPermissionRegions", "/permission/options/{type}", "List the regions to choose from"),
+		func(ctx context.Context, in *optionsStep2) (*one[permissionOptions], error) {
+			return a.options(ctx, &in.OptionsQuery, in.Type)
+		})
+	add(a, describe("listPermissionAccounts", "/permission/options/{type}/{region}", "List the accounts to choose from"),
+		func(ctx context.Context, in *optionsStep3) (*one[permissionOptions], error) {
+			return a.options(ctx, &in.OptionsQuery, in.Type, in.Region)
+		})
+	add(a, describe("listPermissionRolesAndUsers", "/permission/options/{type}/{region}/{account}", "List the roles and users to choose from"),
+		func(ctx context.Context, in *optionsStep4) (*one[permissionOptions], error) {
+			return a.options(ctx, &in.OptionsQuery, in.Type, in.Region, in.Account)
+		})
+}
+
+// options asks for what can be chosen after the chosen application, region and account.
+func (a *api) options(ctx context.Context, in *OptionsQuery, chosen ...int64) (*one[permissionOptions], error) {
+	steps := [3]*relay.ID{}
+	for i := range chosen {
+		steps[i] = &relay.ID{Int: chosen[i]}
+	}
+	var cid *relay.ID
+	if in.cidGiven {
+		cid = &relay.ID{Int: in.CID}
+	}
+	o, err := a.queries().PermissionOptions(ctx, steps[0], steps[1], steps[2], cid, in.All)
+	if err != nil {
+		return nil, err
+	}
+	return &one[permissionOptions]{permissionOptions{
+		mapped(o.Applications, optionOf), mapped(o.Regions, optionOf), mapped(o.Accounts, optionOf), mapped(o.Roles, optionOf), mapped(o.Users, optionOf),
+	}}, nil
+}

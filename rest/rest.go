@@ -1,0 +1,60 @@
+// Package rest is the REST door: the documented paths on the resolvers that GraphQL uses too. An
+// operation here decodes a request, calls a resolver in process and shapes the documented JSON;
+// every rule is the resolver's.
+package rest
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"canopy/resolvers"
+)
+
+// Options are the settings of the REST door.
+type Options struct {
+	// Version is that of the program, shown in the OpenAPI documents.
+	Version string
+}
+
+// api is what the operations share.
+type api struct {
+	r    *resolvers.Resolver
+	huma huma.API
+	log  *slog.Logger
+	// base is the public URL without a slash at its end; empty when it is not known.
+	base string
+}
+
+// New gives the handler of every documented REST path, and the registry of its operations. A
+// resolver without a store is enough to produce the OpenAPI documents.
+func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
+	a, h := open(r, o)
+	a.registerTokens()
+	a.registerLogins()
+	a.registerCompanies()
+	a.registerAccounts()
+	a.registerRegions()
+	a.registerUsers()
+	a.registerPermissions()
+	a.serveDocuments(h.mux)
+	return h, a.huma
+}
+
+// open makes the door with no operations behind it.
+func open(r *resolvers.Resolver, o Options) (*api, *handler) {
+	a := &api{r: r, log: r.Log}
+	if a.log == nil {
+		a.log = slog.Default()
+	}
+	if r.PublicURL != nil {
+		a.base = strings.TrimRight(r.PublicURL.String(), "/")
+	}
+	mux := http.NewServeMux()
+	a.huma = humago.New(mux, config(o.Version, a.base))
+	a.huma.UseMiddleware(a.authenticate, a.readBody)
+	return a, &handler{mux: mux, log: a.log}
+}

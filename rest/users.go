@@ -1,0 +1,131 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+
+	"canopy/db"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+	"canopy/resolvers"
+)
+
+type createUserInput struct {
+	Body struct {
+		CustomerID *int64  `json:"customerId,omitempty" doc:"The company that the user is added to; by default the caller's own"`
+		Email      string  `json:"email" example:"ada@example.com"`
+		FirstName  *string `json:"firstName,omitempty"`
+		LastName   *string `json:"lastName,omitempty"`
+		Name       *string `json:"name,omitempty" doc:"The full name, split into first and last name where both are left out"`
+	} `nameHint:"CreateUserRequest"`
+}
+
+type inviteInput struct {
+	Body struct {
+		ID int64 `json:"id" doc:"The user identity id"`
+	} `nameHint:"InviteRequest"`
+}
+
+func (a *api) registerUsers() {
+	const doc = "The users of a company, each with the permissions that the caller may see."
+	addList(a, operation{
+		id: "listUsers", path: "/tenant/users", tag: tagUsers, errors: []int{http.StatusNotFound},
+		summary: "List the users of the caller's company", description: doc,
+	}, 1, listUsers[listOwn](a))
+	addList(a, operation{
+		id: "listUsersOf", path: "/tenant/users/{cid}", tag: tagUsers, errors: []int{http.StatusNotFound},
+		summary: "List the users of a company", description: doc,
+	}, 1, listUsers[listOf](a))
+	add(a, operation{
+		id: "createUser", method: http.MethodPost, path: "/tenant/user", tag: tagUsers, status: http.StatusCreated, errors: []int{http.StatusNotFound},
+		summary: "Add a user", description: "Adds a user to a company and sends an invitation. The user of a known address is added as it is.",
+	}, a.createUser)
+	add(a, operation{
+		id: "inviteAgain", method: http.MethodPost, path: "/tenant/user/init", tag: tagUsers, errors: []int{http.StatusNotFound},
+		summary: "Send an invitation again", description: "Only for a user who has not completed the setup; for others it is 400.",
+		names: map[string]string{"userId": "id"},
+	}, func(ctx context.Context, in *inviteInput) (*struct{}, error) {
+		_, err := a.mutations().ResendInvitation(ctx, resolvers.ResendInvitationInput{UserID: relay.ID{Int: in.Body.ID}})
+		return nil, err
+	})
+}
+
+func listUsers[I any, P inputOf[I]](a *api) func(context.Context, *I, query, emit[user]) error {
+	return func(ctx context.Context, in *I, q query, each emit[user]) error {
+		at, err := a.places(ctx)
+		if err != nil {
+			return err
+		}
+		return a.queries().ListUsers(ctx, P(in).company(), q.after, q.limit, func(l *db.UserLine) error {
+			return each(at.userLine(l), relay.Cursor{l.ID})
+		})
+	}
+}
+
+func (a *api) createUser(ctx context.Context, in *createUserInput) (*one[user], error) {
+	b := &in.Body
+	made, err := a.mutations().CreateUser(ctx, resolvers.CreateUserInput{
+		CustomerID: relayID(b.CustomerID), Email: b.Email, FirstName: b.FirstName, LastName: b.LastName, Name: b.Name,
+	})
+	if err != nil {
+		return nil, err
+	}
+	shown, err := a.user(ctx, made.User)
+	if err != nil {
+		return nil, err
+	}
+	return &one[user]{shown}, nil
+}
+
+// user shapes a user with what the caller may see of its permissions: none of them, for one who
+// may add users but not read them.
+func (a *api) user(ctx context.Context, u *db.User) (user, error) {
+	edges := resolvers.UserEdges{Resolver: a.r}
+	last, err := edges.LastAccess(ctx, u)
+	if err != nil {
+		return user{}, err
+	}
+	permissions := []userPermission{}
+	first := relay.MaxFirst
+	for after := (*string)(nil); ; {
+		page, err := edges.Permissions(ctx, u, &first, after)
+		if err != nil {
+			if problem.From(err).Code == problem.Forbidden {
+				return userOf(u, nil, permissions), nil
+			}
+			return user{}, err
+		}
+		for _, p := range page.Nodes() {
+			shaped, err := a.permission(ctx, p)
+			if err != nil {
+				return user{}, err
+			}
+			permissions = append(permissions, shaped)
+		}
+		if after = page.PageInfo.EndCursor; !page.PageInfo.HasNextPage {
+			return userOf(u, last, permissions), nil
+		}
+	}
+}
+
+// permission shapes a permission with its edges, which are loaded for the whole page at once.
+func (a *api) permission(ctx context.Context, p *db.Permission) (userPermission, error) {
+	edges := resolvers.PermissionEdges{Resolver: a.r}
+	role, err := edges.Role(ctx, p)
+	if err != nil {
+		return userPermission{}, err
+	}
+	account, err := edges.Account(ctx, p)
+	if err != nil {
+		return userPermission{}, err
+	}
+	app, err := edges.Application(ctx, p)
+	if err != nil {
+		return userPermission{}, err
+	}
+	region, err := edges.Region(ctx, p)
+	if err != nil {
+		return userPermission{}, err
+	}
+	return userPermissionOf(p, role, account, applicationOf(app), region), nil
+}

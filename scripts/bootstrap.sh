@@ -1,0 +1,79 @@
+#!/bin/sh
+# Installs what is missing for `make run` and `make test`: the PostgreSQL server's programs and
+# redis-server. What is installed is never upgraded, and no system-wide server is set up.
+set -eu
+
+say() { printf 'bootstrap: %s\n' "$*" >&2; }
+
+have_postgres() {
+    for dir in /usr/lib/postgresql/*/bin /usr/pgsql-*/bin /opt/homebrew/opt/postgresql*/bin /usr/local/opt/postgresql*/bin /usr/local/pgsql/bin; do
+        [ -x "$dir/initdb" ] && return 0
+    done
+    command -v initdb >/dev/null 2>&1
+}
+
+missing=
+[ -n "${DATABASE_URL:-}" ] || have_postgres || missing="postgresql"
+[ -n "${REDIS_URL:-}" ] || command -v redis-server >/dev/null 2>&1 || missing="$missing redis"
+
+if ! command -v go >/dev/null 2>&1; then
+    say "Go is missing: install the version that go.mod names, or a newer one, from https://go.dev/dl/"
+    exit 1
+fi
+[ -n "$missing" ] || exit 0
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+    if command -v sudo >/dev/null 2>&1; then as_root="sudo"; else as_root="none"; fi
+fi
+
+# Debian's packages, without the cluster and the services that they would set up.
+install_debian() {
+    packages=
+    for part in $missing; do
+        case $part in
+        postgresql) packages="$packages postgresql" ;;
+        redis) packages="$packages redis-server" ;;
+        esac
+    done
+    say "installing$packages"
+    $as_root sh -c '
+        set -eu
+        export DEBIAN_FRONTEND=noninteractive
+        fresh_policy=
+        if [ ! -e /usr/sbin/policy-rc.d ]; then
+            fresh_policy=yes
+            printf "#!/bin/sh\nexit 101\n" >/usr/sbin/policy-rc.d
+            chmod 755 /usr/sbin/policy-rc.d
+        fi
+        trap "[ -z \"$fresh_policy\" ] || rm -f /usr/sbin/policy-rc.d" EXIT
+        case " $* " in
+        *" postgresql "*)
+            if [ ! -e /etc/postgresql-common/createcluster.conf ]; then
+                mkdir -p /etc/postgresql-common
+                echo "create_main_cluster = false" >/etc/postgresql-common/createcluster.conf
+            fi ;;
+        esac
+        options="-y --no-install-recommends -o Dpkg::Options::=--force-confold"
+        apt-get install $options "$@" >/tmp/canopy-bootstrap.$$ 2>&1 || {
+            apt-get update >/dev/null
+            apt-get install $options "$@" >/tmp/canopy-bootstrap.$$ 2>&1 || { cat /tmp/canopy-bootstrap.$$ >&2; exit 1; }
+        }
+        rm -f /tmp/canopy-bootstrap.$$
+    ' sh $packages
+}
+
+if command -v apt-get >/dev/null 2>&1 && [ "$as_root" != none ]; then
+    install_debian
+elif command -v brew >/dev/null 2>&1; then
+    for part in $missing; do
+        case $part in
+        postgresql) brew install postgresql@16 ;;
+        redis) brew install redis ;;
+        esac
+    done
+else
+    say "please install:$(printf ' %s' $missing) (PostgreSQL 14 or newer; or set DATABASE_URL and REDIS_URL)"
+    # Without a Redis there is a stand-in; without PostgreSQL nothing works.
+    case $missing in *postgresql*) exit 1 ;; esac
+fi
