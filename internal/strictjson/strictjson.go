@@ -95,7 +95,7 @@ func location(p jsontext.Pointer) string {
 
 // clip keeps what a caller sent short where it is quoted.
 func clip(s string) string {
-	const limit = 60
+	const limit = 100
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if r := []rune(s); len(r) > limit {
 		return string(r[:limit]) + "…"
