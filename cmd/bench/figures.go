@@ -124,7 +124,7 @@ func graphql(query string, variables map[string]any) call {
 	return call{method: "POST", path: "/graphql", contentType: "application/json", body: string(body)}
 }
 
-const treeQuery = `query Tree($id: ID!) { customer(id: $id) { id name descendants(first: 20) { nodes { id name path
+const treeQuery = `query Tree($id: ID!) { customer(id: $id) { id name descendants(first: 20) { nodes { id name
 	users(first: 10) { nodes { id name email permissions(first: 3) { nodes { id disabled
 		role { id name } account { id name } application { id name } region { id name } } } } } } } } }`
 
@@ -137,7 +137,7 @@ func (b *bencher) small() []row {
 		}
 		r := b.measure(b.lab.platform, conns, what)
 		line := row{
-			name: name, figure: fmt.Sprintf("%.0f/s, p99 %s", r.rate, ms(r.p99)), wanted: wanted,
+			name: name, figure: fmt.Sprintf("%.0f/s, p99 %s, %d B", r.rate, ms(r.p99), r.size), wanted: wanted,
 			statements: fmt.Sprintf("%.1f", r.statements), allocations: fmt.Sprintf("%.0f", r.allocations),
 		}
 		if reference != nil {

@@ -93,7 +93,7 @@ func (s *samples) one(ctx context.Context, client *http.Client, base, token stri
 		s.fail(err.Error())
 		return
 	}
-	if token != "" {
+	if what.path != "/connect/token" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	if what.contentType != "" {
