@@ -98,7 +98,7 @@ func (m Mutation) CreatePermission(ctx context.Context, in CreatePermissionInput
 // and invited when nobody has it.
 func (r *Resolver) granted(ctx context.Context, ch *changes, account *db.Account, id *relay.ID, who invitee) (*db.User, error) {
 	if id != nil {
-		return r.user(ctx, ch.caller, *id, "userId")
+		return userIn(ctx, ch.tx, ch.caller, *id, "userId")
 	}
 	user, made, err := ch.tx.EnsureUser(ctx, who.email, who.firstName, who.lastName)
 	if err != nil || !made {
