@@ -237,4 +237,3 @@ func object(raw json.RawMessage) (map[string]any, error) {
 	d.UseNumber()
 	return m, d.Decode(&m)
 }
-

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hibiken/asynqmon"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"canopy/graph"
@@ -19,7 +20,7 @@ import (
 // handler is everything that the platform serves, on one listener.
 func (p *platform) handler(open bool) (http.Handler, error) {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(prometheus.NewGoCollector(), prometheus.NewProcessCollector(prometheus.ProcessCollectorOpts{}),
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "canopy_sql_statements_total", Help: "SQL statements that were run.",
 		}, func() float64 { return float64(p.store.Executed()) }))
