@@ -91,6 +91,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, p.Status(), p)
 		return
 	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	e.server.ServeHTTP(w, r.WithContext(ctx))
 }
 

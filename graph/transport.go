@@ -104,7 +104,7 @@ func (httpTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Gra
 		return
 	}
 	start := graphql.Now()
-	raw, status, p := params(w, r)
+	raw, status, p := params(r)
 	if p != nil {
 		refuse(w, r, status, p)
 		return
@@ -163,11 +163,11 @@ type request struct {
 }
 
 // params reads a request; the status goes with the problem.
-func params(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, int, *problem.Error) {
+func params(r *http.Request) (*graphql.RawParams, int, *problem.Error) {
 	var q request
 	if r.Method != http.MethodPost {
 		q = fromQuery(r)
-	} else if status, p := q.fromBody(w, r); p != nil {
+	} else if status, p := q.fromBody(r); p != nil {
 		return nil, status, p
 	}
 	raw := &graphql.RawParams{}
@@ -203,11 +203,11 @@ func fromQuery(r *http.Request) request {
 	return q
 }
 
-func (q *request) fromBody(w http.ResponseWriter, r *http.Request) (int, *problem.Error) {
+func (q *request) fromBody(r *http.Request) (int, *problem.Error) {
 	if !isJSON(r) {
 		return http.StatusUnsupportedMediaType, problem.Bad("the Content-Type must be application/json in UTF-8")
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
