@@ -53,6 +53,7 @@ func TestParseIDRefuses(t *testing.T) {
 		"a long type":    encode(strings.Repeat("T", 41) + ":7"),
 		"NUL":            encode("User\x00:7"),
 		"spare bits":     "VXNlcjo3Nx",
+		"a line break":   "Yzo0M\nA",
 	} {
 		t.Run(name, func(t *testing.T) {
 			id, err := ParseID(s)
@@ -143,6 +144,7 @@ func TestParseCursorRefuses(t *testing.T) {
 		"plus":          encode("c.+1"),
 		"beyond":        encode("c.9223372036854775808"),
 		"a word":        encode("c.x"),
+		"a line break":  "\n" + encode("c.1"),
 		"too long":      encode("c" + strings.Repeat(".1", 2000)),
 	} {
 		t.Run(name, func(t *testing.T) {
