@@ -30,6 +30,10 @@ const (
 // again: the queue, or the worker, has lost it then.
 const leaseTime = 30 * time.Second
 
+// uniqueTime is how long a task keeps others of its kind for the same row and attempt out of the
+// queue: while workers are slow, leases end before their tasks begin.
+const uniqueTime = 2 * time.Minute
+
 // topicWake is where processes are told that there is something in an outbox.
 const topicWake = "outbox"
 
@@ -47,5 +51,5 @@ func newTask(typ, queue string, payload any) (*asynq.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	return asynq.NewTask(typ, raw, asynq.Queue(queue), asynq.MaxRetry(0), asynq.Retention(time.Hour)), nil
+	return asynq.NewTask(typ, raw, asynq.Queue(queue), asynq.MaxRetry(0), asynq.Retention(time.Hour), asynq.Unique(uniqueTime)), nil
 }
