@@ -19,6 +19,10 @@ import (
 // handler is everything that the platform serves, on one listener.
 func (p *platform) handler(open bool) (http.Handler, error) {
 	registry := prometheus.NewRegistry()
+	registry.MustRegister(prometheus.NewGoCollector(), prometheus.NewProcessCollector(prometheus.ProcessCollectorOpts{}),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "canopy_sql_statements_total", Help: "SQL statements that were run.",
+		}, func() float64 { return float64(p.store.Executed()) }))
 	measure, err := web.Metrics(registry)
 	if err != nil {
 		return nil, err
@@ -32,7 +36,7 @@ func (p *platform) handler(open bool) (http.Handler, error) {
 	mux.Handle("/", door)
 	mux.Handle("/graphql", gql)
 	mux.HandleFunc("GET /schema.graphql", graph.ServeSchema)
-	pages.Register(mux)
+	pages.Register(mux, pages.Options{})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok", nil) })
 	mux.HandleFunc("GET /readyz", p.ready)
 	guard := web.BasicAuth{User: p.cfg.MonitorUser, Password: p.cfg.MonitorPassword, Open: open && p.cfg.MonitorUser == ""}
