@@ -17,13 +17,19 @@ import (
 // The queues, with their share of the workers.
 const (
 	queueMail = "mail"
+	// queueBlobs is for originals to delete.
+	queueBlobs = "blobs"
+	// queueDocuments has workers of its own: its tasks are long.
+	queueDocuments = "documents"
 )
 
-var queueShares = map[string]int{queueMail: 1}
+var queueShares = map[string]int{queueMail: 2, queueBlobs: 1}
 
 // The task types. Payloads carry ids only, so that the queue's dashboard shows nothing personal.
 const (
-	typeMail = "mail:send"
+	typeMail     = "mail:send"
+	typeBlob     = "blob:delete"
+	typeDocument = "document:process"
 )
 
 // leaseTime is how long a row that was handed to the queue is left alone before it is handed out
@@ -41,11 +47,20 @@ func mailTask(due db.DueMail) (*asynq.Task, error) {
 	return newTask(typeMail, queueMail, due)
 }
 
+func blobTask(due db.DueBlob) (*asynq.Task, error) {
+	return newTask(typeBlob, queueBlobs, due)
+}
+
+func documentTask(due db.DueDocument) (*asynq.Task, error) {
+	return newTask(typeDocument, queueDocuments, due, asynq.Timeout(documentTimeout))
+}
+
 // newTask makes a task that is tried once: whether and when to try again is the row's business.
-func newTask(typ, queue string, payload any) (*asynq.Task, error) {
+func newTask(typ, queue string, payload any, more ...asynq.Option) (*asynq.Task, error) {
 	raw, err := json.Marshal(payload)
 	if err != nil {
 		return nil, err
 	}
-	return asynq.NewTask(typ, raw, asynq.Queue(queue), asynq.MaxRetry(0), asynq.Retention(time.Hour)), nil
+	options := append([]asynq.Option{asynq.Queue(queue), asynq.MaxRetry(0), asynq.Retention(time.Hour)}, more...)
+	return asynq.NewTask(typ, raw, options...), nil
 }

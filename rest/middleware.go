@@ -71,7 +71,7 @@ func (a *api) readBody(hc huma.Context, next func(huma.Context)) {
 		return
 	}
 	rb := hc.Operation().RequestBody
-	if rb == nil {
+	if rb == nil || rb.Content[uploadType] != nil {
 		next(hc)
 		return
 	}

@@ -15,10 +15,14 @@ import (
 	"canopy/db"
 	"canopy/internal/config"
 	"canopy/internal/devstack/devtest"
+	"canopy/internal/extract"
 	"canopy/resolvers"
 )
 
-func TestMain(m *testing.M) { devtest.Main(m) }
+func TestMain(m *testing.M) {
+	extract.MainIfChild()
+	devtest.Main(m)
+}
 
 // stack is a whole platform on a database of its own, with the demo data, behind a real listener.
 type stack struct {
@@ -42,6 +46,7 @@ func newStack(t testing.TB, change ...func(*config.Config)) *stack {
 	cfg.DatabaseURL = devtest.Database(t, db.Fingerprint(), db.Migrate)
 	cfg.RedisURL = devtest.Redis(t)
 	cfg.SecretKey = bytes.Repeat([]byte{7}, 32)
+	cfg.BlobURL = "file://" + t.TempDir()
 	for _, f := range change {
 		f(cfg)
 	}
@@ -110,6 +115,12 @@ func (s *stack) do(method, path, token string, body any) answerOf {
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	return s.answer(req)
+}
+
+// answer sends a request and reads the answer.
+func (s *stack) answer(req *http.Request) answerOf {
+	s.t.Helper()
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		s.t.Fatal(err)
