@@ -6,9 +6,12 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"canopy/db"
+	"canopy/internal/problem"
 	"canopy/internal/relay"
+	"canopy/internal/upload"
 	"canopy/resolvers"
 )
 
@@ -110,17 +113,20 @@ func (a *api) search(ctx context.Context, in *searchInput) (*one[[]searchHit], e
 // uploadInput is a request whose body is streamed.
 type uploadInput struct {
 	ContextPath
-	body *upload
+	hc huma.Context
 }
 
 // Resolve keeps hold of the request: the body is read by the operation itself.
 func (in *uploadInput) Resolve(hc huma.Context) []error {
-	in.body = newUpload(hc)
+	in.hc = hc
 	return nil
 }
 
+// uploadField is the form's only field.
+const uploadField = "file"
+
 func (a *api) registerUpload() {
-	o := operation{
+	add(a, operation{
 		id: "uploadDocument", method: http.MethodPost, path: "/context/upload/{contextId}", tag: tagContexts,
 		errors: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge}, status: http.StatusOK,
 		summary: "Upload a document",
@@ -128,22 +134,35 @@ func (a *api) registerUpload() {
 			"the fileName of the listing, which tells how the processing goes.",
 		upload: &huma.RequestBody{
 			Description: "Exactly one file, in the field named file", Required: true,
-			Content: map[string]*huma.MediaType{uploadType: {Schema: &huma.Schema{
-				Type: huma.TypeObject, Required: []string{"file"},
-				Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary", Description: "The document"}},
+			Content: map[string]*huma.MediaType{upload.MediaType: {Schema: &huma.Schema{
+				Type: huma.TypeObject, Required: []string{uploadField},
+				Properties: map[string]*huma.Schema{uploadField: {Type: huma.TypeString, Format: "binary", Description: "The document"}},
 			}}},
 		},
+	}, a.upload)
+}
+
+func (a *api) upload(ctx context.Context, in *uploadInput) (*one[string], error) {
+	r, w := humago.Unwrap(in.hc)
+	form, err := upload.Open(w, r)
+	if err != nil {
+		return nil, err
 	}
-	add(a, o, func(ctx context.Context, in *uploadInput) (*one[string], error) {
-		file, name, err := in.body.file()
-		if err != nil {
-			return nil, err
-		}
-		row, err := a.mutations().StoreDocument(ctx, in.id(), name, file)
-		if err != nil {
-			in.body.drain()
-			return nil, err
-		}
-		return &one[string]{row.FileName}, nil
-	})
+	row, err := a.store(ctx, in.id(), form)
+	if err != nil {
+		form.Drain()
+		return nil, err
+	}
+	return &one[string]{row.FileName}, nil
+}
+
+func (a *api) store(ctx context.Context, contextID relay.ID, form *upload.Form) (*db.Document, error) {
+	part, err := form.Next()
+	switch {
+	case err != nil:
+		return nil, err
+	case part == nil || part.FormName() != uploadField || part.FileName() == "":
+		return nil, problem.Bad("the form must hold exactly one file, in the field %q", uploadField)
+	}
+	return a.mutations().StoreDocument(ctx, contextID, part.FileName(), form.Last(part))
 }
