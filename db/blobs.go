@@ -17,7 +17,8 @@ var (
 		UPDATE blob_deletions SET next_attempt_at = now() + $2 * interval '1 second'
 		WHERE id IN (SELECT id FROM blob_deletions WHERE next_attempt_at <= now() ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED)
 		RETURNING id, attempts, key`)
-	qClaimBlob = prepare(`
+	qReleaseBlobs = prepare(`UPDATE blob_deletions SET next_attempt_at = now() WHERE id = ANY($1)`)
+	qClaimBlob    = prepare(`
 		UPDATE blob_deletions SET attempts = attempts + 1, next_attempt_at = now() + $3 * interval '1 second'
 		WHERE id = $1 AND attempts = $2 RETURNING id, attempts, key`)
 	qBlobGone = prepare(`DELETE FROM blob_deletions WHERE id = $1`)
@@ -32,6 +33,17 @@ var (
 func (s *Store) LeaseBlobs(ctx context.Context, limit int, lease time.Duration) (due []DueBlob, err error) {
 	err = s.list(ctx, &due, qLeaseBlobs, limit, lease.Seconds())
 	return due, err
+}
+
+// ReleaseBlobs ends the lease of deletions that could not be handed on: they are due again. One that
+// is made twice does no harm.
+func (s *Store) ReleaseBlobs(ctx context.Context, due []DueBlob) error {
+	ids := make([]int64, len(due))
+	for i, d := range due {
+		ids[i] = d.ID
+	}
+	_, err := s.exec(ctx, qReleaseBlobs, ids)
+	return err
 }
 
 // ClaimBlob begins the next attempt on a deletion, and has it tried again after the wait; ErrNoRows

@@ -33,6 +33,10 @@ var (
 		WHERE id IN (SELECT id FROM documents WHERE status IN ('pending', 'processing') AND next_attempt_at <= now()
 			ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED)
 		RETURNING id, attempts`)
+	// A document whose attempt has begun meanwhile has another count, and is left alone.
+	qReleaseDocuments = prepare(`
+		UPDATE documents t SET next_attempt_at = now() FROM unnest($1::bigint[], $2::integer[]) d(id, attempts)
+		WHERE t.id = d.id AND t.attempts = d.attempts AND t.status IN ('pending', 'processing')`)
 	qClaimDocument = prepare(`
 		UPDATE documents d SET status = 'processing', attempts = d.attempts + 1, next_attempt_at = now() + $3 * interval '1 second',
 			started_at = COALESCE(d.started_at, now())
@@ -75,6 +79,16 @@ var (
 func (s *Store) LeaseDocuments(ctx context.Context, limit int, lease time.Duration) (due []DueDocument, err error) {
 	err = s.list(ctx, &due, qLeaseDocuments, limit, lease.Seconds())
 	return due, err
+}
+
+// ReleaseDocuments ends the lease of documents that could not be handed on: they are due again.
+func (s *Store) ReleaseDocuments(ctx context.Context, due []DueDocument) error {
+	ids, attempts := make([]int64, len(due)), make([]int64, len(due))
+	for i, d := range due {
+		ids[i], attempts[i] = d.ID, int64(d.Attempts)
+	}
+	_, err := s.exec(ctx, qReleaseDocuments, ids, attempts)
+	return err
 }
 
 // ClaimDocument begins the next attempt on a document, under a lease that RenewDocument keeps up;

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -78,7 +79,7 @@ func (r *Relay) relayMails(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return len(due) == relayBatch, enqueue(ctx, r, due, mailTask)
+	return len(due) == relayBatch, enqueue(ctx, r, due, mailTask, r.Store.ReleaseMails)
 }
 
 func (r *Relay) relayBlobs(ctx context.Context) (bool, error) {
@@ -86,7 +87,7 @@ func (r *Relay) relayBlobs(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return len(due) == relayBatch, enqueue(ctx, r, due, blobTask)
+	return len(due) == relayBatch, enqueue(ctx, r, due, blobTask, r.Store.ReleaseBlobs)
 }
 
 // relayDocuments fills the queue up to its backlog.
@@ -99,7 +100,7 @@ func (r *Relay) relayDocuments(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return false, enqueue(ctx, r, due, documentTask)
+	return false, enqueue(ctx, r, due, documentTask, r.Store.ReleaseDocuments)
 }
 
 // pending counts the tasks that wait in a queue. A queue exists from its first task on.
@@ -115,15 +116,16 @@ func (r *Relay) pending(queue string) (int, error) {
 	return info.Pending, nil
 }
 
-// enqueue hands leased rows to the queue.
-func enqueue[T any](ctx context.Context, r *Relay, due []T, task func(T) (*asynq.Task, error)) error {
-	for _, d := range due {
+// enqueue hands leased rows to the queue. What it does not take is released: otherwise it would wait
+// for its lease's end when the queue is back.
+func enqueue[T any](ctx context.Context, r *Relay, due []T, task func(T) (*asynq.Task, error), release func(context.Context, []T) error) error {
+	for i, d := range due {
 		t, err := task(d)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = r.Client.EnqueueContext(ctx, t)
 		}
-		if _, err := r.Client.EnqueueContext(ctx, t); err != nil {
-			return err
+		if err != nil {
+			return errors.Join(err, release(ctx, due[i:]))
 		}
 	}
 	return nil

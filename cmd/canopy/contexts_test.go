@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"mime/multipart"
 	"net/http"
@@ -19,8 +20,8 @@ func (s *stack) assistant() string {
 	return s.token(s.info.ClientID, s.info.ClientSecret, "assistant")
 }
 
-// work runs a worker until the test ends, and gives what stops it earlier.
-func (s *stack) work() (stop func()) {
+// workOnDocuments runs a worker until the test ends, and gives what stops it earlier.
+func (s *stack) workOnDocuments() (stop func()) {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -82,13 +83,34 @@ func form(t testing.TB, parts ...part) (body []byte, contentType string) {
 // send posts a body of a type.
 func (s *stack) send(path, token, contentType string, body []byte) answerOf {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+path, bytes.NewReader(body))
+	return s.sendWith(path, token, contentType, body, nil)
+}
+
+// sendWith is send with further headers.
+func (s *stack) sendWith(path, token, contentType string, body []byte, header http.Header) answerOf {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url+path, bytes.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
 	req.Header.Set("Content-Type", contentType)
 	return s.answer(req)
+}
+
+// mustJSON marshals a value.
+func mustJSON(t testing.TB, v any) []byte {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
 }
 
 // upload uploads a document, and gives the answer.
@@ -146,7 +168,7 @@ func (s *stack) search(token string, contextID int64, prompt string) []map[strin
 
 func TestADocumentIsFound(t *testing.T) {
 	s := newStack(t)
-	s.work()
+	s.workOnDocuments()
 	token := s.assistant()
 	id := s.newContext(token, "Handbook")
 	if hits := s.search(token, id, "anything"); len(hits) != 0 {
