@@ -10,6 +10,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/embed"
 	"canopy/internal/embed/lexical"
 	"canopy/internal/problem"
 	"canopy/internal/relay"
@@ -161,18 +162,20 @@ func (q Query) findMeaning(ctx context.Context, row *db.Context, prompt string, 
 		return nil, err
 	}
 	vectors, err := q.Embeddings.Embed(ctx, []string{prompt})
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+	if err == nil {
+		var hits []vector.Hit
+		if hits, err = x.Search(vectors[0], f); err == nil {
+			return hits, nil
 		}
-		return nil, problem.Away("the embedding model "+row.EmbeddingModel, err)
 	}
-	hits, err := x.Search(vectors[0], f)
-	if errors.Is(err, vector.ErrDimensions) {
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, vector.ErrDimensions), errors.Is(err, embed.ErrDimensions):
 		return nil, problem.Bad("the embedding model %q gives vectors of another length than those of the context: process its documents anew (reprocessContext)",
 			clip(row.EmbeddingModel)).With("model_changed")
 	}
-	return hits, err
+	return nil, problem.Away("the embedding model "+row.EmbeddingModel, err)
 }
 
 // findBoth fuses the two rankings. The threshold is the dense model's.
