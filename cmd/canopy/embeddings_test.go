@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"canopy/internal/config"
 )
@@ -24,6 +25,8 @@ type modelServer struct {
 	fail func() int
 	// dimensions of the vectors.
 	dimensions int
+	// pause is what each request takes.
+	pause time.Duration
 }
 
 func newModelServer(t *testing.T) *modelServer {
@@ -35,6 +38,7 @@ func newModelServer(t *testing.T) *modelServer {
 }
 
 func (m *modelServer) embed(w http.ResponseWriter, r *http.Request) {
+	time.Sleep(m.pause)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if status := m.fail(); status != 0 {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 
@@ -19,8 +20,15 @@ import (
 	"canopy/resolvers"
 )
 
+// runVariable makes the test binary run as the program, with these arguments.
+const runVariable = "CANOPY_TEST_RUN"
+
 func TestMain(m *testing.M) {
 	extract.MainIfChild()
+	if args := os.Getenv(runVariable); args != "" {
+		program := &Main{Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
+		os.Exit(program.Run(context.Background(), strings.Fields(args)))
+	}
 	devtest.Main(m)
 }
 
