@@ -92,7 +92,7 @@ func (m Mutation) changeDocument(ctx context.Context, id relay.ID, contextID *re
 	if err != nil {
 		return err
 	}
-	within := int64(0)
+	var within int64
 	if contextID != nil {
 		if within, err = contextID.Of("Context", "contextId"); err != nil {
 			return err
@@ -106,7 +106,7 @@ func (m Mutation) changeDocument(ctx context.Context, id relay.ID, contextID *re
 		if err == nil {
 			d, err = tx.DocumentForUpdate(ctx, c.desk(), n)
 		}
-		if err == nil && within != 0 && d.ContextID != within {
+		if err == nil && contextID != nil && d.ContextID != within {
 			err = db.ErrNoRows
 		}
 		if err != nil {

@@ -34,14 +34,15 @@ type UploadDocumentPayload struct{ Document *db.Document }
 
 // UploadDocument stores a document and has it processed.
 func (m Mutation) UploadDocument(ctx context.Context, in UploadDocumentInput) (*UploadDocumentPayload, error) {
-	row, err := m.StoreDocument(ctx, in.ContextID, in.File.Filename, in.File.File)
+	row, err := m.StoreDocument(ctx, in.ContextID, func() (string, io.Reader, error) { return in.File.Filename, in.File.File, nil })
 	return &UploadDocumentPayload{row}, err
 }
 
 // StoreDocument reads a document to its end into the blob store, in constant memory, and adds it to a
 // context, to be processed by a worker. It returns once the original and the row are durable. What
-// is refused leaves nothing behind.
-func (m Mutation) StoreDocument(ctx context.Context, contextID relay.ID, name string, body io.Reader) (*db.Document, error) {
+// is refused leaves nothing behind. open gives the document's name and content, once it is clear that
+// there is a context for it.
+func (m Mutation) StoreDocument(ctx context.Context, contextID relay.ID, open func() (name string, body io.Reader, err error)) (*db.Document, error) {
 	c, err := m.assistant(ctx, access.ContextWrite)
 	if err != nil {
 		return nil, err
@@ -52,6 +53,10 @@ func (m Mutation) StoreDocument(ctx context.Context, contextID relay.ID, name st
 	}
 	if m.Blobs == nil {
 		return nil, problem.Away("the document store", errors.New("CANOPY_BLOB_URL is not set"))
+	}
+	name, body, err := open()
+	if err != nil {
+		return nil, err
 	}
 	name = fileName(name)
 	format, err := extract.FormatOf(name)

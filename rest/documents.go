@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"time"
 
@@ -144,25 +145,30 @@ func (a *api) registerUpload() {
 
 func (a *api) upload(ctx context.Context, in *uploadInput) (*one[string], error) {
 	r, w := humago.Unwrap(in.hc)
-	form, err := upload.Open(w, r)
+	var form *upload.Form
+	row, err := a.mutations().StoreDocument(ctx, in.id(), func() (name string, body io.Reader, err error) {
+		if form, err = upload.Open(w, r); err != nil {
+			return "", nil, err
+		}
+		return onlyFile(form)
+	})
 	if err != nil {
-		return nil, err
-	}
-	row, err := a.store(ctx, in.id(), form)
-	if err != nil {
-		form.Drain()
+		if form != nil {
+			form.Drain()
+		}
 		return nil, err
 	}
 	return &one[string]{row.FileName}, nil
 }
 
-func (a *api) store(ctx context.Context, contextID relay.ID, form *upload.Form) (*db.Document, error) {
+// onlyFile gives the file of a form and its name.
+func onlyFile(form *upload.Form) (string, io.Reader, error) {
 	part, err := form.Next()
 	switch {
 	case err != nil:
-		return nil, err
+		return "", nil, err
 	case part == nil || part.FormName() != uploadField || part.FileName() == "":
-		return nil, problem.Bad("the form must hold exactly one file, in the field %q", uploadField)
+		return "", nil, problem.Bad("the form must hold exactly one file, in the field %q", uploadField)
 	}
-	return a.mutations().StoreDocument(ctx, contextID, part.FileName(), form.Last(part))
+	return part.FileName(), form.Last(part), nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -72,7 +73,9 @@ func (a *ask) freshDocument() (document, inContext int64) {
 		return absentID, absentID
 	}
 	inContext = a.freshContext()
-	row, err := a.m.StoreDocument(a.owner, relay.ID{Int: inContext}, a.unique()+".txt", strings.NewReader(secretMark+" is a word"))
+	row, err := a.m.StoreDocument(a.owner, relay.ID{Int: inContext}, func() (string, io.Reader, error) {
+		return a.unique() + ".txt", strings.NewReader(secretMark + " is a word"), nil
+	})
 	a.ok(err)
 	return row.ID, inContext
 }
