@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
@@ -75,9 +76,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	return nil
 }
 
-// documentsAtOnce is how many documents a worker processes at the same time. Each has an extractor
-// child beside it.
-const documentsAtOnce = 2
+// documentsAtOnce is how many documents a worker processes at the same time: half the processors,
+// since each keeps two busy, and an extractor child beside it.
+var documentsAtOnce = max(1, runtime.GOMAXPROCS(0)/2)
 
 func (w *Worker) server(concurrency int, queues map[string]int) *asynq.Server {
 	return asynq.NewServer(w.Redis, asynq.Config{
