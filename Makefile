@@ -1,6 +1,6 @@
 # Canopy. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test build generate verify lint fuzz bench clients clean bootstrap
+.PHONY: help run test build generate verify lint fuzz bench bench-retrieval clients clean bootstrap
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 STACK := go run ./internal/devstack/cmd/teststack --
@@ -9,7 +9,7 @@ PKG ?= ./...
 FUZZTIME ?= 10s
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 bootstrap:
 	@scripts/bootstrap.sh
@@ -43,6 +43,9 @@ fuzz: ## Fuzz each target for FUZZTIME (10s)
 
 bench: bootstrap build ## Print the table of speeds (needs two otherwise idle cores)
 	@go run ./cmd/bench
+
+bench-retrieval: bootstrap build ## Measure search on a collection in Cranfield's format (DATA=folder)
+	@go run ./cmd/bench-retrieval -data "$(DATA)"
 
 clients: bootstrap build ## Try real clients and linters from npm against the platform
 	@CANOPY_CLIENTS=1 $(STACK) go test -count=1 -timeout 14m -run 'Clients' ./...

@@ -19,6 +19,7 @@ import (
 
 	"canopy/graph/generated"
 	"canopy/internal/problem"
+	"canopy/internal/upload"
 	"canopy/resolvers"
 )
 
@@ -48,6 +49,7 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 	door := &endpoint{resolver: r, options: o, server: s}
 	s.AddTransport(door.websocket())
 	s.AddTransport(sse{transport.SSE{KeepAlivePingInterval: keepAlive}})
+	s.AddTransport(multipartTransport{})
 	s.AddTransport(httpTransport{})
 	s.SetQueryCache(lru.New[*ast.QueryDocument](cachedQueries))
 	s.SetDisableSuggestion(true)
@@ -116,7 +118,9 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if authorization != "" && r.Header.Get("Upgrade") != "" {
 		ctx = context.WithValue(ctx, socketTokenKey{}, authorization)
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if !upload.Is(r) { // a form is read as it comes, within bounds of its own
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	}
 	e.server.ServeHTTP(w, r.WithContext(ctx))
 }
 

@@ -34,7 +34,7 @@ func TestTransport(t *testing.T) {
 		{name: "members that are not ours", body: `{"query":"{ __typename }","id":5}`, status: 200},
 		{name: "another charset", body: typename, headers: map[string]string{"Content-Type": "application/json; charset=utf-16"}, status: 415, code: "BAD_REQUEST"},
 		{name: "a form", body: "query=%7B__typename%7D", headers: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, status: 415, code: "BAD_REQUEST"},
-		{name: "multipart", body: "--x--", headers: map[string]string{"Content-Type": "multipart/form-data; boundary=x"}, status: 415, code: "BAD_REQUEST"},
+		{name: "multipart", body: "--x--", headers: map[string]string{"Content-Type": "multipart/form-data; boundary=x"}, status: 403, code: "FORBIDDEN"},
 		{name: "no Content-Type", body: typename, headers: map[string]string{"Content-Type": ""}, status: 415, code: "BAD_REQUEST"},
 		{name: "an empty body", status: 400, code: "BAD_REQUEST"},
 		{name: "cut JSON", body: `{"query":`, status: 400, code: "BAD_REQUEST"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -16,6 +17,9 @@ import (
 const (
 	relayEvery = time.Second
 	relayBatch = 500
+	// documentBacklog is how many documents wait in the queue at most; the others wait in the
+	// database, where they are not handed out over and over.
+	documentBacklog = 64
 )
 
 // Relay hands due outbox rows to the queue.
@@ -24,8 +28,10 @@ type Relay struct {
 	Client *asynq.Client
 	Bus    *bus.Bus
 	Log    *slog.Logger
-	// Mails: this worker sends mails, so it hands them out.
-	Mails bool
+	// Inspector tells how much the queue holds already.
+	Inspector *asynq.Inspector
+	// Mails: this worker sends mails, so it hands them out. Documents: it processes documents.
+	Mails, Documents bool
 }
 
 // Run relays until ctx ends.
@@ -47,44 +53,83 @@ func (r *Relay) Run(ctx context.Context) {
 // relayAll empties each outbox of what is due. A fault is told and ends this round: the rows are
 // leased, and come up again.
 func (r *Relay) relayAll(ctx context.Context) {
-	outboxes := map[string]func(context.Context) (int, error){}
+	outboxes := map[string]func(context.Context) (more bool, err error){}
 	if r.Mails {
 		outboxes[queueMail] = r.relayMails
 	}
+	if r.Documents {
+		outboxes[queueBlobs] = r.relayBlobs
+		outboxes[queueDocuments] = r.relayDocuments
+	}
 	for name, relay := range outboxes {
-		for {
-			n, err := relay(ctx)
-			if err != nil && ctx.Err() == nil {
-				r.Log.WarnContext(ctx, "the relay could not hand on its rows", "outbox", name, "error", err)
-			}
-			if err != nil || n < relayBatch {
+		for more := true; more; {
+			var err error
+			if more, err = relay(ctx); err != nil {
+				if ctx.Err() == nil {
+					r.Log.WarnContext(ctx, "the relay could not hand on its rows", "outbox", name, "error", err)
+				}
 				break
 			}
 		}
 	}
 }
 
-func (r *Relay) relayMails(ctx context.Context) (int, error) {
+func (r *Relay) relayMails(ctx context.Context) (bool, error) {
 	due, err := r.Store.LeaseMails(ctx, relayBatch, leaseTime)
+	if err != nil {
+		return false, err
+	}
+	return len(due) == relayBatch, enqueue(ctx, r, due, mailTask, r.Store.ReleaseMails)
+}
+
+func (r *Relay) relayBlobs(ctx context.Context) (bool, error) {
+	due, err := r.Store.LeaseBlobs(ctx, relayBatch, leaseTime)
+	if err != nil {
+		return false, err
+	}
+	return len(due) == relayBatch, enqueue(ctx, r, due, blobTask, r.Store.ReleaseBlobs)
+}
+
+// relayDocuments fills the queue up to its backlog.
+func (r *Relay) relayDocuments(ctx context.Context) (bool, error) {
+	waiting, err := r.pending(queueDocuments)
+	if err != nil || waiting >= documentBacklog {
+		return false, err
+	}
+	due, err := r.Store.LeaseDocuments(ctx, documentBacklog-waiting, leaseTime)
+	if err != nil {
+		return false, err
+	}
+	return false, enqueue(ctx, r, due, documentTask, r.Store.ReleaseDocuments)
+}
+
+// pending counts the tasks that wait in a queue. A queue exists from its first task on.
+func (r *Relay) pending(queue string) (int, error) {
+	queues, err := r.Inspector.Queues()
+	if err != nil || !slices.Contains(queues, queue) {
+		return 0, err
+	}
+	info, err := r.Inspector.GetQueueInfo(queue)
 	if err != nil {
 		return 0, err
 	}
-	for i, d := range due {
-		if err := r.enqueueMail(ctx, d); err != nil {
-			// Without the release they would wait for their lease's end when the queue is back.
-			return 0, errors.Join(err, r.Store.ReleaseMails(ctx, due[i:]))
-		}
-	}
-	return len(due), nil
+	return info.Pending, nil
 }
 
-func (r *Relay) enqueueMail(ctx context.Context, due db.DueMail) error {
-	t, err := mailTask(due)
-	if err != nil {
-		return err
+// enqueue hands leased rows to the queue. What it does not take is released: otherwise it would wait
+// for its lease's end when the queue is back.
+func enqueue[T any](ctx context.Context, r *Relay, due []T, task func(T) (*asynq.Task, error), release func(context.Context, []T) error) error {
+	for i, d := range due {
+		t, err := task(d)
+		if err == nil {
+			_, err = r.Client.EnqueueContext(ctx, t)
+		}
+		if errors.Is(err, asynq.ErrDuplicateTask) {
+			continue // it waits there from an earlier lease
+		}
+		if err != nil {
+			return errors.Join(err, release(ctx, due[i:]))
+		}
 	}
-	if _, err = r.Client.EnqueueContext(ctx, t); errors.Is(err, asynq.ErrDuplicateTask) {
-		return nil // it waits there from an earlier lease
-	}
-	return err
+	return nil
 }

@@ -17,20 +17,26 @@ import (
 // The queues, with their share of the workers.
 const (
 	queueMail = "mail"
+	// queueBlobs is for originals to delete.
+	queueBlobs = "blobs"
+	// queueDocuments has workers of its own: its tasks are long.
+	queueDocuments = "documents"
 )
 
-var queueShares = map[string]int{queueMail: 1}
+var queueShares = map[string]int{queueMail: 2, queueBlobs: 1}
 
 // The task types. Payloads carry ids only, so that the queue's dashboard shows nothing personal.
 const (
-	typeMail = "mail:send"
+	typeMail     = "mail:send"
+	typeBlob     = "blob:delete"
+	typeDocument = "document:process"
 )
 
 // leaseTime is how long a row that was handed to the queue is left alone before it is handed out
 // again: the queue, or the worker, has lost it then.
 const leaseTime = 30 * time.Second
 
-// uniqueTime is how long a task keeps others of its kind for the same row and attempt out of the
+// uniqueTime is how long a mail's task keeps others of its kind for the same row and attempt out of the
 // queue: while workers are slow, leases end before their tasks begin.
 const uniqueTime = 2 * time.Minute
 
@@ -42,14 +48,23 @@ const topicWake = "outbox"
 func Wake(ctx context.Context, b *bus.Bus) { b.Publish(ctx, topicWake, nil) }
 
 func mailTask(due db.DueMail) (*asynq.Task, error) {
-	return newTask(typeMail, queueMail, due)
+	return newTask(typeMail, queueMail, due, asynq.Unique(uniqueTime))
+}
+
+func blobTask(due db.DueBlob) (*asynq.Task, error) {
+	return newTask(typeBlob, queueBlobs, due)
+}
+
+func documentTask(due db.DueDocument) (*asynq.Task, error) {
+	return newTask(typeDocument, queueDocuments, due, asynq.Timeout(documentTimeout))
 }
 
 // newTask makes a task that is tried once: whether and when to try again is the row's business.
-func newTask(typ, queue string, payload any) (*asynq.Task, error) {
+func newTask(typ, queue string, payload any, more ...asynq.Option) (*asynq.Task, error) {
 	raw, err := json.Marshal(payload)
 	if err != nil {
 		return nil, err
 	}
-	return asynq.NewTask(typ, raw, asynq.Queue(queue), asynq.MaxRetry(0), asynq.Retention(time.Hour), asynq.Unique(uniqueTime)), nil
+	options := append([]asynq.Option{asynq.Queue(queue), asynq.MaxRetry(0), asynq.Retention(time.Hour)}, more...)
+	return asynq.NewTask(typ, raw, options...), nil
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
 	"github.com/hibiken/asynq"
+	"golang.org/x/sync/semaphore"
 
 	"canopy/db"
 	"canopy/internal/bus"
@@ -26,14 +28,62 @@ type Worker struct {
 	Box   *secret.Box
 	// Mail sends mails; without one they wait in the outbox.
 	Mail mail.Sender
-	Log  *slog.Logger
+	// Documents processes documents; without it they wait.
+	Documents *Documents
+	Log       *slog.Logger
 }
 
 // Run works until ctx ends; then tasks under way finish, and others are left for the next worker.
 func (w *Worker) Run(ctx context.Context) error {
-	server := asynq.NewServer(w.Redis, asynq.Config{
-		Concurrency:       20,
-		Queues:            queueShares,
+	servers := []*asynq.Server{w.server(20, queueShares)}
+	mux := asynq.NewServeMux()
+	if w.Mail != nil {
+		mux.Handle(typeMail, &mailer{w.Store, w.Box, w.Mail, w.Log})
+	} else {
+		w.Log.WarnContext(ctx, "no mail server is configured (SMTP_URL): mails wait in the outbox")
+	}
+	if w.Documents != nil {
+		mux.Handle(typeBlob, &remover{w.Store, w.Documents.Blobs})
+		mux.Handle(typeDocument, &processor{
+			Documents: *w.Documents, store: w.Store, bus: w.Bus, log: w.Log, memory: semaphore.NewWeighted(textMemory), stop: ctx.Done(),
+		})
+		servers = append(servers, w.server(documentsAtOnce, map[string]int{queueDocuments: 1}))
+	} else {
+		w.Log.WarnContext(ctx, "no document store is configured (CANOPY_BLOB_URL): documents are not processed")
+	}
+	for i, server := range servers {
+		if err := server.Start(mux); err != nil {
+			for _, started := range servers[:i] {
+				started.Shutdown()
+			}
+			return fmt.Errorf("start the task server: %w", err)
+		}
+	}
+	client, inspector := asynq.NewClient(w.Redis), asynq.NewInspector(w.Redis)
+	defer func() { _, _ = client.Close(), inspector.Close() }()
+	relay := &Relay{
+		Store: w.Store, Client: client, Inspector: inspector, Bus: w.Bus, Log: w.Log,
+		Mails: w.Mail != nil, Documents: w.Documents != nil,
+	}
+	var running sync.WaitGroup
+	running.Go(func() { relay.Run(ctx) })
+	running.Go(func() { w.upkeep(ctx) })
+	<-ctx.Done()
+	for _, server := range servers {
+		running.Go(server.Shutdown)
+	}
+	running.Wait()
+	return nil
+}
+
+// documentsAtOnce is how many documents a worker processes at the same time: half the processors,
+// since each keeps two busy, and an extractor child beside it.
+var documentsAtOnce = max(1, runtime.GOMAXPROCS(0)/2)
+
+func (w *Worker) server(concurrency int, queues map[string]int) *asynq.Server {
+	return asynq.NewServer(w.Redis, asynq.Config{
+		Concurrency:       concurrency,
+		Queues:            queues,
 		TaskCheckInterval: 50 * time.Millisecond,
 		ShutdownTimeout:   drainTime,
 		Logger:            asynqLog{w.Log},
@@ -42,25 +92,6 @@ func (w *Worker) Run(ctx context.Context) error {
 			w.Log.ErrorContext(ctx, "a task failed", "type", t.Type(), "error", err)
 		}),
 	})
-	mux := asynq.NewServeMux()
-	if w.Mail != nil {
-		mux.Handle(typeMail, &mailer{w.Store, w.Box, w.Mail, w.Log})
-	} else {
-		w.Log.WarnContext(ctx, "no mail server is configured (SMTP_URL): mails wait in the outbox")
-	}
-	if err := server.Start(mux); err != nil {
-		return fmt.Errorf("start the task server: %w", err)
-	}
-	client := asynq.NewClient(w.Redis)
-	defer func() { _ = client.Close() }()
-	relay := &Relay{Store: w.Store, Client: client, Bus: w.Bus, Log: w.Log, Mails: w.Mail != nil}
-	var running sync.WaitGroup
-	running.Go(func() { relay.Run(ctx) })
-	running.Go(func() { w.upkeep(ctx) })
-	<-ctx.Done()
-	server.Shutdown()
-	running.Wait()
-	return nil
 }
 
 // upkeepEvery is the pace of the upkeep. Each of its steps may run anywhere, at any time, twice.
@@ -70,11 +101,7 @@ func (w *Worker) upkeep(ctx context.Context) {
 	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()
 	for {
-		for name, step := range map[string]func(context.Context) error{
-			"rotate signing keys": func(ctx context.Context) error { return rotateByAge(ctx, w.Store, w.Box) },
-			"forget old links":    w.Store.SweepLinks,
-			"forget old mails":    w.Store.SweepMails,
-		} {
+		for name, step := range w.steps() {
 			if err := step(ctx); err != nil && ctx.Err() == nil {
 				w.Log.WarnContext(ctx, "upkeep failed; it is tried again", "step", name, "error", err)
 			}
@@ -85,6 +112,21 @@ func (w *Worker) upkeep(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
+}
+
+// steps are what the upkeep does.
+func (w *Worker) steps() map[string]func(context.Context) error {
+	steps := map[string]func(context.Context) error{
+		"rotate signing keys": func(ctx context.Context) error { return rotateByAge(ctx, w.Store, w.Box) },
+		"forget old links":    w.Store.SweepLinks,
+		"forget old mails":    w.Store.SweepMails,
+	}
+	if w.Documents != nil {
+		steps["find originals without a document"] = func(ctx context.Context) error {
+			return sweepBlobs(ctx, w.Store, w.Documents.Blobs, orphanAge)
+		}
+	}
+	return steps
 }
 
 // asynqLog writes asynq's log with slog.

@@ -50,7 +50,10 @@ func (r *Resolver) announce(ctx context.Context, ch *changes) {
 	for _, id := range ch.audits {
 		r.Bus.Publish(ctx, topicAudit, strconv.AppendInt(nil, id, 10))
 	}
-	if ch.mail {
+	for _, d := range ch.documents {
+		jobs.TellDocument(ctx, r.Bus, d[0], d[1])
+	}
+	if ch.mail || ch.work {
 		jobs.Wake(ctx, r.Bus)
 	}
 }

@@ -24,6 +24,12 @@ type (
 	APIKeyEdge           = Edge[*db.APIKey]
 	AuditEventConnection = Connection[*db.AuditEvent]
 	AuditEventEdge       = Edge[*db.AuditEvent]
+	ContextConnection    = Connection[*db.Context]
+	ContextEdge          = Edge[*db.Context]
+	DocumentConnection   = Connection[*db.Document]
+	DocumentEdge         = Edge[*db.Document]
+	ChunkConnection      = Connection[*db.Chunk]
+	ChunkEdge            = Edge[*db.Chunk]
 )
 
 // connect answers a connection whose cursors are ids: it reads the page that the arguments ask

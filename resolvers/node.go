@@ -36,6 +36,12 @@ func (q Query) Node(ctx context.Context, id relay.ID) (Node, error) {
 		return found(q.apiKeyNode(ctx, id))
 	case "AuditEvent":
 		return found(q.auditNode(ctx, id))
+	case "Context":
+		return found(q.Context(ctx, id))
+	case "Document":
+		return found(q.documentNode(ctx, id))
+	case "Chunk":
+		return found(q.chunkNode(ctx, id))
 	}
 	return nil, problem.Invalid(problem.Fault{Location: "id", Message: "is not the global id of a node"})
 }

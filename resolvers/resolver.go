@@ -11,12 +11,16 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/blob"
 	"canopy/internal/bus"
+	"canopy/internal/chat"
+	"canopy/internal/embed"
 	"canopy/internal/limit"
 	"canopy/internal/problem"
 	"canopy/internal/relay"
 	"canopy/internal/secret"
 	"canopy/internal/token"
+	"canopy/internal/vector"
 )
 
 // Resolver holds what the operations need. The graph's objects are views of it: Query, Mutation
@@ -40,7 +44,14 @@ type Resolver struct {
 	RequestsPerMinute int
 	// PublicURL is where the platform is reached: the issuer of tokens, the base of links.
 	PublicURL *url.URL
-	Log       *slog.Logger
+	// Blobs keeps the originals of documents; nil where no store is configured.
+	Blobs blob.Store
+	// Embeddings is the configured embedding model, Chat the chat model; nil where there is none.
+	Embeddings embed.Model
+	Chat       *chat.Client
+	// Vectors holds the search indexes of busy contexts.
+	Vectors *vector.Cache
+	Log     *slog.Logger
 }
 
 // Query, Mutation and Subscription are the roots of the graph.
@@ -149,6 +160,9 @@ type changes struct {
 	tx     *db.Store
 	audits []int64
 	mail   bool
+	// work: there are other outbox rows than mails; documents have changed, by context and id.
+	work      bool
+	documents [][2]int64
 }
 
 // change runs do in one transaction and tells of it after the commit.

@@ -17,6 +17,7 @@ import (
 	"canopy/internal/access"
 	"canopy/internal/problem"
 	"canopy/internal/strictjson"
+	"canopy/internal/upload"
 )
 
 const (
@@ -71,7 +72,7 @@ func (a *api) readBody(hc huma.Context, next func(huma.Context)) {
 		return
 	}
 	rb := hc.Operation().RequestBody
-	if rb == nil {
+	if rb == nil || rb.Content[upload.MediaType] != nil {
 		next(hc)
 		return
 	}

@@ -44,7 +44,11 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"GET /tenant/users": true, "GET /tenant/users/{cid}": true, "POST /tenant/user": true, "POST /tenant/user/init": true,
 		"GET /permission/options": true, "GET /permission/options/{type}": true, "GET /permission/options/{type}/{region}": true,
 		"GET /permission/options/{type}/{region}/{account}": true,
-		"POST /permission": true, "PUT /permission": true, "PATCH /permission/{permId}": true, "DELETE /permission/{permId}": true,
+		"POST /context": true, "GET /context": true, "GET /context/{contextId}": true, "PUT /context/{contextId}": true,
+		"DELETE /context/{contextId}": true, "POST /context/upload/{contextId}": true, "GET /context/documents/{contextId}": true,
+		"DELETE /context/documents/{contextId}/{docId}": true, "POST /context/relevant-docs/{contextId}": true,
+		"PUT /context/share/{contextId}": true,
+		"POST /permission":               true, "PUT /permission": true, "PATCH /permission/{permId}": true, "DELETE /permission/{permId}": true,
 	}
 	_, registry := testDoor(t)
 	ids := map[string]bool{}

@@ -25,6 +25,8 @@ type operation struct {
 	// names are the REST names of the fields that the resolver calls otherwise: "accountId" →
 	// "appAccountId". A name with a place ("path.cid") is taken as it is.
 	names map[string]string
+	// upload documents a body that the operation reads by itself.
+	upload *huma.RequestBody
 	// responses documents answers that the output type does not.
 	responses map[string]*huma.Response
 }
@@ -65,7 +67,7 @@ func (o operation) refusals() []int {
 	if !o.public {
 		list = append(list, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
 	}
-	if o.method == http.MethodPost || o.method == http.MethodPut {
+	if o.upload == nil && (o.method == http.MethodPost || o.method == http.MethodPut) {
 		list = append(list, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	slices.Sort(list)

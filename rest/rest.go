@@ -40,6 +40,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerRegions()
 	a.registerUsers()
 	a.registerPermissions()
+	a.registerContexts()
 	a.serveDocuments(h.mux)
 	return h, a.huma
 }

@@ -43,7 +43,7 @@ func (row graphRow) input(a *ask) object { return row.variables(a)["input"].(obj
 // chooseInput gives the row whose input has the field, or else the first.
 func chooseInput(rows []graphRow, w *world, name string) graphRow {
 	for _, row := range rows {
-		if _, has := row.input(&ask{world: w, as: asRoot})[name]; has {
+		if _, has := row.input(asker(w, row.assistant))[name]; has {
 			return row
 		}
 	}
@@ -71,23 +71,26 @@ var notKept = map[string]bool{"label": true}
 // field tries one field of an input with everything.
 func (b *badInput) field(t *testing.T, mutation string, row graphRow, m inputMember) {
 	b.t = t
-	a := &ask{world: b.world, as: asRoot}
+	a := asker(b.world, row.assistant)
+	if mutation == "uploadDocument" {
+		return // a file does not come as JSON: TestUploadByGraphQL
+	}
 	for _, v := range graphHostiles(m) {
 		input := with(t, row.input(a), m.name, v.raw)
 		body := fmt.Sprintf(`{"query":%q,"variables":{"input":%s}}`, row.query, input)
 		before := b.tables.state(t)
-		got := b.do("POST", "/graphql", b.tokens[asRoot], body)
+		got := b.do("POST", "/graphql", a.token(row.assistant), body)
 		switch {
 		case v.must == accepted && mutation == "createPermission" && (m.name == "email" || m.name == "userId"):
 			v.must = refused // one of the two is needed
 		case v.must == accepted && (m.name == "userId" || m.name == "customerId"), strings.HasSuffix(mutation, "Totp") && v.must == accepted:
 			continue // the caller itself is no user of every company; codes come first
-		case m.name == "graceSeconds" && v.name == "0":
+		case m.name == "graceSeconds" && v.name == "0", mutation == "createContext" && m.name == "toolsJson" && v.name == "missing":
 			v.must = accepted
 		case notKept[m.name]:
 			v.text = ""
 		}
-		b.judge(t, v, m.name, got, before)
+		b.judge(t, fitting(mutation, m.name, v), m.name, got, before)
 	}
 }
 
@@ -133,11 +136,15 @@ func (w *world) argument(t *testing.T, typ string, f *ast.FieldDefinition, arg *
 	w.t = t
 	values := []string{`{"a":1}`, `[[1]]`, `-1`, `201`, `9223372036854775808`, `1.5`, `1e400`, `"x"`, `"a\u0000"`, `"🙂"`, `""`, `"` + strings.Repeat("9", 5000) + `"`}
 	query := fmt.Sprintf(`query($v: %s) { `+way[typ]+` }`, arg.Type, fmt.Sprintf(`%s(%s: $v) { __typename }`, f.Name, arg.Name))
+	token := w.tokens[asRoot]
+	if strings.Contains(strings.ToLower(f.Name), "context") {
+		token = w.login(w.info.AdminEmail, w.info.AdminPassword) // which serves every application
+	}
 	for _, v := range values {
 		if v == `""` && arg.Name == "after" { // an empty cursor is the list's beginning
 			continue
 		}
-		got := w.do("POST", "/graphql", w.tokens[asRoot], fmt.Sprintf(`{"query":%q,"variables":{"v":%s}}`, query, v))
+		got := w.do("POST", "/graphql", token, fmt.Sprintf(`{"query":%q,"variables":{"v":%s}}`, query, v))
 		if c := classOf(got); c != getsBad && c != gets404 {
 			t.Errorf("%.30s: %s: %d %.300s", v, c, got.Status, got.Body)
 		}

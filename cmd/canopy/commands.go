@@ -22,4 +22,8 @@ is printed, too. The API key's secret is printed this once.`},
 	{name: "seed", short: "Fills the database with synthetic companies, for load tests", setup: seedCommand, long: `
 The tree hangs below a company of its own under the root; each of its companies has as many
 children as --fanout says, level by level. Users and permissions are made for the first ones.`},
+	{name: "context import", args: "PATH…", short: "Uploads files and folders to a context", setup: contextImportCommand, long: `
+Uploads the .pdf, .docx, .doc, .txt, .md and .csv files below the paths. What the context holds
+already, by the hash of its content, is left out, so the same command goes on after an interruption.
+It acts for an API key: CANOPY_CLIENT_ID and CANOPY_CLIENT_SECRET, otherwise that of .data/dev.json.`},
 }

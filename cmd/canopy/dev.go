@@ -106,6 +106,9 @@ func (d *dev) run(ctx context.Context) error {
 // startServers fills the gaps of the settings: private servers, a sealing key that stays.
 func (d *dev) startServers(ctx context.Context) (err error) {
 	start, ctx := errgroup.WithContext(ctx)
+	if d.cfg.BlobURL == "" {
+		d.cfg.BlobURL = "file://" + filepath.ToSlash(filepath.Join(d.dir, "blobs"))
+	}
 	if d.cfg.DatabaseURL == "" {
 		start.Go(func() (err error) {
 			d.postgres, err = devstack.StartPostgres(ctx, devstack.PostgresOptions{Dir: filepath.Join(d.dir, "postgres"), Durable: true, Log: d.log})

@@ -9,16 +9,28 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 
 	"canopy/db"
 	"canopy/internal/config"
 	"canopy/internal/devstack/devtest"
+	"canopy/internal/extract"
 	"canopy/resolvers"
 )
 
-func TestMain(m *testing.M) { devtest.Main(m) }
+// runVariable makes the test binary run as the program, with these arguments.
+const runVariable = "CANOPY_TEST_RUN"
+
+func TestMain(m *testing.M) {
+	extract.MainIfChild()
+	if args := os.Getenv(runVariable); args != "" {
+		program := &Main{Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
+		os.Exit(program.Run(context.Background(), strings.Fields(args)))
+	}
+	devtest.Main(m)
+}
 
 // stack is a whole platform on a database of its own, with the demo data, behind a real listener.
 type stack struct {
@@ -45,6 +57,7 @@ func newStack(t testing.TB, change ...func(*config.Config)) *stack {
 	cfg.DatabaseURL = devtest.Database(t, db.Fingerprint(), db.Migrate)
 	cfg.RedisURL = devtest.Redis(t)
 	cfg.SecretKey = bytes.Repeat([]byte{7}, 32)
+	cfg.BlobURL = "file://" + t.TempDir()
 	for _, f := range change {
 		f(cfg)
 	}
@@ -120,6 +133,12 @@ func (s *stack) do(method, path, token string, body any) answerOf {
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	return s.answer(req)
+}
+
+// answer sends a request and reads the answer.
+func (s *stack) answer(req *http.Request) answerOf {
+	s.t.Helper()
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		s.t.Fatal(err)

@@ -16,6 +16,8 @@ type graphRow struct {
 	query     string
 	variables func(*ask) object
 	want      rule
+	// assistant: the callers come with tokens for the assistant.
+	assistant bool
 }
 
 func (row graphRow) writes() bool { return strings.HasPrefix(row.query, "mutation") }
@@ -29,6 +31,7 @@ func graphRows() []graphRow {
 	rows = append(rows, companyMutations()...)
 	rows = append(rows, permissionMutations()...)
 	rows = append(rows, keyAndRoleMutations()...)
+	rows = append(rows, contextGraphRows()...)
 	return append(rows, ownMutations()...)
 }
 
@@ -78,7 +81,7 @@ func anApplication(a *ask) int64 { return a.or(func() int64 { return 1 }) }
 
 // edge asks for an edge of the target company.
 func edge(fields, selection string, right access.Features) graphRow {
-	return graphRow{fields, `query($id: ID){ customer(id: $id) { ` + selection + ` } }`, anyCompany, reach(access.CompanyRead | right)}
+	return graphRow{fields: fields, query: `query($id: ID){ customer(id: $id) { ` + selection + ` } }`, variables: anyCompany, want: reach(access.CompanyRead | right)}
 }
 
 func edgeRows() []graphRow {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"canopy/internal/access"
 	"canopy/resolvers"
 )
@@ -14,8 +16,10 @@ type restRow struct {
 	query func(*ask) string
 	body  func(*ask) any
 	want  rule
-	// public: no token is asked for.
-	public bool
+	// form is the body of an upload.
+	form []part
+	// public: no token is asked for; assistant: one for the assistant.
+	public, assistant bool
 }
 
 type object = map[string]any
@@ -27,7 +31,7 @@ func billingBody(*ask) any { return object{"billingName": secretMark} }
 
 // restRows has at least one row for every documented operation.
 func restRows() []restRow {
-	return append(companyRows(), append(userRows(), permissionRows()...)...)
+	return slices.Concat(companyRows(), userRows(), permissionRows(), contextRows())
 }
 
 func companyRows() []restRow {

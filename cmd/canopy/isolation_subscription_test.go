@@ -19,6 +19,7 @@ import (
 // company; of reads the company's id from what was sent.
 type subscriptionRow struct {
 	field, query string
+	assistant    bool
 	change       func(w *world, company int64)
 	of           func(data object) int64
 	want         rule
@@ -121,7 +122,7 @@ func dataOf(t *testing.T, line string) object {
 func (w *world) isRefused(t *testing.T, row subscriptionRow, as who, want class) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	resp := w.subscribe(ctx, t, row.query, w.tokens[as])
+	resp := w.subscribe(ctx, t, row.query, (&ask{world: w, as: as}).token(row.assistant))
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)

@@ -59,7 +59,11 @@ func (row restRow) sender(e rest.Endpoint) func(*ask) func() answerOf {
 		if row.body != nil {
 			body = row.body(a)
 		}
-		return func() answerOf { return a.do(e.Method, path, a.tokens[a.as], body) }
+		if row.form != nil {
+			raw, contentType := form(a.t, row.form...)
+			return func() answerOf { return a.send(path, a.token(row.assistant), contentType, raw) }
+		}
+		return func() answerOf { return a.do(e.Method, path, a.token(row.assistant), body) }
 	}
 }
 
@@ -112,6 +116,14 @@ func (m *matrix) row(t *testing.T, want rule, send func(*ask) func() answerOf, w
 			t.Errorf("%s: the refusal tells what is there from what is not:\n%s\n%s", as, refusals[0], refusals[1])
 		}
 	}
+}
+
+// token is the caller's, for the tenant application or the assistant.
+func (a *ask) token(assistant bool) string {
+	if assistant {
+		return a.desk[a.as]
+	}
+	return a.tokens[a.as]
 }
 
 func (a *ask) String() string {

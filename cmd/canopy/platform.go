@@ -93,7 +93,7 @@ func (p *platform) wire(ctx context.Context) error {
 	}
 	p.resolver.Verifier = token.NewVerifier(p.resolver.Issuer(), keys, p.reloadKeys(ctx, keys))
 	p.background.Go(func() { p.refreshKeys(ctx, keys) })
-	return nil
+	return p.wireAssistant(ctx)
 }
 
 func (p *platform) refreshKeys(ctx context.Context, keys *token.KeyRing) {
@@ -131,7 +131,7 @@ func (p *platform) reloadKeys(ctx context.Context, keys *token.KeyRing) func(str
 
 // worker makes the background half of the platform.
 func (p *platform) worker(sender mail.Sender) *jobs.Worker {
-	return &jobs.Worker{Store: p.store, Redis: p.queue, Bus: p.bus, Box: p.box, Mail: sender, Log: p.log}
+	return &jobs.Worker{Store: p.store, Redis: p.queue, Bus: p.bus, Box: p.box, Mail: sender, Documents: p.documents(), Log: p.log}
 }
 
 func (p *platform) close() {
@@ -140,6 +140,9 @@ func (p *platform) close() {
 	}
 	p.background.Wait()
 	p.bus.Close()
+	if p.resolver != nil && p.resolver.Blobs != nil {
+		_ = p.resolver.Blobs.Close()
+	}
 	if p.redis != nil {
 		_ = p.redis.Close()
 	}

@@ -32,6 +32,8 @@ type world struct {
 	m      resolvers.Mutation
 	q      resolvers.Query
 	tokens map[who]string
+	desk   map[who]string  // tokens for the assistant
+	owner  context.Context // of the target company's owner, for the assistant
 	homes  map[who]int64
 	target int64
 	shared int64 // a user who is in the target company and in every caller's own
@@ -54,6 +56,7 @@ func newWorld(t *testing.T) *world {
 	w.target = s.company("Coral Ports")
 	w.people()
 	w.marks()
+	w.desks()
 	return w
 }
 

@@ -37,12 +37,16 @@ type ResolverRoot interface {
 	Account() AccountResolver
 	ApiKey() ApiKeyResolver
 	AuditEvent() AuditEventResolver
+	Chunk() ChunkResolver
+	Context() ContextResolver
 	Customer() CustomerResolver
 	CustomerRef() CustomerRefResolver
+	Document() DocumentResolver
 	Mutation() MutationResolver
 	Permission() PermissionResolver
 	Query() QueryResolver
 	Role() RoleResolver
+	SearchHit() SearchHitResolver
 	Subscription() SubscriptionResolver
 	User() UserResolver
 }
@@ -62,6 +66,7 @@ type AccountResolver interface {
 	Application(ctx context.Context, obj *db.Account) (*db.Application, error)
 	Region(ctx context.Context, obj *db.Account) (*db.Region, error)
 	Permissions(ctx context.Context, obj *db.Account, first *int, after *string) (*resolvers.Connection[*db.Permission], error)
+	Contexts(ctx context.Context, obj *db.Account, first *int, after *string) (*resolvers.Connection[*db.Context], error)
 }
 type ApiKeyResolver interface {
 	User(ctx context.Context, obj *db.APIKey) (*db.User, error)
@@ -71,6 +76,22 @@ type AuditEventResolver interface {
 	ClientID(ctx context.Context, obj *db.AuditEvent) (*string, error)
 	Actor(ctx context.Context, obj *db.AuditEvent) (*db.User, error)
 	Customer(ctx context.Context, obj *db.AuditEvent) (*db.Customer, error)
+}
+type ChunkResolver interface {
+	Page(ctx context.Context, obj *db.Chunk) (*int, error)
+	Heading(ctx context.Context, obj *db.Chunk) (*string, error)
+	Row(ctx context.Context, obj *db.Chunk) (*int, error)
+	Document(ctx context.Context, obj *db.Chunk) (*db.Document, error)
+}
+type ContextResolver interface {
+	Tools(ctx context.Context, obj *db.Context) ([]*resolvers.Tool, error)
+	StarterPrompts(ctx context.Context, obj *db.Context) ([]string, error)
+
+	Deleted(ctx context.Context, obj *db.Context) (*time.Time, error)
+
+	Account(ctx context.Context, obj *db.Context) (*db.Account, error)
+	Creator(ctx context.Context, obj *db.Context) (*db.User, error)
+	Documents(ctx context.Context, obj *db.Context, first *int, after *string) (*resolvers.Connection[*db.Document], error)
 }
 type CustomerResolver interface {
 	EffectiveCanAddCustomers(ctx context.Context, obj *db.Customer) (bool, error)
@@ -87,9 +108,17 @@ type CustomerResolver interface {
 	Billing(ctx context.Context, obj *db.Customer) (*db.Billing, error)
 	Roles(ctx context.Context, obj *db.Customer) ([]*db.Role, error)
 	APIKeys(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.APIKey], error)
+	Contexts(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.Context], error)
 }
 type CustomerRefResolver interface {
 	Customer(ctx context.Context, obj *db.CustomerRef) (*db.Customer, error)
+}
+type DocumentResolver interface {
+	Error(ctx context.Context, obj *db.Document) (*string, error)
+
+	Context(ctx context.Context, obj *db.Document) (*db.Context, error)
+	Chunks(ctx context.Context, obj *db.Document, first *int, after *string) (*resolvers.Connection[*db.Chunk], error)
+	Creator(ctx context.Context, obj *db.Document) (*db.User, error)
 }
 type MutationResolver interface {
 	CreateCustomer(ctx context.Context, input resolvers.CreateCustomerInput) (*resolvers.CreateCustomerPayload, error)
@@ -111,6 +140,14 @@ type MutationResolver interface {
 	EnableTotp(ctx context.Context, input resolvers.EnableTotpInput) (*resolvers.EnableTotpPayload, error)
 	ConfirmTotp(ctx context.Context, input resolvers.ConfirmTotpInput) (*resolvers.ConfirmTotpPayload, error)
 	DisableTotp(ctx context.Context, input resolvers.DisableTotpInput) (*resolvers.DisableTotpPayload, error)
+	CreateContext(ctx context.Context, input resolvers.CreateContextInput) (*resolvers.CreateContextPayload, error)
+	UpdateContext(ctx context.Context, input resolvers.UpdateContextInput) (*resolvers.UpdateContextPayload, error)
+	DeleteContext(ctx context.Context, input resolvers.DeleteContextInput) (*resolvers.DeleteContextPayload, error)
+	ShareContext(ctx context.Context, input resolvers.ShareContextInput) (*resolvers.ShareContextPayload, error)
+	UploadDocument(ctx context.Context, input resolvers.UploadDocumentInput) (*resolvers.UploadDocumentPayload, error)
+	DeleteDocument(ctx context.Context, input resolvers.DeleteDocumentInput) (*resolvers.DeleteDocumentPayload, error)
+	ReprocessDocument(ctx context.Context, input resolvers.ReprocessDocumentInput) (*resolvers.ReprocessDocumentPayload, error)
+	ReprocessContext(ctx context.Context, input resolvers.ReprocessContextInput) (*resolvers.ReprocessContextPayload, error)
 }
 type PermissionResolver interface {
 	User(ctx context.Context, obj *db.Permission) (*db.User, error)
@@ -132,6 +169,9 @@ type QueryResolver interface {
 	Roles(ctx context.Context, customerID *relay.ID, applicationID *relay.ID) ([]*db.Role, error)
 	PermissionOptions(ctx context.Context, typeArg *relay.ID, region *relay.ID, account *relay.ID, customerID *relay.ID, all bool) (*resolvers.PermissionOptions, error)
 	AuditEvents(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.AuditEvent], error)
+	Contexts(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.Context], error)
+	Context(ctx context.Context, id relay.ID) (*db.Context, error)
+	SearchContext(ctx context.Context, contextID relay.ID, prompt string, topN *int, scoreThreshold *float64, mode resolvers.SearchMode, documentIds []*relay.ID) ([]*resolvers.SearchHit, error)
 }
 type RoleResolver interface {
 	Features(ctx context.Context, obj *db.Role) ([]string, error)
@@ -139,8 +179,12 @@ type RoleResolver interface {
 	Application(ctx context.Context, obj *db.Role) (*db.Application, error)
 	Customer(ctx context.Context, obj *db.Role) (*db.Customer, error)
 }
+type SearchHitResolver interface {
+	Document(ctx context.Context, obj *resolvers.SearchHit) (*db.Document, error)
+}
 type SubscriptionResolver interface {
 	AuditEvent(ctx context.Context) (<-chan *db.AuditEvent, error)
+	DocumentUpdated(ctx context.Context, contextID relay.ID) (<-chan *db.Document, error)
 }
 type UserResolver interface {
 	LastAccess(ctx context.Context, obj *db.User) (*time.Time, error)
@@ -173,23 +217,31 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		ec.unmarshalInputConfirmTotpInput,
 		ec.unmarshalInputCreateApiKeyInput,
+		ec.unmarshalInputCreateContextInput,
 		ec.unmarshalInputCreateCustomerInput,
 		ec.unmarshalInputCreatePermissionInput,
 		ec.unmarshalInputCreateRoleInput,
 		ec.unmarshalInputCreateUserInput,
+		ec.unmarshalInputDeleteContextInput,
+		ec.unmarshalInputDeleteDocumentInput,
 		ec.unmarshalInputDeletePermissionInput,
 		ec.unmarshalInputDeleteRoleInput,
 		ec.unmarshalInputDisableTotpInput,
 		ec.unmarshalInputEnableTotpInput,
+		ec.unmarshalInputReprocessContextInput,
+		ec.unmarshalInputReprocessDocumentInput,
 		ec.unmarshalInputResendInvitationInput,
 		ec.unmarshalInputRevokeApiKeyInput,
 		ec.unmarshalInputRotateApiKeySecretInput,
 		ec.unmarshalInputSaveBillingInput,
 		ec.unmarshalInputSetAccountDisabledInput,
+		ec.unmarshalInputShareContextInput,
 		ec.unmarshalInputTogglePermissionInput,
+		ec.unmarshalInputUpdateContextInput,
 		ec.unmarshalInputUpdateCustomerInput,
 		ec.unmarshalInputUpdatePermissionInput,
 		ec.unmarshalInputUpdateRoleInput,
+		ec.unmarshalInputUploadDocumentInput,
 	)
 	first := true
 
@@ -301,6 +353,9 @@ scalar DateTime
 "Any JSON value."
 scalar JSON
 
+"A file, sent as the GraphQL multipart request specification says."
+scalar Upload
+
 "An object with a global id."
 interface Node {
   "Global, opaque id: the argument of ` + "`" + `node` + "`" + `, and of every argument of the type ID."
@@ -395,6 +450,13 @@ type Customer implements Node {
     "Cursor of the row before the first."
     after: String
   ): ApiKeyConnection!
+  "The contexts of the company that the token serves: those of its own account. Assistant, ` + "`" + `context.read` + "`" + `."
+  contexts(
+    "How many, at most 200; 50 by default."
+    first: Int
+    "Cursor of the row before the first."
+    after: String
+  ): ContextConnection!
 }
 
 "What everyone below sees of a company."
@@ -683,6 +745,13 @@ type Account implements Node {
     "Cursor of the row before the first."
     after: String
   ): PermissionConnection!
+  "The contexts of the account, when the token stands on it; a company above uses a token for the account. Assistant, ` + "`" + `context.read` + "`" + `."
+  contexts(
+    "How many, at most 200; 50 by default."
+    first: Int
+    "Cursor of the row before the first."
+    after: String
+  ): ContextConnection!
 }
 
 "A page of accounts."
@@ -821,6 +890,261 @@ type AuditEventEdge {
 }
 
 # ---------------------------------------------------------------------------------------------
+# Contexts and documents
+
+"A context (custom assistant): instructions, and documents to search."
+type Context implements Node {
+  "Global id."
+  id: ID!
+  "Context id."
+  databaseId: Int!
+  "Display name."
+  name: String!
+  "System instructions that define the behaviour."
+  description: String!
+  "What it is for, in short."
+  caption: String!
+  "User who made it; null when that user is gone."
+  userId: Int
+  "Account that it belongs to."
+  accountId: Int!
+  "Model that its documents are embedded with. ` + "`" + `canopy-lexical-1` + "`" + ` is the embedded one: it finds shared words, not meaning."
+  embeddingModel: String!
+  "Largest size of all documents together, in bytes."
+  maxSize: Int!
+  "Hits of a search."
+  topN: Int!
+  "Smallest similarity of a hit, 0 to 1. A threshold belongs to a model: those of ` + "`" + `canopy-lexical-1` + "`" + ` are low."
+  scoreThreshold: Float!
+  "Tokens of a chunk."
+  chunkSize: Int!
+  "Part of a chunk that neighbours share, 0 to 1."
+  overlap: Float!
+  "The tool definitions as JSON, as they were sent."
+  toolsJson: String!
+  "The tool definitions."
+  tools: [ContextTool!]!
+  "Conversation starters."
+  starterPrompts: [String!]!
+  "0: private, for its creator, the account's owners and API keys; 1: shared with everyone on the account."
+  shareState: Int!
+  "One emoji; empty when there is none."
+  icon: String!
+  "When it was deleted; always null, as a deleted context is gone."
+  deleted: DateTime
+  "When it was made."
+  created: DateTime!
+  "Account that it belongs to."
+  account: Account
+  "User who made it; null when that user is gone, and beyond the caller's reach."
+  creator: User
+  "The documents, by id. Assistant, ` + "`" + `context.read` + "`" + `."
+  documents(
+    "How many, at most 200; 50 by default."
+    first: Int
+    "Cursor of the row before the first."
+    after: String
+  ): DocumentConnection!
+}
+
+"One page of contexts."
+type ContextConnection {
+  "The rows with their cursors."
+  edges: [ContextEdge!]!
+  "The rows."
+  nodes: [Context!]!
+  "Where the page begins and ends."
+  pageInfo: PageInfo!
+  "How many rows the whole list has."
+  totalCount: Int!
+}
+
+"A context in a page."
+type ContextEdge {
+  "Place of the row."
+  cursor: String!
+  "The row."
+  node: Context!
+}
+
+"A tool that a context's model may call."
+type ContextTool {
+  "Unique within the context."
+  id: Int!
+  "Function name used by the model."
+  name: String!
+  "When and how to use it."
+  description: String!
+  "Always ` + "`" + `Run Agent` + "`" + `."
+  action: String!
+  "Agent to run."
+  agentId: Int!
+  "Inputs."
+  parameters: [ContextToolParameter!]!
+}
+
+"An input of a tool."
+type ContextToolParameter {
+  "Name passed to the agent."
+  paramName: String!
+  "` + "`" + `string` + "`" + `, ` + "`" + `integer` + "`" + ` or ` + "`" + `boolean` + "`" + `."
+  type: String!
+  "It must be given."
+  required: Boolean!
+  "What it is."
+  description: String!
+}
+
+"How far the processing of a document has come."
+enum DocumentStatus {
+  "Waits for a worker."
+  pending
+  "Is being processed."
+  processing
+  "Can be searched."
+  ready
+  "Could not be processed: see ` + "`" + `error` + "`" + `."
+  failed
+}
+
+"An uploaded document."
+type Document implements Node {
+  "Global id."
+  id: ID!
+  "Document id."
+  databaseId: Int!
+  "Context that it belongs to."
+  contextId: Int!
+  "Storage name, a UUID."
+  fileName: String!
+  "Name at upload."
+  originalName: String!
+  "Name to show; it tells documents of equal names apart."
+  displayName: String!
+  "Counts the context's documents of equal names from 0."
+  nameIndex: Int!
+  "MIME type."
+  contentType: String!
+  "SHA-256 of the file, hexadecimal."
+  contentHash: String!
+  "Bytes."
+  size: Int!
+  "How far the processing has come."
+  status: DocumentStatus!
+  "Part of the processing that is done, 0 to 1."
+  progress: Float!
+  "What went wrong, for a person; null when nothing did."
+  error: String
+  "Chunks of a ready document."
+  chunkCount: Int!
+  "When it was uploaded."
+  created: DateTime!
+  "User who uploaded it; null when that user is gone."
+  createdBy: Int
+  "When its processing began; null before."
+  started: DateTime
+  "When its processing ended; null before."
+  completed: DateTime
+  "Context that it belongs to."
+  context: Context!
+  "The chunks of a ready document, in their order. Assistant, ` + "`" + `context.read` + "`" + `."
+  chunks(
+    "How many, at most 200; 50 by default."
+    first: Int
+    "Cursor of the row before the first."
+    after: String
+  ): ChunkConnection!
+  "User who uploaded it; null when that user is gone, and beyond the caller's reach."
+  creator: User
+}
+
+"One page of documents."
+type DocumentConnection {
+  "The rows with their cursors."
+  edges: [DocumentEdge!]!
+  "The rows."
+  nodes: [Document!]!
+  "Where the page begins and ends."
+  pageInfo: PageInfo!
+  "How many rows the whole list has."
+  totalCount: Int!
+}
+
+"A document in a page."
+type DocumentEdge {
+  "Place of the row."
+  cursor: String!
+  "The row."
+  node: Document!
+}
+
+"A piece of a document's text, as it is searched."
+type Chunk implements Node {
+  "Global id."
+  id: ID!
+  "Chunk id."
+  databaseId: Int!
+  "Counts the document's chunks from 0."
+  position: Int!
+  "The text."
+  content: String!
+  "Bytes at the beginning of ` + "`" + `content` + "`" + `, in UTF-8, that stand in earlier chunks, too."
+  overlapBytes: Int!
+  "Tokens of ` + "`" + `content` + "`" + ` (cl100k_base)."
+  tokens: Int!
+  "Page that it begins on, counted from 1; null where there are none."
+  page: Int
+  "Heading that it begins under; null where there is none."
+  heading: String
+  "Row of the table that it begins with, counted from 1; null where there are none."
+  row: Int
+  "Document that it is a piece of."
+  document: Document!
+}
+
+"One page of chunks."
+type ChunkConnection {
+  "The rows with their cursors."
+  edges: [ChunkEdge!]!
+  "The rows."
+  nodes: [Chunk!]!
+  "Where the page begins and ends."
+  pageInfo: PageInfo!
+  "How many rows the whole list has."
+  totalCount: Int!
+}
+
+"A chunk in a page."
+type ChunkEdge {
+  "Place of the row."
+  cursor: String!
+  "The row."
+  node: Chunk!
+}
+
+"What a search compares."
+enum SearchMode {
+  "The vectors of the context's model."
+  SEMANTIC
+  "Shared words, whatever the context's model."
+  LEXICAL
+  "Both rankings, by reciprocal rank fusion."
+  HYBRID
+}
+
+"A found chunk."
+type SearchHit {
+  "Cosine similarity with the prompt, 0 to 1; in the mode ` + "`" + `HYBRID` + "`" + ` the sum of the reciprocal ranks."
+  similarity: Float!
+  "The chunk's text."
+  content: String!
+  "Document that it is a piece of."
+  document: Document!
+  "The chunk."
+  chunk: Chunk!
+}
+
+# ---------------------------------------------------------------------------------------------
 # The caller
 
 "Who the token stands for."
@@ -931,6 +1255,33 @@ type Query {
     "Cursor of the row before the first."
     after: String
   ): AuditEventConnection!
+  "The contexts of the token's account that the caller may see, by id. Assistant, ` + "`" + `context.read` + "`" + `."
+  contexts(
+    "How many, at most 200; 50 by default."
+    first: Int
+    "Cursor of the row before the first."
+    after: String
+  ): ContextConnection!
+  "A context of the token's account; NOT_FOUND for any other. Assistant, ` + "`" + `context.read` + "`" + `."
+  context(
+    "Global id or integer."
+    id: ID!
+  ): Context!
+  "The chunks of a context's ready documents that are closest to a prompt, best first. Assistant, ` + "`" + `context.read` + "`" + `."
+  searchContext(
+    "The context."
+    contextId: ID!
+    "What to look for."
+    prompt: String!
+    "How many hits at most, 1 to 100; the context's own number when left out."
+    topN: Int
+    "Smallest similarity, 0 to 1; the context's own when left out. In the mode ` + "`" + `HYBRID` + "`" + ` it is the model's."
+    scoreThreshold: Float
+    "What to compare."
+    mode: SearchMode! = SEMANTIC
+    "Only these documents; all when left out."
+    documentIds: [ID!]
+  ): [SearchHit!]!
 }
 
 "What can be changed. Each change takes one input and gives what it changed."
@@ -976,12 +1327,37 @@ type Mutation {
   confirmTotp("The code." input: ConfirmTotpInput!): ConfirmTotpPayload!
   "Turns the caller's two-factor off, with a code, for a token of a person's login. Any application."
   disableTotp("The code." input: DisableTotpInput!): DisableTotpPayload!
+  "Makes a context on the token's account. Assistant, ` + "`" + `context.write` + "`" + `."
+  createContext("The context." input: CreateContextInput!): CreateContextPayload!
+  """
+  Changes a context. Another ` + "`" + `chunkSize` + "`" + ` or ` + "`" + `overlap` + "`" + ` holds for documents processed from now on (see
+  ` + "`" + `reprocessContext` + "`" + `); another ` + "`" + `embeddingModel` + "`" + ` has all documents processed anew at once. Assistant,
+  ` + "`" + `context.write` + "`" + `.
+  """
+  updateContext("The change." input: UpdateContextInput!): UpdateContextPayload!
+  "Removes a context with its documents. Assistant, ` + "`" + `context.write` + "`" + `."
+  deleteContext("The context." input: DeleteContextInput!): DeleteContextPayload!
+  "Makes a context private or shared. Assistant, ` + "`" + `context.write` + "`" + `."
+  shareContext("The context." input: ShareContextInput!): ShareContextPayload!
+  """
+  Stores a document (.pdf, .docx, .doc, .txt, .md, .csv) and has it processed; ` + "`" + `documentUpdated` + "`" + ` tells
+  how that goes. Assistant, ` + "`" + `context.write` + "`" + `.
+  """
+  uploadDocument("The document." input: UploadDocumentInput!): UploadDocumentPayload!
+  "Removes a document. Assistant, ` + "`" + `context.write` + "`" + `."
+  deleteDocument("The document." input: DeleteDocumentInput!): DeleteDocumentPayload!
+  "Has a document processed anew, with its context's present settings. Assistant, ` + "`" + `context.write` + "`" + `."
+  reprocessDocument("The document." input: ReprocessDocumentInput!): ReprocessDocumentPayload!
+  "Has all documents of a context processed anew, with its present settings. Assistant, ` + "`" + `context.write` + "`" + `."
+  reprocessContext("The context." input: ReprocessContextInput!): ReprocessContextPayload!
 }
 
 "What can be listened to, over SSE or graphql-transport-ws. Ends when the token does."
 type Subscription {
   "Changes within reach, as they happen. Tenant, ` + "`" + `audit.read` + "`" + `."
   auditEvent: AuditEvent!
+  "The documents of a context as their processing goes on. Assistant, ` + "`" + `context.read` + "`" + `."
+  documentUpdated("The context." contextId: ID!): Document!
 }
 
 # ---------------------------------------------------------------------------------------------
@@ -1322,6 +1698,138 @@ type DisableTotpPayload {
   "The caller."
   user: User!
 }
+
+"A new context."
+input CreateContextInput {
+  "Display name."
+  name: String!
+  "System instructions that define the behaviour."
+  description: String!
+  "What it is for, in short."
+  caption: String!
+  "The tool definitions as a JSON array, kept as it is."
+  toolsJson: String! = "[]"
+  "Conversation starters; generated when left out."
+  starterPrompts: [String!]
+}
+
+"The new context."
+type CreateContextPayload {
+  "The context."
+  context: Context!
+}
+
+"A change of a context; what is left out is kept."
+input UpdateContextInput {
+  "The context."
+  id: ID!
+  "Display name."
+  name: String
+  "System instructions that define the behaviour."
+  description: String
+  "What it is for, in short."
+  caption: String
+  "The tool definitions as a JSON array."
+  toolsJson: String
+  "Conversation starters."
+  starterPrompts: [String!]
+  "Hits of a search, 1 to 100."
+  topN: Int
+  "Smallest similarity of a hit, 0 to 1."
+  scoreThreshold: Float
+  "Tokens of a chunk, 16 to 8192."
+  chunkSize: Int
+  "Part of a chunk that neighbours share, 0 to 1."
+  overlap: Float
+  "A model that is configured on the server."
+  embeddingModel: String
+}
+
+"The changed context."
+type UpdateContextPayload {
+  "The context."
+  context: Context!
+}
+
+"A context to remove."
+input DeleteContextInput {
+  "The context."
+  id: ID!
+}
+
+"The removed context."
+type DeleteContextPayload {
+  "Its global id."
+  deletedId: ID!
+}
+
+"Who may see a context."
+input ShareContextInput {
+  "The context."
+  id: ID!
+  "0: private; 1: shared."
+  shareState: Int!
+  "A single emoji; kept when left out."
+  icon: String
+}
+
+"The changed context."
+type ShareContextPayload {
+  "The context."
+  context: Context!
+}
+
+"A document for a context."
+input UploadDocumentInput {
+  "The context."
+  contextId: ID!
+  "The file."
+  file: Upload!
+}
+
+"The stored document."
+type UploadDocumentPayload {
+  "The document, whose processing is pending."
+  document: Document!
+}
+
+"A document to remove."
+input DeleteDocumentInput {
+  "The document."
+  id: ID!
+  "The context that it must belong to; any of the caller's when left out."
+  contextId: ID
+}
+
+"The removed document."
+type DeleteDocumentPayload {
+  "Its global id."
+  deletedId: ID!
+}
+
+"A document to process anew."
+input ReprocessDocumentInput {
+  "The document."
+  id: ID!
+}
+
+"The document at the beginning of its processing."
+type ReprocessDocumentPayload {
+  "The document."
+  document: Document!
+}
+
+"A context whose documents are to be processed anew."
+input ReprocessContextInput {
+  "The context."
+  id: ID!
+}
+
+"The context at the beginning of its documents' processing."
+type ReprocessContextPayload {
+  "The context."
+  context: Context!
+}
 `, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
@@ -1360,6 +1868,8 @@ func (ec *executionContext) childFields_Account(ctx context.Context, field graph
 		return ec.fieldContext_Account_region(ctx, field)
 	case "permissions":
 		return ec.fieldContext_Account_permissions(ctx, field)
+	case "contexts":
+		return ec.fieldContext_Account_contexts(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Account", field.Name)
 }
@@ -1544,12 +2054,170 @@ func (ec *executionContext) childFields_Billing(ctx context.Context, field graph
 	return nil, fmt.Errorf("no field named %q was found under type Billing", field.Name)
 }
 
+func (ec *executionContext) childFields_Chunk(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Chunk_id(ctx, field)
+	case "databaseId":
+		return ec.fieldContext_Chunk_databaseId(ctx, field)
+	case "position":
+		return ec.fieldContext_Chunk_position(ctx, field)
+	case "content":
+		return ec.fieldContext_Chunk_content(ctx, field)
+	case "overlapBytes":
+		return ec.fieldContext_Chunk_overlapBytes(ctx, field)
+	case "tokens":
+		return ec.fieldContext_Chunk_tokens(ctx, field)
+	case "page":
+		return ec.fieldContext_Chunk_page(ctx, field)
+	case "heading":
+		return ec.fieldContext_Chunk_heading(ctx, field)
+	case "row":
+		return ec.fieldContext_Chunk_row(ctx, field)
+	case "document":
+		return ec.fieldContext_Chunk_document(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Chunk", field.Name)
+}
+
+func (ec *executionContext) childFields_ChunkConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_ChunkConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_ChunkConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_ChunkConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_ChunkConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChunkConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_ChunkEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_ChunkEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_ChunkEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChunkEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_ConfirmTotpPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "user":
 		return ec.fieldContext_ConfirmTotpPayload_user(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ConfirmTotpPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Context(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Context_id(ctx, field)
+	case "databaseId":
+		return ec.fieldContext_Context_databaseId(ctx, field)
+	case "name":
+		return ec.fieldContext_Context_name(ctx, field)
+	case "description":
+		return ec.fieldContext_Context_description(ctx, field)
+	case "caption":
+		return ec.fieldContext_Context_caption(ctx, field)
+	case "userId":
+		return ec.fieldContext_Context_userId(ctx, field)
+	case "accountId":
+		return ec.fieldContext_Context_accountId(ctx, field)
+	case "embeddingModel":
+		return ec.fieldContext_Context_embeddingModel(ctx, field)
+	case "maxSize":
+		return ec.fieldContext_Context_maxSize(ctx, field)
+	case "topN":
+		return ec.fieldContext_Context_topN(ctx, field)
+	case "scoreThreshold":
+		return ec.fieldContext_Context_scoreThreshold(ctx, field)
+	case "chunkSize":
+		return ec.fieldContext_Context_chunkSize(ctx, field)
+	case "overlap":
+		return ec.fieldContext_Context_overlap(ctx, field)
+	case "toolsJson":
+		return ec.fieldContext_Context_toolsJson(ctx, field)
+	case "tools":
+		return ec.fieldContext_Context_tools(ctx, field)
+	case "starterPrompts":
+		return ec.fieldContext_Context_starterPrompts(ctx, field)
+	case "shareState":
+		return ec.fieldContext_Context_shareState(ctx, field)
+	case "icon":
+		return ec.fieldContext_Context_icon(ctx, field)
+	case "deleted":
+		return ec.fieldContext_Context_deleted(ctx, field)
+	case "created":
+		return ec.fieldContext_Context_created(ctx, field)
+	case "account":
+		return ec.fieldContext_Context_account(ctx, field)
+	case "creator":
+		return ec.fieldContext_Context_creator(ctx, field)
+	case "documents":
+		return ec.fieldContext_Context_documents(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Context", field.Name)
+}
+
+func (ec *executionContext) childFields_ContextConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_ContextConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_ContextConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_ContextConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_ContextConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ContextConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_ContextEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_ContextEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_ContextEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ContextEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_ContextTool(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ContextTool_id(ctx, field)
+	case "name":
+		return ec.fieldContext_ContextTool_name(ctx, field)
+	case "description":
+		return ec.fieldContext_ContextTool_description(ctx, field)
+	case "action":
+		return ec.fieldContext_ContextTool_action(ctx, field)
+	case "agentId":
+		return ec.fieldContext_ContextTool_agentId(ctx, field)
+	case "parameters":
+		return ec.fieldContext_ContextTool_parameters(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ContextTool", field.Name)
+}
+
+func (ec *executionContext) childFields_ContextToolParameter(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "paramName":
+		return ec.fieldContext_ContextToolParameter_paramName(ctx, field)
+	case "type":
+		return ec.fieldContext_ContextToolParameter_type(ctx, field)
+	case "required":
+		return ec.fieldContext_ContextToolParameter_required(ctx, field)
+	case "description":
+		return ec.fieldContext_ContextToolParameter_description(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ContextToolParameter", field.Name)
 }
 
 func (ec *executionContext) childFields_CreateApiKeyPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1562,6 +2230,14 @@ func (ec *executionContext) childFields_CreateApiKeyPayload(ctx context.Context,
 		return ec.fieldContext_CreateApiKeyPayload_clientSecret(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CreateApiKeyPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CreateContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "context":
+		return ec.fieldContext_CreateContextPayload_context(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateContextPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_CreateCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1642,6 +2318,8 @@ func (ec *executionContext) childFields_Customer(ctx context.Context, field grap
 		return ec.fieldContext_Customer_roles(ctx, field)
 	case "apiKeys":
 		return ec.fieldContext_Customer_apiKeys(ctx, field)
+	case "contexts":
+		return ec.fieldContext_Customer_contexts(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Customer", field.Name)
 }
@@ -1686,6 +2364,22 @@ func (ec *executionContext) childFields_CustomerRef(ctx context.Context, field g
 	return nil, fmt.Errorf("no field named %q was found under type CustomerRef", field.Name)
 }
 
+func (ec *executionContext) childFields_DeleteContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_DeleteContextPayload_deletedId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteContextPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteDocumentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_DeleteDocumentPayload_deletedId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteDocumentPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_DeletePermissionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "deletedId":
@@ -1708,6 +2402,78 @@ func (ec *executionContext) childFields_DisableTotpPayload(ctx context.Context, 
 		return ec.fieldContext_DisableTotpPayload_user(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DisableTotpPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Document(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Document_id(ctx, field)
+	case "databaseId":
+		return ec.fieldContext_Document_databaseId(ctx, field)
+	case "contextId":
+		return ec.fieldContext_Document_contextId(ctx, field)
+	case "fileName":
+		return ec.fieldContext_Document_fileName(ctx, field)
+	case "originalName":
+		return ec.fieldContext_Document_originalName(ctx, field)
+	case "displayName":
+		return ec.fieldContext_Document_displayName(ctx, field)
+	case "nameIndex":
+		return ec.fieldContext_Document_nameIndex(ctx, field)
+	case "contentType":
+		return ec.fieldContext_Document_contentType(ctx, field)
+	case "contentHash":
+		return ec.fieldContext_Document_contentHash(ctx, field)
+	case "size":
+		return ec.fieldContext_Document_size(ctx, field)
+	case "status":
+		return ec.fieldContext_Document_status(ctx, field)
+	case "progress":
+		return ec.fieldContext_Document_progress(ctx, field)
+	case "error":
+		return ec.fieldContext_Document_error(ctx, field)
+	case "chunkCount":
+		return ec.fieldContext_Document_chunkCount(ctx, field)
+	case "created":
+		return ec.fieldContext_Document_created(ctx, field)
+	case "createdBy":
+		return ec.fieldContext_Document_createdBy(ctx, field)
+	case "started":
+		return ec.fieldContext_Document_started(ctx, field)
+	case "completed":
+		return ec.fieldContext_Document_completed(ctx, field)
+	case "context":
+		return ec.fieldContext_Document_context(ctx, field)
+	case "chunks":
+		return ec.fieldContext_Document_chunks(ctx, field)
+	case "creator":
+		return ec.fieldContext_Document_creator(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Document", field.Name)
+}
+
+func (ec *executionContext) childFields_DocumentConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_DocumentConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_DocumentConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_DocumentConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_DocumentConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DocumentConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_DocumentEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_DocumentEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_DocumentEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DocumentEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_EnableTotpPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1878,6 +2644,22 @@ func (ec *executionContext) childFields_Region(ctx context.Context, field graphq
 	return nil, fmt.Errorf("no field named %q was found under type Region", field.Name)
 }
 
+func (ec *executionContext) childFields_ReprocessContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "context":
+		return ec.fieldContext_ReprocessContextPayload_context(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReprocessContextPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_ReprocessDocumentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "document":
+		return ec.fieldContext_ReprocessDocumentPayload_document(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReprocessDocumentPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_ResendInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "user":
@@ -1944,6 +2726,20 @@ func (ec *executionContext) childFields_SaveBillingPayload(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type SaveBillingPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_SearchHit(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "similarity":
+		return ec.fieldContext_SearchHit_similarity(ctx, field)
+	case "content":
+		return ec.fieldContext_SearchHit_content(ctx, field)
+	case "document":
+		return ec.fieldContext_SearchHit_document(ctx, field)
+	case "chunk":
+		return ec.fieldContext_SearchHit_chunk(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SearchHit", field.Name)
+}
+
 func (ec *executionContext) childFields_SetAccountDisabledPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "account":
@@ -1952,12 +2748,28 @@ func (ec *executionContext) childFields_SetAccountDisabledPayload(ctx context.Co
 	return nil, fmt.Errorf("no field named %q was found under type SetAccountDisabledPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_ShareContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "context":
+		return ec.fieldContext_ShareContextPayload_context(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ShareContextPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_TogglePermissionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "permission":
 		return ec.fieldContext_TogglePermissionPayload_permission(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TogglePermissionPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UpdateContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "context":
+		return ec.fieldContext_UpdateContextPayload_context(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpdateContextPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_UpdateCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1982,6 +2794,14 @@ func (ec *executionContext) childFields_UpdateRolePayload(ctx context.Context, f
 		return ec.fieldContext_UpdateRolePayload_role(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UpdateRolePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UploadDocumentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "document":
+		return ec.fieldContext_UploadDocumentPayload_document(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UploadDocumentPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_User(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2154,7 +2974,51 @@ func (ec *executionContext) childFields___Type(ctx context.Context, field graphq
 
 // region    ***************************** args.gotpl *****************************
 
+func (ec *executionContext) field_Account_contexts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_Account_permissions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Context_documents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
@@ -2242,6 +3106,28 @@ func (ec *executionContext) field_Customer_children_args(ctx context.Context, ra
 	return args, nil
 }
 
+func (ec *executionContext) field_Customer_contexts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_Customer_descendants_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2294,6 +3180,28 @@ func (ec *executionContext) field_Customer_users_args(ctx context.Context, rawAr
 	return args, nil
 }
 
+func (ec *executionContext) field_Document_chunks_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_confirmTotp_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2314,6 +3222,20 @@ func (ec *executionContext) field_Mutation_createApiKey_args(ctx context.Context
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.CreateAPIKeyInput, error) {
 			return ec.unmarshalNCreateApiKeyInput2canopyᚋresolversᚐCreateAPIKeyInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_createContext_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.CreateContextInput, error) {
+			return ec.unmarshalNCreateContextInput2canopyᚋresolversᚐCreateContextInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2378,6 +3300,34 @@ func (ec *executionContext) field_Mutation_createUser_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_deleteContext_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.DeleteContextInput, error) {
+			return ec.unmarshalNDeleteContextInput2canopyᚋresolversᚐDeleteContextInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteDocument_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.DeleteDocumentInput, error) {
+			return ec.unmarshalNDeleteDocumentInput2canopyᚋresolversᚐDeleteDocumentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_deletePermission_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2426,6 +3376,34 @@ func (ec *executionContext) field_Mutation_enableTotp_args(ctx context.Context, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.EnableTotpInput, error) {
 			return ec.unmarshalNEnableTotpInput2canopyᚋresolversᚐEnableTotpInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_reprocessContext_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.ReprocessContextInput, error) {
+			return ec.unmarshalNReprocessContextInput2canopyᚋresolversᚐReprocessContextInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_reprocessDocument_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.ReprocessDocumentInput, error) {
+			return ec.unmarshalNReprocessDocumentInput2canopyᚋresolversᚐReprocessDocumentInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2504,12 +3482,40 @@ func (ec *executionContext) field_Mutation_setAccountDisabled_args(ctx context.C
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_shareContext_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.ShareContextInput, error) {
+			return ec.unmarshalNShareContextInput2canopyᚋresolversᚐShareContextInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_togglePermission_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.TogglePermissionInput, error) {
 			return ec.unmarshalNTogglePermissionInput2canopyᚋresolversᚐTogglePermissionInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updateContext_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.UpdateContextInput, error) {
+			return ec.unmarshalNUpdateContextInput2canopyᚋresolversᚐUpdateContextInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2560,6 +3566,20 @@ func (ec *executionContext) field_Mutation_updateRole_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_uploadDocument_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.UploadDocumentInput, error) {
+			return ec.unmarshalNUploadDocumentInput2canopyᚋresolversᚐUploadDocumentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query___type_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2589,6 +3609,42 @@ func (ec *executionContext) field_Query_account_args(ctx context.Context, rawArg
 }
 
 func (ec *executionContext) field_Query_auditEvents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_context_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (relay.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_contexts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
@@ -2748,6 +3804,60 @@ func (ec *executionContext) field_Query_roles_args(ctx context.Context, rawArgs 
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_searchContext_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "contextId",
+		func(ctx context.Context, v any) (relay.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["contextId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "prompt",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["prompt"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "topN",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["topN"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "scoreThreshold",
+		func(ctx context.Context, v any) (*float64, error) {
+			return ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["scoreThreshold"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "mode",
+		func(ctx context.Context, v any) (resolvers.SearchMode, error) {
+			return ec.unmarshalNSearchMode2canopyᚋresolversᚐSearchMode(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["mode"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "documentIds",
+		func(ctx context.Context, v any) ([]*relay.ID, error) {
+			return ec.unmarshalOID2ᚕᚖcanopyᚋinternalᚋrelayᚐIDᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["documentIds"] = arg5
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_user_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2759,6 +3869,20 @@ func (ec *executionContext) field_Query_user_args(ctx context.Context, rawArgs m
 		return nil, err
 	}
 	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Subscription_documentUpdated_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "contextId",
+		func(ctx context.Context, v any) (relay.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["contextId"] = arg0
 	return args, nil
 }
 
@@ -3230,6 +4354,50 @@ func (ec *executionContext) fieldContext_Account_permissions(ctx context.Context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Account_permissions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Account_contexts(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Account_contexts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Account().Contexts(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
+			return ec.marshalNContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Account_contexts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Account",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ContextConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Account_contexts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -4760,6 +5928,419 @@ func (ec *executionContext) fieldContext_Billing_countryCode(_ context.Context, 
 	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Chunk_id(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Chunk_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Chunk_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Chunk", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Chunk_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Chunk_databaseId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Chunk_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Chunk_position(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Chunk_position(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Position, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Chunk_position(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Chunk_content(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Chunk_content(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Content, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Chunk_content(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Chunk_overlapBytes(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Chunk_overlapBytes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OverlapBytes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Chunk_overlapBytes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Chunk_tokens(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Chunk_tokens(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Tokens, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Chunk_tokens(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Chunk_page(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Chunk_page(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Chunk().Page(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Chunk_page(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Chunk", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Chunk_heading(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Chunk_heading(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Chunk().Heading(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Chunk_heading(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Chunk", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Chunk_row(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Chunk_row(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Chunk().Row(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Chunk_row(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Chunk", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Chunk_document(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Chunk_document(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Chunk().Document(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Document) graphql.Marshaler {
+			return ec.marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Chunk_document(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Chunk",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Document(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ChunkConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChunkConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Chunk]) graphql.Marshaler {
+			return ec.marshalNChunkEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ChunkConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChunkConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ChunkEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ChunkConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChunkConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Chunk) graphql.Marshaler {
+			return ec.marshalNChunk2ᚕᚖcanopyᚋdbᚐChunkᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ChunkConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChunkConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Chunk(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ChunkConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChunkConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ChunkConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChunkConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ChunkConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChunkConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ChunkConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ChunkConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ChunkEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Chunk]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChunkEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ChunkEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ChunkEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ChunkEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Chunk]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChunkEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Chunk) graphql.Marshaler {
+			return ec.marshalNChunk2ᚖcanopyᚋdbᚐChunk(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ChunkEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChunkEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Chunk(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _ConfirmTotpPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.ConfirmTotpPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4790,6 +6371,996 @@ func (ec *executionContext) fieldContext_ConfirmTotpPayload_user(_ context.Conte
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Context_id(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Context_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_databaseId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Context_name(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Context_description(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Context_caption(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_caption(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Caption, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_caption(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Context_userId(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_userId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Context_userId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Context_accountId(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_accountId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AccountID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_accountId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Context_embeddingModel(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_embeddingModel(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EmbeddingModel, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_embeddingModel(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Context_maxSize(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_maxSize(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxSize, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_maxSize(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Context_topN(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_topN(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TopN, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_topN(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Context_scoreThreshold(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_scoreThreshold(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ScoreThreshold, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_scoreThreshold(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _Context_chunkSize(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_chunkSize(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ChunkSize, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_chunkSize(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Context_overlap(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_overlap(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Overlap, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_overlap(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _Context_toolsJson(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_toolsJson(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ToolsJSON, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_toolsJson(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Context_tools(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_tools(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Context().Tools(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.Tool) graphql.Marshaler {
+			return ec.marshalNContextTool2ᚕᚖcanopyᚋresolversᚐToolᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_tools(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Context",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ContextTool(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Context_starterPrompts(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_starterPrompts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Context().StarterPrompts(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_starterPrompts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Context_shareState(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_shareState(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ShareState, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_shareState(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Context_icon(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_icon(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Icon, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_icon(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Context_deleted(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_deleted(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Context().Deleted(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Context_deleted(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, true, true, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Context_created(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_created(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_created(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Context_account(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_account(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Context().Account(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Account) graphql.Marshaler {
+			return ec.marshalOAccount2ᚖcanopyᚋdbᚐAccount(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Context_account(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Context",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Account(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Context_creator(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_creator(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Context().Creator(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
+			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Context_creator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Context",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Context_documents(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_documents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Context().Documents(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Document]) graphql.Marshaler {
+			return ec.marshalNDocumentConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_documents(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Context",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DocumentConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Context_documents_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ContextConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Context]) graphql.Marshaler {
+			return ec.marshalNContextEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ContextConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ContextEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ContextConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Context) graphql.Marshaler {
+			return ec.marshalNContext2ᚕᚖcanopyᚋdbᚐContextᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ContextConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Context(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ContextConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ContextConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ContextConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContextConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ContextEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Context]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContextEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ContextEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Context]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
+			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ContextEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Context(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ContextTool_id(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextTool_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextTool_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ContextTool_name(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextTool_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextTool_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ContextTool_description(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextTool_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextTool_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ContextTool_action(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextTool_action(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Action, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextTool_action(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ContextTool_agentId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextTool_agentId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AgentID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextTool_agentId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ContextTool_parameters(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextTool_parameters(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Parameters, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.ToolParameter) graphql.Marshaler {
+			return ec.marshalNContextToolParameter2ᚕᚖcanopyᚋresolversᚐToolParameterᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextTool_parameters(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ContextTool",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ContextToolParameter(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ContextToolParameter_paramName(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextToolParameter_paramName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ParamName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextToolParameter_paramName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContextToolParameter", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ContextToolParameter_type(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextToolParameter_type(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextToolParameter_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContextToolParameter", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ContextToolParameter_required(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextToolParameter_required(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Required, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextToolParameter_required(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContextToolParameter", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _ContextToolParameter_description(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextToolParameter_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContextToolParameter_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContextToolParameter", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CreateApiKeyPayload_apiKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAPIKeyPayload) (ret graphql.Marshaler) {
@@ -4868,6 +7439,38 @@ func (ec *executionContext) _CreateApiKeyPayload_clientSecret(ctx context.Contex
 }
 func (ec *executionContext) fieldContext_CreateApiKeyPayload_clientSecret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CreateApiKeyPayload", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CreateContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateContextPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CreateContextPayload_context(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Context, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
+			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CreateContextPayload_context(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CreateContextPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Context(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _CreateCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateCustomerPayload) (ret graphql.Marshaler) {
@@ -5663,6 +8266,50 @@ func (ec *executionContext) fieldContext_Customer_apiKeys(ctx context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _Customer_contexts(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Customer_contexts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Customer().Contexts(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
+			return ec.marshalNContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Customer_contexts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Customer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ContextConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Customer_contexts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CustomerConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5961,6 +8608,52 @@ func (ec *executionContext) fieldContext_CustomerRef_customer(_ context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _DeleteContextPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteContextPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteContextPayload_deletedId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteContextPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteContextPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteDocumentPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteDocumentPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteDocumentPayload_deletedId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteDocumentPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteDocumentPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _DeletePermissionPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeletePermissionPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -6034,6 +8727,702 @@ func (ec *executionContext) fieldContext_DisableTotpPayload_user(_ context.Conte
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Document_id(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Document_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_databaseId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Document_contextId(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_contextId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ContextID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_contextId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Document_fileName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_fileName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FileName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_fileName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Document_originalName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_originalName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OriginalName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_originalName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Document_displayName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_displayName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DisplayName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_displayName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Document_nameIndex(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_nameIndex(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NameIndex, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_nameIndex(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Document_contentType(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_contentType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ContentType, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_contentType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Document_contentHash(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_contentHash(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ContentHash, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_contentHash(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Document_size(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_size(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Size, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_size(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Document_status(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_status(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Status, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNDocumentStatus2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DocumentStatus does not have child fields"))
+}
+
+func (ec *executionContext) _Document_progress(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_progress(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Progress, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_progress(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _Document_error(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_error(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Document().Error(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Document_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Document_chunkCount(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_chunkCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ChunkCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_chunkCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Document_created(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_created(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_created(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Document_createdBy(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_createdBy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedBy, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Document_createdBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Document_started(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_started(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StartedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Document_started(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Document_completed(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_completed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CompletedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Document_completed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Document_context(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_context(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Document().Context(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
+			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_context(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Document",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Context(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Document_chunks(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_chunks(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Document().Chunks(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Chunk]) graphql.Marshaler {
+			return ec.marshalNChunkConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_chunks(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Document",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ChunkConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Document_chunks_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Document_creator(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_creator(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Document().Creator(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
+			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Document_creator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Document",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DocumentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DocumentConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.Edge[*db.Document]) graphql.Marshaler {
+			return ec.marshalNDocumentEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DocumentConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DocumentConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DocumentEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DocumentConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DocumentConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Document) graphql.Marshaler {
+			return ec.marshalNDocument2ᚕᚖcanopyᚋdbᚐDocumentᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DocumentConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DocumentConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Document(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DocumentConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DocumentConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DocumentConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DocumentConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DocumentConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DocumentConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DocumentConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DocumentConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _DocumentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Document]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DocumentEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DocumentEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DocumentEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DocumentEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Document]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DocumentEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Document) graphql.Marshaler {
+			return ec.marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DocumentEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DocumentEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Document(ctx, field)
 		},
 	}
 	return fc, nil
@@ -7195,6 +10584,358 @@ func (ec *executionContext) fieldContext_Mutation_disableTotp(ctx context.Contex
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_disableTotp_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createContext(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateContext(ctx, fc.Args["input"].(resolvers.CreateContextInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CreateContextPayload) graphql.Marshaler {
+			return ec.marshalNCreateContextPayload2ᚖcanopyᚋresolversᚐCreateContextPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createContext(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CreateContextPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updateContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_updateContext(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UpdateContext(ctx, fc.Args["input"].(resolvers.UpdateContextInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.UpdateContextPayload) graphql.Marshaler {
+			return ec.marshalNUpdateContextPayload2ᚖcanopyᚋresolversᚐUpdateContextPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_updateContext(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UpdateContextPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteContext(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteContext(ctx, fc.Args["input"].(resolvers.DeleteContextInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DeleteContextPayload) graphql.Marshaler {
+			return ec.marshalNDeleteContextPayload2ᚖcanopyᚋresolversᚐDeleteContextPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteContext(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DeleteContextPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_shareContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_shareContext(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ShareContext(ctx, fc.Args["input"].(resolvers.ShareContextInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.ShareContextPayload) graphql.Marshaler {
+			return ec.marshalNShareContextPayload2ᚖcanopyᚋresolversᚐShareContextPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_shareContext(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ShareContextPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_shareContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_uploadDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_uploadDocument(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UploadDocument(ctx, fc.Args["input"].(resolvers.UploadDocumentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.UploadDocumentPayload) graphql.Marshaler {
+			return ec.marshalNUploadDocumentPayload2ᚖcanopyᚋresolversᚐUploadDocumentPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_uploadDocument(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UploadDocumentPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_uploadDocument_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteDocument(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteDocument(ctx, fc.Args["input"].(resolvers.DeleteDocumentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DeleteDocumentPayload) graphql.Marshaler {
+			return ec.marshalNDeleteDocumentPayload2ᚖcanopyᚋresolversᚐDeleteDocumentPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteDocument(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DeleteDocumentPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteDocument_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_reprocessDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_reprocessDocument(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ReprocessDocument(ctx, fc.Args["input"].(resolvers.ReprocessDocumentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.ReprocessDocumentPayload) graphql.Marshaler {
+			return ec.marshalNReprocessDocumentPayload2ᚖcanopyᚋresolversᚐReprocessDocumentPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_reprocessDocument(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ReprocessDocumentPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_reprocessDocument_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_reprocessContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_reprocessContext(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ReprocessContext(ctx, fc.Args["input"].(resolvers.ReprocessContextInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.ReprocessContextPayload) graphql.Marshaler {
+			return ec.marshalNReprocessContextPayload2ᚖcanopyᚋresolversᚐReprocessContextPayload(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_reprocessContext(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ReprocessContextPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_reprocessContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -8599,6 +12340,138 @@ func (ec *executionContext) fieldContext_Query_auditEvents(ctx context.Context, 
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_contexts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_contexts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Contexts(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
+			return ec.marshalNContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_contexts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ContextConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_contexts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_context(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_context(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Context(ctx, fc.Args["id"].(relay.ID))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
+			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_context(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Context(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_context_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_searchContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_searchContext(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(relay.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(resolvers.SearchMode), fc.Args["documentIds"].([]*relay.ID))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.SearchHit) graphql.Marshaler {
+			return ec.marshalNSearchHit2ᚕᚖcanopyᚋresolversᚐSearchHitᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_searchContext(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SearchHit(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_searchContext_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query___type(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -8788,6 +12661,70 @@ func (ec *executionContext) _Region_createdAt(ctx context.Context, field graphql
 }
 func (ec *executionContext) fieldContext_Region_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Region", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _ReprocessContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.ReprocessContextPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReprocessContextPayload_context(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Context, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
+			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReprocessContextPayload_context(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReprocessContextPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Context(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ReprocessDocumentPayload_document(ctx context.Context, field graphql.CollectedField, obj *resolvers.ReprocessDocumentPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReprocessDocumentPayload_document(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Document, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Document) graphql.Marshaler {
+			return ec.marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReprocessDocumentPayload_document(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReprocessDocumentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Document(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _ResendInvitationPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResendInvitationPayload) (ret graphql.Marshaler) {
@@ -9258,6 +13195,116 @@ func (ec *executionContext) fieldContext_SaveBillingPayload_billing(_ context.Co
 	return fc, nil
 }
 
+func (ec *executionContext) _SearchHit_similarity(ctx context.Context, field graphql.CollectedField, obj *resolvers.SearchHit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchHit_similarity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Similarity, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchHit_similarity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SearchHit", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _SearchHit_content(ctx context.Context, field graphql.CollectedField, obj *resolvers.SearchHit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchHit_content(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Content, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchHit_content(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SearchHit", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _SearchHit_document(ctx context.Context, field graphql.CollectedField, obj *resolvers.SearchHit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchHit_document(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.SearchHit().Document(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Document) graphql.Marshaler {
+			return ec.marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchHit_document(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SearchHit",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Document(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SearchHit_chunk(ctx context.Context, field graphql.CollectedField, obj *resolvers.SearchHit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchHit_chunk(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Chunk, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Chunk) graphql.Marshaler {
+			return ec.marshalNChunk2ᚖcanopyᚋdbᚐChunk(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchHit_chunk(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SearchHit",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Chunk(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _SetAccountDisabledPayload_account(ctx context.Context, field graphql.CollectedField, obj *resolvers.SetAccountDisabledPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -9285,6 +13332,38 @@ func (ec *executionContext) fieldContext_SetAccountDisabledPayload_account(_ con
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Account(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ShareContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.ShareContextPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ShareContextPayload_context(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Context, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
+			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ShareContextPayload_context(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ShareContextPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Context(ctx, field)
 		},
 	}
 	return fc, nil
@@ -9322,6 +13401,50 @@ func (ec *executionContext) fieldContext_Subscription_auditEvent(_ context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _Subscription_documentUpdated(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
+	return graphql.ResolveFieldStream(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscription_documentUpdated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Subscription().DocumentUpdated(ctx, fc.Args["contextId"].(relay.ID))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Document) graphql.Marshaler {
+			return ec.marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subscription_documentUpdated(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscription",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Document(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Subscription_documentUpdated_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _TogglePermissionPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.TogglePermissionPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -9349,6 +13472,38 @@ func (ec *executionContext) fieldContext_TogglePermissionPayload_permission(_ co
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Permission(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UpdateContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateContextPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateContextPayload_context(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Context, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
+			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateContextPayload_context(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UpdateContextPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Context(ctx, field)
 		},
 	}
 	return fc, nil
@@ -9445,6 +13600,38 @@ func (ec *executionContext) fieldContext_UpdateRolePayload_role(_ context.Contex
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Role(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UploadDocumentPayload_document(ctx context.Context, field graphql.CollectedField, obj *resolvers.UploadDocumentPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UploadDocumentPayload_document(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Document, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Document) graphql.Marshaler {
+			return ec.marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UploadDocumentPayload_document(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UploadDocumentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Document(ctx, field)
 		},
 	}
 	return fc, nil
@@ -11082,6 +15269,68 @@ func (ec *executionContext) unmarshalInputCreateApiKeyInput(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCreateContextInput(ctx context.Context, obj any) (resolvers.CreateContextInput, error) {
+	var it resolvers.CreateContextInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["toolsJson"]; !present {
+		asMap["toolsJson"] = "[]"
+	}
+
+	fieldsInOrder := [...]string{"name", "description", "caption", "toolsJson", "starterPrompts"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "caption":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("caption"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Caption = data
+		case "toolsJson":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("toolsJson"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ToolsJSON = data
+		case "starterPrompts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("starterPrompts"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StarterPrompts = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCreateCustomerInput(ctx context.Context, obj any) (resolvers.CreateCustomerInput, error) {
 	var it resolvers.CreateCustomerInput
 	if obj == nil {
@@ -11384,6 +15633,73 @@ func (ec *executionContext) unmarshalInputCreateUserInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputDeleteContextInput(ctx context.Context, obj any) (resolvers.DeleteContextInput, error) {
+	var it resolvers.DeleteContextInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteDocumentInput(ctx context.Context, obj any) (resolvers.DeleteDocumentInput, error) {
+	var it resolvers.DeleteDocumentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "contextId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "contextId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contextId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContextID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputDeletePermissionInput(ctx context.Context, obj any) (resolvers.DeletePermissionInput, error) {
 	var it resolvers.DeletePermissionInput
 	if obj == nil {
@@ -11499,6 +15815,66 @@ func (ec *executionContext) unmarshalInputEnableTotpInput(ctx context.Context, o
 				return it, err
 			}
 			it.Label = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputReprocessContextInput(ctx context.Context, obj any) (resolvers.ReprocessContextInput, error) {
+	var it resolvers.ReprocessContextInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputReprocessDocumentInput(ctx context.Context, obj any) (resolvers.ReprocessDocumentInput, error) {
+	var it resolvers.ReprocessDocumentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
 		}
 	}
 	return it, nil
@@ -11731,6 +16107,50 @@ func (ec *executionContext) unmarshalInputSetAccountDisabledInput(ctx context.Co
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputShareContextInput(ctx context.Context, obj any) (resolvers.ShareContextInput, error) {
+	var it resolvers.ShareContextInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "shareState", "icon"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "shareState":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("shareState"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ShareState = data
+		case "icon":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("icon"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Icon = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputTogglePermissionInput(ctx context.Context, obj any) (resolvers.TogglePermissionInput, error) {
 	var it resolvers.TogglePermissionInput
 	if obj == nil {
@@ -11756,6 +16176,106 @@ func (ec *executionContext) unmarshalInputTogglePermissionInput(ctx context.Cont
 				return it, err
 			}
 			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpdateContextInput(ctx context.Context, obj any) (resolvers.UpdateContextInput, error) {
+	var it resolvers.UpdateContextInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "description", "caption", "toolsJson", "starterPrompts", "topN", "scoreThreshold", "chunkSize", "overlap", "embeddingModel"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "caption":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("caption"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Caption = data
+		case "toolsJson":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("toolsJson"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ToolsJSON = data
+		case "starterPrompts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("starterPrompts"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StarterPrompts = data
+		case "topN":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("topN"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TopN = data
+		case "scoreThreshold":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scoreThreshold"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ScoreThreshold = data
+		case "chunkSize":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("chunkSize"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ChunkSize = data
+		case "overlap":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("overlap"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Overlap = data
+		case "embeddingModel":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("embeddingModel"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.EmbeddingModel = data
 		}
 	}
 	return it, nil
@@ -11900,6 +16420,43 @@ func (ec *executionContext) unmarshalInputUpdateRoleInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputUploadDocumentInput(ctx context.Context, obj any) (resolvers.UploadDocumentInput, error) {
+	var it resolvers.UploadDocumentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"contextId", "file"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "contextId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contextId"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContextID = data
+		case "file":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("file"))
+			data, err := ec.unmarshalNUpload2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚐUpload(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.File = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -11928,11 +16485,26 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Permission(ctx, sel, obj)
+	case *db.Document:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Document(ctx, sel, obj)
 	case *db.Customer:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Customer(ctx, sel, obj)
+	case *db.Context:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Context(ctx, sel, obj)
+	case *db.Chunk:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Chunk(ctx, sel, obj)
 	case *db.Billing:
 		if obj == nil {
 			return graphql.Null
@@ -12049,6 +16621,11 @@ func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "permissions":
 			out.Values[i] = ec._Account_permissions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "contexts":
+			out.Values[i] = ec._Account_contexts(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -12715,6 +17292,188 @@ func (ec *executionContext) _Billing(ctx context.Context, sel ast.SelectionSet, 
 	return out
 }
 
+var chunkImplementors = []string{"Chunk", "Node"}
+
+func (ec *executionContext) _Chunk(ctx context.Context, sel ast.SelectionSet, obj *db.Chunk) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, chunkImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Chunk")
+		case "id":
+			out.Values[i] = ec._Chunk_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "databaseId":
+			out.Values[i] = ec._Chunk_databaseId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "position":
+			out.Values[i] = ec._Chunk_position(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "content":
+			out.Values[i] = ec._Chunk_content(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "overlapBytes":
+			out.Values[i] = ec._Chunk_overlapBytes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "tokens":
+			out.Values[i] = ec._Chunk_tokens(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "page":
+			out.Values[i] = ec._Chunk_page(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "heading":
+			out.Values[i] = ec._Chunk_heading(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "row":
+			out.Values[i] = ec._Chunk_row(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "document":
+			out.Values[i] = ec._Chunk_document(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var chunkConnectionImplementors = []string{"ChunkConnection"}
+
+func (ec *executionContext) _ChunkConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Chunk]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, chunkConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ChunkConnection")
+		case "edges":
+			out.Values[i] = ec._ChunkConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodes":
+			out.Values[i] = ec._ChunkConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._ChunkConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalCount":
+			out.Values[i] = ec._ChunkConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var chunkEdgeImplementors = []string{"ChunkEdge"}
+
+func (ec *executionContext) _ChunkEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Chunk]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, chunkEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ChunkEdge")
+		case "cursor":
+			out.Values[i] = ec._ChunkEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._ChunkEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var confirmTotpPayloadImplementors = []string{"ConfirmTotpPayload"}
 
 func (ec *executionContext) _ConfirmTotpPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ConfirmTotpPayload) graphql.Marshaler {
@@ -12728,6 +17487,371 @@ func (ec *executionContext) _ConfirmTotpPayload(ctx context.Context, sel ast.Sel
 			out.Values[i] = graphql.MarshalString("ConfirmTotpPayload")
 		case "user":
 			out.Values[i] = ec._ConfirmTotpPayload_user(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var contextImplementors = []string{"Context", "Node"}
+
+func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, obj *db.Context) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, contextImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Context")
+		case "id":
+			out.Values[i] = ec._Context_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "databaseId":
+			out.Values[i] = ec._Context_databaseId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._Context_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._Context_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "caption":
+			out.Values[i] = ec._Context_caption(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userId":
+			out.Values[i] = ec._Context_userId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "accountId":
+			out.Values[i] = ec._Context_accountId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "embeddingModel":
+			out.Values[i] = ec._Context_embeddingModel(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "maxSize":
+			out.Values[i] = ec._Context_maxSize(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "topN":
+			out.Values[i] = ec._Context_topN(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "scoreThreshold":
+			out.Values[i] = ec._Context_scoreThreshold(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "chunkSize":
+			out.Values[i] = ec._Context_chunkSize(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "overlap":
+			out.Values[i] = ec._Context_overlap(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "toolsJson":
+			out.Values[i] = ec._Context_toolsJson(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "tools":
+			out.Values[i] = ec._Context_tools(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "starterPrompts":
+			out.Values[i] = ec._Context_starterPrompts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "shareState":
+			out.Values[i] = ec._Context_shareState(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "icon":
+			out.Values[i] = ec._Context_icon(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deleted":
+			out.Values[i] = ec._Context_deleted(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "created":
+			out.Values[i] = ec._Context_created(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "account":
+			out.Values[i] = ec._Context_account(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "creator":
+			out.Values[i] = ec._Context_creator(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "documents":
+			out.Values[i] = ec._Context_documents(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var contextConnectionImplementors = []string{"ContextConnection"}
+
+func (ec *executionContext) _ContextConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Context]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, contextConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ContextConnection")
+		case "edges":
+			out.Values[i] = ec._ContextConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodes":
+			out.Values[i] = ec._ContextConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._ContextConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalCount":
+			out.Values[i] = ec._ContextConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var contextEdgeImplementors = []string{"ContextEdge"}
+
+func (ec *executionContext) _ContextEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Context]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, contextEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ContextEdge")
+		case "cursor":
+			out.Values[i] = ec._ContextEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._ContextEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var contextToolImplementors = []string{"ContextTool"}
+
+func (ec *executionContext) _ContextTool(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Tool) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, contextToolImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ContextTool")
+		case "id":
+			out.Values[i] = ec._ContextTool_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._ContextTool_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._ContextTool_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "action":
+			out.Values[i] = ec._ContextTool_action(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "agentId":
+			out.Values[i] = ec._ContextTool_agentId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "parameters":
+			out.Values[i] = ec._ContextTool_parameters(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var contextToolParameterImplementors = []string{"ContextToolParameter"}
+
+func (ec *executionContext) _ContextToolParameter(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ToolParameter) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, contextToolParameterImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ContextToolParameter")
+		case "paramName":
+			out.Values[i] = ec._ContextToolParameter_paramName(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "type":
+			out.Values[i] = ec._ContextToolParameter_type(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "required":
+			out.Values[i] = ec._ContextToolParameter_required(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._ContextToolParameter_description(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -12777,6 +17901,45 @@ func (ec *executionContext) _CreateApiKeyPayload(ctx context.Context, sel ast.Se
 			}
 		case "clientSecret":
 			out.Values[i] = ec._CreateApiKeyPayload_clientSecret(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var createContextPayloadImplementors = []string{"CreateContextPayload"}
+
+func (ec *executionContext) _CreateContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateContextPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, createContextPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CreateContextPayload")
+		case "context":
+			out.Values[i] = ec._CreateContextPayload_context(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -13080,6 +18243,11 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "contexts":
+			out.Values[i] = ec._Customer_contexts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -13260,6 +18428,84 @@ func (ec *executionContext) _CustomerRef(ctx context.Context, sel ast.SelectionS
 	return out
 }
 
+var deleteContextPayloadImplementors = []string{"DeleteContextPayload"}
+
+func (ec *executionContext) _DeleteContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteContextPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deleteContextPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteContextPayload")
+		case "deletedId":
+			out.Values[i] = ec._DeleteContextPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var deleteDocumentPayloadImplementors = []string{"DeleteDocumentPayload"}
+
+func (ec *executionContext) _DeleteDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteDocumentPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deleteDocumentPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteDocumentPayload")
+		case "deletedId":
+			out.Values[i] = ec._DeleteDocumentPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var deletePermissionPayloadImplementors = []string{"DeletePermissionPayload"}
 
 func (ec *executionContext) _DeletePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeletePermissionPayload) graphql.Marshaler {
@@ -13351,6 +18597,243 @@ func (ec *executionContext) _DisableTotpPayload(ctx context.Context, sel ast.Sel
 			out.Values[i] = graphql.MarshalString("DisableTotpPayload")
 		case "user":
 			out.Values[i] = ec._DisableTotpPayload_user(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var documentImplementors = []string{"Document", "Node"}
+
+func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet, obj *db.Document) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, documentImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Document")
+		case "id":
+			out.Values[i] = ec._Document_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "databaseId":
+			out.Values[i] = ec._Document_databaseId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "contextId":
+			out.Values[i] = ec._Document_contextId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "fileName":
+			out.Values[i] = ec._Document_fileName(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "originalName":
+			out.Values[i] = ec._Document_originalName(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "displayName":
+			out.Values[i] = ec._Document_displayName(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nameIndex":
+			out.Values[i] = ec._Document_nameIndex(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "contentType":
+			out.Values[i] = ec._Document_contentType(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "contentHash":
+			out.Values[i] = ec._Document_contentHash(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "size":
+			out.Values[i] = ec._Document_size(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "status":
+			out.Values[i] = ec._Document_status(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "progress":
+			out.Values[i] = ec._Document_progress(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "error":
+			out.Values[i] = ec._Document_error(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "chunkCount":
+			out.Values[i] = ec._Document_chunkCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "created":
+			out.Values[i] = ec._Document_created(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdBy":
+			out.Values[i] = ec._Document_createdBy(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "started":
+			out.Values[i] = ec._Document_started(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "completed":
+			out.Values[i] = ec._Document_completed(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "context":
+			out.Values[i] = ec._Document_context(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "chunks":
+			out.Values[i] = ec._Document_chunks(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "creator":
+			out.Values[i] = ec._Document_creator(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var documentConnectionImplementors = []string{"DocumentConnection"}
+
+func (ec *executionContext) _DocumentConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Document]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, documentConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DocumentConnection")
+		case "edges":
+			out.Values[i] = ec._DocumentConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodes":
+			out.Values[i] = ec._DocumentConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._DocumentConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalCount":
+			out.Values[i] = ec._DocumentConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var documentEdgeImplementors = []string{"DocumentEdge"}
+
+func (ec *executionContext) _DocumentEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Document]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, documentEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DocumentEdge")
+		case "cursor":
+			out.Values[i] = ec._DocumentEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._DocumentEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -13692,6 +19175,62 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "disableTotp":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_disableTotp(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createContext":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createContext(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "updateContext":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateContext(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deleteContext":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteContext(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "shareContext":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_shareContext(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "uploadDocument":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_uploadDocument(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deleteDocument":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteDocument(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reprocessDocument":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_reprocessDocument(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reprocessContext":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_reprocessContext(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
@@ -14225,6 +19764,27 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "contexts":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_contexts(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "context":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_context(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "searchContext":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_searchContext(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "__type":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query___type(ctx, field)
@@ -14295,6 +19855,84 @@ func (ec *executionContext) _Region(ctx context.Context, sel ast.SelectionSet, o
 			}
 		case "createdAt":
 			out.Values[i] = ec._Region_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var reprocessContextPayloadImplementors = []string{"ReprocessContextPayload"}
+
+func (ec *executionContext) _ReprocessContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ReprocessContextPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, reprocessContextPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ReprocessContextPayload")
+		case "context":
+			out.Values[i] = ec._ReprocessContextPayload_context(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var reprocessDocumentPayloadImplementors = []string{"ReprocessDocumentPayload"}
+
+func (ec *executionContext) _ReprocessDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ReprocessDocumentPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, reprocessDocumentPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ReprocessDocumentPayload")
+		case "document":
+			out.Values[i] = ec._ReprocessDocumentPayload_document(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -14581,6 +20219,60 @@ func (ec *executionContext) _SaveBillingPayload(ctx context.Context, sel ast.Sel
 	return out
 }
 
+var searchHitImplementors = []string{"SearchHit"}
+
+func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SearchHit) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, searchHitImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SearchHit")
+		case "similarity":
+			out.Values[i] = ec._SearchHit_similarity(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "content":
+			out.Values[i] = ec._SearchHit_content(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "document":
+			out.Values[i] = ec._SearchHit_document(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "chunk":
+			out.Values[i] = ec._SearchHit_chunk(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var setAccountDisabledPayloadImplementors = []string{"SetAccountDisabledPayload"}
 
 func (ec *executionContext) _SetAccountDisabledPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SetAccountDisabledPayload) graphql.Marshaler {
@@ -14594,6 +20286,45 @@ func (ec *executionContext) _SetAccountDisabledPayload(ctx context.Context, sel 
 			out.Values[i] = graphql.MarshalString("SetAccountDisabledPayload")
 		case "account":
 			out.Values[i] = ec._SetAccountDisabledPayload_account(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var shareContextPayloadImplementors = []string{"ShareContextPayload"}
+
+func (ec *executionContext) _ShareContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ShareContextPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, shareContextPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ShareContextPayload")
+		case "context":
+			out.Values[i] = ec._ShareContextPayload_context(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -14635,6 +20366,8 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 	switch fields[0].Name {
 	case "auditEvent":
 		return ec._Subscription_auditEvent(ctx, fields[0])
+	case "documentUpdated":
+		return ec._Subscription_documentUpdated(ctx, fields[0])
 	default:
 		panic("unknown field " + strconv.Quote(fields[0].Name))
 	}
@@ -14653,6 +20386,45 @@ func (ec *executionContext) _TogglePermissionPayload(ctx context.Context, sel as
 			out.Values[i] = graphql.MarshalString("TogglePermissionPayload")
 		case "permission":
 			out.Values[i] = ec._TogglePermissionPayload_permission(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var updateContextPayloadImplementors = []string{"UpdateContextPayload"}
+
+func (ec *executionContext) _UpdateContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateContextPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, updateContextPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UpdateContextPayload")
+		case "context":
+			out.Values[i] = ec._UpdateContextPayload_context(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -14770,6 +20542,45 @@ func (ec *executionContext) _UpdateRolePayload(ctx context.Context, sel ast.Sele
 			out.Values[i] = graphql.MarshalString("UpdateRolePayload")
 		case "role":
 			out.Values[i] = ec._UpdateRolePayload_role(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var uploadDocumentPayloadImplementors = []string{"UploadDocumentPayload"}
+
+func (ec *executionContext) _UploadDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UploadDocumentPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, uploadDocumentPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UploadDocumentPayload")
+		case "document":
+			out.Values[i] = ec._UploadDocumentPayload_document(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -15630,6 +21441,66 @@ func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.Se
 	return res
 }
 
+func (ec *executionContext) marshalNChunk2ᚕᚖcanopyᚋdbᚐChunkᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Chunk) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNChunk2ᚖcanopyᚋdbᚐChunk(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNChunk2ᚖcanopyᚋdbᚐChunk(ctx context.Context, sel ast.SelectionSet, v *db.Chunk) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Chunk(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNChunkConnection2canopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v resolvers.Connection[*db.Chunk]) graphql.Marshaler {
+	return ec._ChunkConnection(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNChunkConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.Chunk]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ChunkConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNChunkEdge2canopyᚋresolversᚐEdge(ctx context.Context, sel ast.SelectionSet, v resolvers.Edge[*db.Chunk]) graphql.Marshaler {
+	return ec._ChunkEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNChunkEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []resolvers.Edge[*db.Chunk]) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNChunkEdge2canopyᚋresolversᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalNConfirmTotpInput2canopyᚋresolversᚐConfirmTotpInput(ctx context.Context, v any) (resolvers.ConfirmTotpInput, error) {
 	res, err := ec.unmarshalInputConfirmTotpInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -15649,6 +21520,122 @@ func (ec *executionContext) marshalNConfirmTotpPayload2ᚖcanopyᚋresolversᚐC
 	return ec._ConfirmTotpPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNContext2canopyᚋdbᚐContext(ctx context.Context, sel ast.SelectionSet, v db.Context) graphql.Marshaler {
+	return ec._Context(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNContext2ᚕᚖcanopyᚋdbᚐContextᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Context) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNContext2ᚖcanopyᚋdbᚐContext(ctx context.Context, sel ast.SelectionSet, v *db.Context) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Context(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNContextConnection2canopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v resolvers.Connection[*db.Context]) graphql.Marshaler {
+	return ec._ContextConnection(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ContextConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNContextEdge2canopyᚋresolversᚐEdge(ctx context.Context, sel ast.SelectionSet, v resolvers.Edge[*db.Context]) graphql.Marshaler {
+	return ec._ContextEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNContextEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []resolvers.Edge[*db.Context]) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNContextEdge2canopyᚋresolversᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNContextTool2ᚕᚖcanopyᚋresolversᚐToolᚄ(ctx context.Context, sel ast.SelectionSet, v []*resolvers.Tool) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNContextTool2ᚖcanopyᚋresolversᚐTool(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNContextTool2ᚖcanopyᚋresolversᚐTool(ctx context.Context, sel ast.SelectionSet, v *resolvers.Tool) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ContextTool(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNContextToolParameter2ᚕᚖcanopyᚋresolversᚐToolParameterᚄ(ctx context.Context, sel ast.SelectionSet, v []*resolvers.ToolParameter) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNContextToolParameter2ᚖcanopyᚋresolversᚐToolParameter(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNContextToolParameter2ᚖcanopyᚋresolversᚐToolParameter(ctx context.Context, sel ast.SelectionSet, v *resolvers.ToolParameter) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ContextToolParameter(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNCreateApiKeyInput2canopyᚋresolversᚐCreateAPIKeyInput(ctx context.Context, v any) (resolvers.CreateAPIKeyInput, error) {
 	res, err := ec.unmarshalInputCreateApiKeyInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -15666,6 +21653,25 @@ func (ec *executionContext) marshalNCreateApiKeyPayload2ᚖcanopyᚋresolversᚐ
 		return graphql.Null
 	}
 	return ec._CreateApiKeyPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNCreateContextInput2canopyᚋresolversᚐCreateContextInput(ctx context.Context, v any) (resolvers.CreateContextInput, error) {
+	res, err := ec.unmarshalInputCreateContextInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCreateContextPayload2canopyᚋresolversᚐCreateContextPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.CreateContextPayload) graphql.Marshaler {
+	return ec._CreateContextPayload(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNCreateContextPayload2ᚖcanopyᚋresolversᚐCreateContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateContextPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CreateContextPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNCreateCustomerInput2canopyᚋresolversᚐCreateCustomerInput(ctx context.Context, v any) (resolvers.CreateCustomerInput, error) {
@@ -15850,6 +21856,44 @@ func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, se
 	return res
 }
 
+func (ec *executionContext) unmarshalNDeleteContextInput2canopyᚋresolversᚐDeleteContextInput(ctx context.Context, v any) (resolvers.DeleteContextInput, error) {
+	res, err := ec.unmarshalInputDeleteContextInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDeleteContextPayload2canopyᚋresolversᚐDeleteContextPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.DeleteContextPayload) graphql.Marshaler {
+	return ec._DeleteContextPayload(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNDeleteContextPayload2ᚖcanopyᚋresolversᚐDeleteContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteContextPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._DeleteContextPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNDeleteDocumentInput2canopyᚋresolversᚐDeleteDocumentInput(ctx context.Context, v any) (resolvers.DeleteDocumentInput, error) {
+	res, err := ec.unmarshalInputDeleteDocumentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDeleteDocumentPayload2canopyᚋresolversᚐDeleteDocumentPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.DeleteDocumentPayload) graphql.Marshaler {
+	return ec._DeleteDocumentPayload(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNDeleteDocumentPayload2ᚖcanopyᚋresolversᚐDeleteDocumentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteDocumentPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._DeleteDocumentPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNDeletePermissionInput2canopyᚋresolversᚐDeletePermissionInput(ctx context.Context, v any) (resolvers.DeletePermissionInput, error) {
 	res, err := ec.unmarshalInputDeletePermissionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -15907,6 +21951,86 @@ func (ec *executionContext) marshalNDisableTotpPayload2ᚖcanopyᚋresolversᚐD
 	return ec._DisableTotpPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNDocument2canopyᚋdbᚐDocument(ctx context.Context, sel ast.SelectionSet, v db.Document) graphql.Marshaler {
+	return ec._Document(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNDocument2ᚕᚖcanopyᚋdbᚐDocumentᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Document) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNDocument2ᚖcanopyᚋdbᚐDocument(ctx context.Context, sel ast.SelectionSet, v *db.Document) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Document(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNDocumentConnection2canopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v resolvers.Connection[*db.Document]) graphql.Marshaler {
+	return ec._DocumentConnection(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNDocumentConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.Document]) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._DocumentConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNDocumentEdge2canopyᚋresolversᚐEdge(ctx context.Context, sel ast.SelectionSet, v resolvers.Edge[*db.Document]) graphql.Marshaler {
+	return ec._DocumentEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNDocumentEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []resolvers.Edge[*db.Document]) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNDocumentEdge2canopyᚋresolversᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNDocumentStatus2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDocumentStatus2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) unmarshalNEnableTotpInput2canopyᚋresolversᚐEnableTotpInput(ctx context.Context, v any) (resolvers.EnableTotpInput, error) {
 	res, err := ec.unmarshalInputEnableTotpInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -15924,6 +22048,22 @@ func (ec *executionContext) marshalNEnableTotpPayload2ᚖcanopyᚋresolversᚐEn
 		return graphql.Null
 	}
 	return ec._EnableTotpPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNFloat2float64(ctx context.Context, v any) (float64, error) {
+	res, err := graphql.UnmarshalFloatContext(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNFloat2float64(ctx context.Context, sel ast.SelectionSet, v float64) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalFloatContext(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return graphql.WrapContextMarshaler(ctx, res)
 }
 
 func (ec *executionContext) marshalNGrant2ᚕᚖcanopyᚋresolversᚐGrantᚄ(ctx context.Context, sel ast.SelectionSet, v []*resolvers.Grant) graphql.Marshaler {
@@ -15959,6 +22099,22 @@ func (ec *executionContext) unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx cont
 }
 
 func (ec *executionContext) marshalNID2canopyᚋinternalᚋrelayᚐID(ctx context.Context, sel ast.SelectionSet, v relay.ID) graphql.Marshaler {
+	return v
+}
+
+func (ec *executionContext) unmarshalNID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx context.Context, v any) (*relay.ID, error) {
+	var res = new(relay.ID)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx context.Context, sel ast.SelectionSet, v *relay.ID) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
 	return v
 }
 
@@ -16168,6 +22324,44 @@ func (ec *executionContext) marshalNRegion2ᚖcanopyᚋdbᚐRegion(ctx context.C
 	return ec._Region(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNReprocessContextInput2canopyᚋresolversᚐReprocessContextInput(ctx context.Context, v any) (resolvers.ReprocessContextInput, error) {
+	res, err := ec.unmarshalInputReprocessContextInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNReprocessContextPayload2canopyᚋresolversᚐReprocessContextPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.ReprocessContextPayload) graphql.Marshaler {
+	return ec._ReprocessContextPayload(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNReprocessContextPayload2ᚖcanopyᚋresolversᚐReprocessContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ReprocessContextPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ReprocessContextPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNReprocessDocumentInput2canopyᚋresolversᚐReprocessDocumentInput(ctx context.Context, v any) (resolvers.ReprocessDocumentInput, error) {
+	res, err := ec.unmarshalInputReprocessDocumentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNReprocessDocumentPayload2canopyᚋresolversᚐReprocessDocumentPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.ReprocessDocumentPayload) graphql.Marshaler {
+	return ec._ReprocessDocumentPayload(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNReprocessDocumentPayload2ᚖcanopyᚋresolversᚐReprocessDocumentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ReprocessDocumentPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ReprocessDocumentPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNResendInvitationInput2canopyᚋresolversᚐResendInvitationInput(ctx context.Context, v any) (resolvers.ResendInvitationInput, error) {
 	res, err := ec.unmarshalInputResendInvitationInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -16274,6 +22468,42 @@ func (ec *executionContext) marshalNSaveBillingPayload2ᚖcanopyᚋresolversᚐS
 	return ec._SaveBillingPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNSearchHit2ᚕᚖcanopyᚋresolversᚐSearchHitᚄ(ctx context.Context, sel ast.SelectionSet, v []*resolvers.SearchHit) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSearchHit2ᚖcanopyᚋresolversᚐSearchHit(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSearchHit2ᚖcanopyᚋresolversᚐSearchHit(ctx context.Context, sel ast.SelectionSet, v *resolvers.SearchHit) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._SearchHit(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNSearchMode2canopyᚋresolversᚐSearchMode(ctx context.Context, v any) (resolvers.SearchMode, error) {
+	var res resolvers.SearchMode
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNSearchMode2canopyᚋresolversᚐSearchMode(ctx context.Context, sel ast.SelectionSet, v resolvers.SearchMode) graphql.Marshaler {
+	return v
+}
+
 func (ec *executionContext) unmarshalNSetAccountDisabledInput2canopyᚋresolversᚐSetAccountDisabledInput(ctx context.Context, v any) (resolvers.SetAccountDisabledInput, error) {
 	res, err := ec.unmarshalInputSetAccountDisabledInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -16291,6 +22521,25 @@ func (ec *executionContext) marshalNSetAccountDisabledPayload2ᚖcanopyᚋresolv
 		return graphql.Null
 	}
 	return ec._SetAccountDisabledPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNShareContextInput2canopyᚋresolversᚐShareContextInput(ctx context.Context, v any) (resolvers.ShareContextInput, error) {
+	res, err := ec.unmarshalInputShareContextInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNShareContextPayload2canopyᚋresolversᚐShareContextPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.ShareContextPayload) graphql.Marshaler {
+	return ec._ShareContextPayload(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNShareContextPayload2ᚖcanopyᚋresolversᚐShareContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ShareContextPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ShareContextPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNString2string(ctx context.Context, v any) (string, error) {
@@ -16358,6 +22607,25 @@ func (ec *executionContext) marshalNTogglePermissionPayload2ᚖcanopyᚋresolver
 	return ec._TogglePermissionPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNUpdateContextInput2canopyᚋresolversᚐUpdateContextInput(ctx context.Context, v any) (resolvers.UpdateContextInput, error) {
+	res, err := ec.unmarshalInputUpdateContextInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNUpdateContextPayload2canopyᚋresolversᚐUpdateContextPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.UpdateContextPayload) graphql.Marshaler {
+	return ec._UpdateContextPayload(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNUpdateContextPayload2ᚖcanopyᚋresolversᚐUpdateContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdateContextPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._UpdateContextPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNUpdateCustomerInput2canopyᚋresolversᚐUpdateCustomerInput(ctx context.Context, v any) (resolvers.UpdateCustomerInput, error) {
 	res, err := ec.unmarshalInputUpdateCustomerInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -16413,6 +22681,41 @@ func (ec *executionContext) marshalNUpdateRolePayload2ᚖcanopyᚋresolversᚐUp
 		return graphql.Null
 	}
 	return ec._UpdateRolePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNUpload2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚐUpload(ctx context.Context, v any) (graphql.Upload, error) {
+	res, err := graphql.UnmarshalUpload(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNUpload2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚐUpload(ctx context.Context, sel ast.SelectionSet, v graphql.Upload) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalUpload(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func (ec *executionContext) unmarshalNUploadDocumentInput2canopyᚋresolversᚐUploadDocumentInput(ctx context.Context, v any) (resolvers.UploadDocumentInput, error) {
+	res, err := ec.unmarshalInputUploadDocumentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNUploadDocumentPayload2canopyᚋresolversᚐUploadDocumentPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.UploadDocumentPayload) graphql.Marshaler {
+	return ec._UploadDocumentPayload(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNUploadDocumentPayload2ᚖcanopyᚋresolversᚐUploadDocumentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UploadDocumentPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._UploadDocumentPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNUser2canopyᚋdbᚐUser(ctx context.Context, sel ast.SelectionSet, v db.User) graphql.Marshaler {
@@ -16620,6 +22923,13 @@ func (ec *executionContext) marshalN__TypeKind2string(ctx context.Context, sel a
 	return res
 }
 
+func (ec *executionContext) marshalOAccount2ᚖcanopyᚋdbᚐAccount(ctx context.Context, sel ast.SelectionSet, v *db.Account) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Account(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOBilling2ᚖcanopyᚋdbᚐBilling(ctx context.Context, sel ast.SelectionSet, v *db.Billing) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -16687,6 +22997,59 @@ func (ec *executionContext) marshalODateTime2ᚖtimeᚐTime(ctx context.Context,
 	_ = ctx
 	res := relay.MarshalDateTime(*v)
 	return res
+}
+
+func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalFloatContext(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOFloat2ᚖfloat64(ctx context.Context, sel ast.SelectionSet, v *float64) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	res := graphql.MarshalFloatContext(*v)
+	return graphql.WrapContextMarshaler(ctx, res)
+}
+
+func (ec *executionContext) unmarshalOID2ᚕᚖcanopyᚋinternalᚋrelayᚐIDᚄ(ctx context.Context, v any) ([]*relay.ID, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*relay.ID, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOID2ᚕᚖcanopyᚋinternalᚋrelayᚐIDᚄ(ctx context.Context, sel ast.SelectionSet, v []*relay.ID) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := make(graphql.Array, len(v))
+	for i := range v {
+		ret[i] = ec.marshalNID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, sel, v[i])
+	}
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx context.Context, v any) (*relay.ID, error) {

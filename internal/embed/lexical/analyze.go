@@ -6,7 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/kljensen/snowball/english"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -101,10 +100,7 @@ func stem(word string) string {
 	if len(word) > maxStemmed || strings.IndexFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) >= 0 {
 		return word
 	}
-	if english.IsStopWord(word) {
-		return ""
-	}
-	return english.Stem(word, true)
+	return stemEnglish(word)
 }
 
 // pairs yields each pair of neighbouring characters of a word.

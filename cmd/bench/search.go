@@ -1,0 +1,255 @@
+package main
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/lib/pq"
+
+	"canopy/db"
+)
+
+// The sizes of the figures of documents: chunks, components of dense vectors, bytes.
+const (
+	fewChunks, manyChunks = 2_000, 30_000
+	dimensions            = 512
+	denseModel            = "bench-dense-1"
+	ingestSize            = 20 << 20
+	chunkBytes            = 3400 // of this prose, about
+)
+
+// documents measures ingestion and search.
+func (b *bencher) documents() ([]row, error) {
+	stop, err := b.lab.worker()
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	if err := b.newTokenFor("assistant"); err != nil {
+		return nil, err
+	}
+	d := &desk{b.ctx, b.lab.platform.url, b.token}
+	rows, err := b.ingest(d)
+	if err != nil {
+		return nil, err
+	}
+	few, err := b.fill(d, "few", fewChunks)
+	if err != nil {
+		return nil, err
+	}
+	many, err := b.fill(d, "many", manyChunks)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.newTokenFor("assistant"); err != nil {
+		return nil, err
+	}
+	d.token = b.token
+	for _, at := range []filled{few, many} {
+		r := b.measure(b.lab.platform, 1, search(at.context))
+		rows = append(rows, row{
+			name: fmt.Sprintf("search %d chunks, canopy-lexical-1", at.chunks), figure: fmt.Sprintf("p50 %s, p99 %s", ms(r.p50), ms(r.p99)),
+			wanted: "p50 < 3 ms", statements: fmt.Sprintf("%.1f", r.statements), allocations: fmt.Sprintf("%.0f", r.allocations),
+		})
+	}
+	during, err := b.during(d, few)
+	if err != nil {
+		return nil, err
+	}
+	dense, err := b.dense(many)
+	return append(append(rows, during), dense...), err
+}
+
+func (b *bencher) newTokenFor(app string) error {
+	form := b.form()
+	form.Set("target_app", app)
+	return b.exchange(form)
+}
+
+// ingest times a large text and a long PDF from the upload's end to ready.
+func (b *bencher) ingest(d *desk) ([]row, error) {
+	id, err := d.newContext("ingest")
+	if err != nil {
+		return nil, err
+	}
+	timed := func(name string, content []byte) (time.Duration, error) {
+		if err := d.upload(id, name, content); err != nil {
+			return 0, err
+		}
+		begin := time.Now()
+		_, err := d.settle(id)
+		return time.Since(begin), err
+	}
+	if _, err := timed("warm.pdf", pdf(1)); err != nil { // the first PDF of a machine waits for a compiler
+		return nil, err
+	}
+	text, err := timed("text.txt", []byte(prose(1, ingestSize)))
+	if err != nil {
+		return nil, err
+	}
+	pages, err := timed("pages.pdf", pdf(300))
+	return []row{
+		{name: "20 MiB of text, from upload to searchable", figure: fmt.Sprintf("%.1f s, %.1f MiB/s", text.Seconds(), 20/text.Seconds()), wanted: "≥ 3 MiB/s"},
+		{name: "PDF of 300 pages, from upload to searchable", figure: fmt.Sprintf("%.1f s", pages.Seconds()), wanted: "< 5 s"},
+	}, err
+}
+
+// filled is a context with its number of chunks.
+type filled struct {
+	context int64
+	chunks  int
+}
+
+func (b *bencher) fill(d *desk, name string, chunks int) (f filled, err error) {
+	if f.context, err = d.newContext(name); err != nil {
+		return f, err
+	}
+	const part = 5000
+	for i := 0; i < chunks; i += part {
+		if err := d.upload(f.context, fmt.Sprintf("%d.txt", i), []byte(prose(uint64(i+100), min(part, chunks-i)*chunkBytes))); err != nil {
+			return f, err
+		}
+	}
+	f.chunks, err = d.settle(f.context)
+	return f, err
+}
+
+// during compares the rate of searches while a document is processed with that of a quiet platform.
+func (b *bencher) during(d *desk, at filled) (row, error) {
+	quiet := b.measure(b.lab.platform, 2, search(at.context))
+	id, err := d.newContext("busy")
+	if err != nil {
+		return row{}, err
+	}
+	for i := range 3 {
+		if err := d.upload(id, "busy.txt", []byte(prose(uint64(900+i), ingestSize))); err != nil {
+			return row{}, err
+		}
+	}
+	busy := b.measure(b.lab.platform, 2, search(at.context))
+	return row{
+		name: "search while documents are processed", figure: fmt.Sprintf("%.0f/s", busy.rate), reference: fmt.Sprintf("%.0f/s", quiet.rate),
+		ratio: fmt.Sprintf("%.2f", busy.rate/quiet.rate), wanted: "≥ 0.5",
+	}, nil
+}
+
+// dense gives the many chunks vectors, and measures a platform that was just started.
+func (b *bencher) dense(at filled) ([]row, error) {
+	if err := b.vectors(at); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	server := &http.Server{Handler: http.HandlerFunc(embeddings), ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(l) }()
+	defer func() { _ = server.Close() }()
+	fresh, err := b.lab.start(b.ctx, "/healthz", []string{
+		"CANOPY_EMBEDDINGS_URL=http://" + l.Addr().String(), "CANOPY_EMBEDDINGS_MODEL=" + denseModel,
+	}, b.lab.binary, "serve")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = fresh.stop() }()
+	// Its tokens are its own: another address is another issuer.
+	issuer := b.lab.platform
+	b.lab.platform = fresh
+	err = b.newTokenFor("assistant")
+	b.lab.platform = issuer
+	if err != nil {
+		return nil, err
+	}
+	d := &desk{b.ctx, fresh.url, b.token}
+	begin := time.Now()
+	var hits []struct{ ID int64 }
+	err = d.send(http.MethodPost, fmt.Sprintf("/context/relevant-docs/%d", at.context), "application/json", strings.NewReader(`{"prompt":"first"}`), &hits)
+	first := time.Since(begin)
+	if err == nil && len(hits) != 5 {
+		err = fmt.Errorf("%d hits", len(hits))
+	}
+	if err != nil {
+		return nil, err
+	}
+	warm := b.measure(fresh, 1, search(at.context))
+	name := fmt.Sprintf("search %d × %d dense", at.chunks, dimensions)
+	return []row{
+		{name: name + ", first after a start", figure: ms(first), wanted: "< 700 ms"},
+		{name: name + ", warm", figure: fmt.Sprintf("p50 %s, p99 %s", ms(warm.p50), ms(warm.p99)), wanted: "p50 < 10 ms", statements: fmt.Sprintf("%.1f", warm.statements)},
+	}, nil
+}
+
+// embeddings is a model server whose vectors follow from the text's length alone: what it costs is
+// not what is measured.
+func embeddings(w http.ResponseWriter, r *http.Request) {
+	var in struct{ Input []string }
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	type item struct {
+		Index     int       `json:"index"`
+		Embedding []float32 `json:"embedding"`
+	}
+	out := struct {
+		Data []item `json:"data"`
+	}{}
+	for i, text := range in.Input {
+		out.Data = append(out.Data, item{i, randomVector(rand.New(rand.NewPCG(uint64(len(text)), 5)))})
+	}
+	_ = json.NewEncoder(w).Encode(out) // the caller has gone, if anything
+}
+
+func randomVector(r *rand.Rand) []float32 {
+	v := make([]float32, dimensions)
+	for i := range v {
+		v[i] = float32(r.NormFloat64())
+	}
+	return v
+}
+
+// vectors stores a random dense vector for each chunk, past the platform: what is measured is the
+// search.
+func (b *bencher) vectors(at filled) error {
+	pool, err := db.Connect(b.lab.postgres.URL(), db.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = pool.Close() }()
+	var ids []int64
+	err = pool.SelectContext(b.ctx, &ids, `SELECT k.id FROM chunks k JOIN documents d ON d.id = k.document_id WHERE d.context_id = $1`, at.context)
+	if err != nil {
+		return err
+	}
+	r := rand.New(rand.NewPCG(6, 7))
+	for len(ids) > 0 {
+		n := min(len(ids), 1000)
+		list := make(pq.ByteaArray, n)
+		for i := range list {
+			for _, f := range randomVector(r) {
+				list[i] = binary.LittleEndian.AppendUint32(list[i], math.Float32bits(f))
+			}
+		}
+		if _, err := pool.ExecContext(b.ctx, `UPDATE chunks k SET dense = v.dense FROM unnest($1::bigint[], $2::bytea[]) v(id, dense) WHERE k.id = v.id`, pq.Int64Array(ids[:n]), list); err != nil {
+			return err
+		}
+		ids = ids[n:]
+	}
+	for _, statement := range []string{
+		`UPDATE contexts SET embedding_model = $2, dimensions = $3, version = version + 1 WHERE id = $1`,
+		`UPDATE documents SET model = $2 WHERE context_id = $1 AND $3 > 0`,
+	} {
+		if _, err := pool.ExecContext(b.ctx, statement, at.context, denseModel, dimensions); err != nil {
+			return err
+		}
+	}
+	_, err = pool.ExecContext(b.ctx, `VACUUM ANALYZE chunks`)
+	return err
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"canopy/internal/blob"
+	"canopy/internal/chat"
+	"canopy/internal/chunk"
+	"canopy/internal/embed"
+	"canopy/internal/embed/openai"
+	"canopy/internal/extract"
+	"canopy/internal/vector"
+	"canopy/jobs"
+)
+
+// indexTimeout bounds the loading of one search index.
+const indexTimeout = 60 * time.Second
+
+// wireAssistant gives the resolver what contexts need: the document store, the models, the indexes.
+func (p *platform) wireAssistant(ctx context.Context) (err error) {
+	r := p.resolver
+	r.Vectors = vector.NewCache(p.cfg.VectorCache, indexTimeout)
+	if p.cfg.BlobURL != "" {
+		if r.Blobs, err = blob.Open(ctx, p.cfg.BlobURL); err != nil {
+			return fmt.Errorf("CANOPY_BLOB_URL: %w", err)
+		}
+	}
+	if e := p.cfg.Embeddings; e.URL != "" {
+		r.Embeddings, err = embed.NewRemote(embed.Options{
+			Server: openai.Config{URL: e.URL, Key: e.APIKey}, Model: e.Model, CountTokens: countTokens,
+		})
+		if err != nil {
+			return fmt.Errorf("CANOPY_EMBEDDINGS_URL: %w", err)
+		}
+	}
+	if c := p.cfg.Chat; c.URL != "" {
+		if r.Chat, err = chat.New(openai.Config{URL: c.URL, Key: c.APIKey}, c.Model); err != nil {
+			return fmt.Errorf("CANOPY_CHAT_URL: %w", err)
+		}
+	}
+	return nil
+}
+
+// countTokens counts as the usual models do; a text that can't be counted is taken for too long.
+func countTokens(text string) int {
+	n, err := chunk.Count(text)
+	if err != nil {
+		return len(text)
+	}
+	return n
+}
+
+// documents are the parts that a worker needs for documents; nil where there is no store for them.
+func (p *platform) documents() *jobs.Documents {
+	if p.resolver.Blobs == nil {
+		return nil
+	}
+	runner := extract.NewRunner(extract.RunnerOptions{Logger: p.log})
+	return &jobs.Documents{Blobs: p.resolver.Blobs, Extract: runner, Embeddings: p.resolver.Embeddings}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestContextImport(t *testing.T) {
+	s := newStack(t)
+	token := s.assistant()
+	id := s.newContext(token, "Handbook")
+	dir := t.TempDir()
+	write := func(name, content string) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args ...string) (code int, out string) {
+		var stdout, stderr bytes.Buffer
+		env := map[string]string{"CANOPY_CLIENT_ID": s.info.ClientID, "CANOPY_CLIENT_SECRET": s.info.ClientSecret}
+		m := &Main{Stdout: &stdout, Stderr: &stderr, Getenv: func(name string) string { return env[name] }}
+		code = m.Run(t.Context(), append([]string{"context", "import", "--url", s.url, "--context", strconv.FormatInt(id, 10)}, args...))
+		return code, stdout.String() + stderr.String()
+	}
+	write("a.txt", "bees make honey")
+	write("deep/er/b.md", "# Ships\n\nsail")
+	write("deep/copy of a.txt", "bees make honey")
+	write("picture.png", "\x89PNG")
+	write(".hidden/c.txt", "not this")
+	write("bad.pdf", "this is no PDF")
+	code, out := run(dir)
+	if code != exitFault || !strings.Contains(out, "2 uploaded") || !strings.Contains(out, "1 there already, 1 of other types left out, 1 failed") || !strings.Contains(out, "bad.pdf: ") {
+		t.Errorf("%d %s", code, out)
+	}
+	if err := os.Remove(filepath.Join(dir, "bad.pdf")); err != nil {
+		t.Fatal(err)
+	}
+	write("new.csv", "a,b\n1,2\n")
+	if code, out := run(dir); code != exitOK || !strings.Contains(out, "1 uploaded (0.0 MiB), 3 there already") {
+		t.Errorf("%d %s", code, out)
+	}
+	names := []string{}
+	for _, d := range s.documents(token, id) {
+		names = append(names, fmt.Sprint(d["originalName"]))
+	}
+	if got := strings.Join(names, " "); got != "a.txt b.md new.csv" {
+		t.Errorf("uploaded: %s", got)
+	}
+	if code, out := run(filepath.Join(dir, "nothing.txt")); code != exitFault {
+		t.Errorf("a file that is not there: %d %s", code, out)
+	}
+	if code, out := run(); code != exitUsage {
+		t.Errorf("no path: %d %s", code, out)
+	}
+}

@@ -1,0 +1,189 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/lib/pq"
+
+	"canopy/internal/access"
+	"canopy/internal/relay"
+)
+
+// Context is a custom assistant: its instructions, and the settings of its search.
+type Context struct {
+	ID             int64          `db:"id"`
+	AccountID      int64          `db:"account_id"`
+	UserID         *int64         `db:"user_id"`
+	Name           string         `db:"name"`
+	Description    string         `db:"description"`
+	Caption        string         `db:"caption"`
+	ToolsJSON      string         `db:"tools_json"`
+	StarterPrompts pq.StringArray `db:"starter_prompts"`
+	ShareState     int            `db:"share_state"`
+	Icon           string         `db:"icon"`
+	EmbeddingModel string         `db:"embedding_model"`
+	// Dimensions of the dense vectors stored; 0 while there are none.
+	Dimensions int `db:"dimensions"`
+	// MaxSize bounds the documents' sizes together, in bytes.
+	MaxSize        int64   `db:"max_size"`
+	TopN           int     `db:"top_n"`
+	ScoreThreshold float64 `db:"score_threshold"`
+	// ChunkSize is in tokens, Overlap the part of it that neighbours share.
+	ChunkSize int     `db:"chunk_size"`
+	Overlap   float64 `db:"overlap"`
+	// Version grows with every change of what a search may find.
+	Version   int64     `db:"version"`
+	CreatedAt time.Time `db:"created_at"`
+
+	siblings siblings[Context]
+}
+
+// GlobalID is the node id of the context.
+func (c *Context) GlobalID() relay.ID { return relay.ID{Type: "Context", Int: c.ID} }
+
+func (c *Context) key() int64 { return c.ID }
+
+// Desk is the part of the contexts that a caller may see: those of one account, and of the private
+// ones among them all, or only Viewer's own. The zero Desk holds nothing.
+type Desk struct {
+	AccountID int64
+	// Viewer is the user who sees no private context of others; 0 sees all.
+	Viewer int64
+}
+
+func (d Desk) args(more ...any) []any { return append([]any{d.AccountID, d.Viewer}, more...) }
+
+const contextColumns = `x.id, x.account_id, x.user_id, x.name, x.description, x.caption, x.tools_json, x.starter_prompts,
+	x.share_state, x.icon, x.embedding_model, x.dimensions, x.max_size, x.top_n, x.score_threshold, x.chunk_size, x.overlap,
+	x.version, x.created_at`
+
+// onDesk holds the contexts x of a desk, whose arguments come first.
+const onDesk = `x.account_id = $1 AND ($2 = 0 OR x.share_state = 1 OR x.user_id = $2)`
+
+var (
+	qContext          = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = $3 AND ` + onDesk)
+	qContextForUpdate = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = $3 AND ` + onDesk + ` FOR UPDATE`)
+	qContextsByID     = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = ANY($3) AND ` + onDesk)
+	qContexts         = prepare(`
+		SELECT ` + contextColumns + ` FROM contexts x WHERE x.id > $3 AND ` + onDesk + ` ORDER BY x.id LIMIT $4`)
+	qContextCount  = prepare(`SELECT count(*) FROM contexts x WHERE ` + onDesk)
+	qInsertContext = prepare(`
+		INSERT INTO contexts AS x (account_id, user_id, name, description, caption, tools_json, starter_prompts, embedding_model)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ` + contextColumns)
+	qUpdateContext = prepare(`
+		UPDATE contexts x SET name = $2, description = $3, caption = $4, tools_json = $5, starter_prompts = $6,
+			top_n = $7, score_threshold = $8, chunk_size = $9, overlap = $10, embedding_model = $11
+		WHERE id = $1 RETURNING ` + contextColumns)
+	qShareContext  = prepare(`UPDATE contexts x SET share_state = $2, icon = $3 WHERE id = $1 RETURNING ` + contextColumns)
+	qDeleteContext = prepare(`DELETE FROM contexts WHERE id = $1`)
+	qBumpContext   = prepare(`UPDATE contexts SET version = version + 1 WHERE id = $1`)
+	qContextOwner  = prepare(`
+		SELECT a.customer_id FROM contexts x JOIN accounts a ON a.id = x.account_id WHERE x.id = $1`)
+)
+
+func joinContexts(rows []*Context) []*Context {
+	return join(rows, func(c *Context) *siblings[Context] { return &c.siblings })
+}
+
+// Context reads one context of a desk.
+func (s *Store) Context(ctx context.Context, d Desk, id int64) (*Context, error) {
+	c := &Context{}
+	err := s.get(ctx, c, qContext, d.args(id)...)
+	return c, err
+}
+
+// ContextForUpdate reads one context and holds its row until the transaction ends.
+func (s *Store) ContextForUpdate(ctx context.Context, d Desk, id int64) (*Context, error) {
+	c := &Context{}
+	err := s.get(ctx, c, qContextForUpdate, d.args(id)...)
+	return c, err
+}
+
+// Contexts is a page of a desk's contexts, by id.
+func (s *Store) Contexts(ctx context.Context, d Desk, p relay.Page) (rows []*Context, err error) {
+	err = s.list(ctx, &rows, qContexts, d.args(afterID(p), p.First+1)...)
+	return joinContexts(rows), err
+}
+
+// StreamContexts gives a desk's contexts by id, from after the id on, at most limit of them (0: all).
+func (s *Store) StreamContexts(ctx context.Context, d Desk, after int64, limit int, each func(*Context) error) error {
+	return s.untimed(ctx, limit, func(s *Store) error {
+		return stream(ctx, s, each, qContexts, d.args(after, noLimit(limit))...)
+	})
+}
+
+// ContextCount counts a desk's contexts.
+func (s *Store) ContextCount(ctx context.Context, d Desk) (n int, err error) {
+	err = s.get(ctx, &n, qContextCount, d.args()...)
+	return n, err
+}
+
+func (s *Store) contextsByID(d Desk) func(context.Context, []int64) (map[int64]*Context, error) {
+	return func(ctx context.Context, ids []int64) (map[int64]*Context, error) {
+		var rows []*Context
+		err := s.list(ctx, &rows, qContextsByID, d.args(ids)...)
+		return index(joinContexts(rows), (*Context).key), err
+	}
+}
+
+// InsertContext makes a context with the default settings of its search.
+func (s *Store) InsertContext(ctx context.Context, c Context) (*Context, error) {
+	row := &Context{}
+	err := s.get(ctx, row, qInsertContext, c.AccountID, c.UserID, c.Name, c.Description, c.Caption, c.ToolsJSON,
+		c.StarterPrompts, c.EmbeddingModel)
+	return row, err
+}
+
+// UpdateContext writes what a caller may change of a context.
+func (s *Store) UpdateContext(ctx context.Context, c *Context) (*Context, error) {
+	row := &Context{}
+	err := s.get(ctx, row, qUpdateContext, c.ID, c.Name, c.Description, c.Caption, c.ToolsJSON, c.StarterPrompts,
+		c.TopN, c.ScoreThreshold, c.ChunkSize, c.Overlap, c.EmbeddingModel)
+	return row, err
+}
+
+// ShareContext sets who may see a context, and its icon.
+func (s *Store) ShareContext(ctx context.Context, id int64, state int, icon string) (*Context, error) {
+	row := &Context{}
+	err := s.get(ctx, row, qShareContext, id, state, icon)
+	return row, err
+}
+
+// DeleteContext removes a context with its documents and chunks, and puts the documents' originals
+// up for deletion.
+func (s *Store) DeleteContext(ctx context.Context, id int64) error {
+	if _, err := s.exec(ctx, qDropContextBlobs, id); err != nil {
+		return err
+	}
+	return s.must(ctx, qDeleteContext, id)
+}
+
+// ContextCustomer gives the company that a context belongs to.
+func (s *Store) ContextCustomer(ctx context.Context, id int64) (customerID int64, err error) {
+	err = s.get(ctx, &customerID, qContextOwner, id)
+	return customerID, err
+}
+
+// Account is the edge from a context to its account; nil beyond the scope.
+func (c *Context) Account(ctx context.Context, s *Store, scope access.Scope) (*Account, error) {
+	return follow(ctx, c, &c.siblings, "account", func(c *Context) int64 { return c.AccountID },
+		func(ctx context.Context, ids []int64) (map[int64]*Account, error) {
+			return s.accountsByID(ctx, scope, ids)
+		})
+}
+
+// Creator is the edge from a context to the user who made it; nil when that user is gone or beyond
+// the scope.
+func (c *Context) Creator(ctx context.Context, s *Store, scope access.Scope) (*User, error) {
+	return follow(ctx, c, &c.siblings, "creator", func(c *Context) int64 { return orZero(c.UserID) },
+		func(ctx context.Context, ids []int64) (map[int64]*User, error) { return s.usersByID(ctx, scope, ids) })
+}
+
+// orZero is the id behind a pointer; no row has the id 0.
+func orZero(id *int64) int64 {
+	if id == nil {
+		return 0
+	}
+	return *id
+}

@@ -1,0 +1,217 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"canopy/internal/access"
+	"canopy/internal/relay"
+)
+
+// The states of a document.
+const (
+	DocumentPending    = "pending"
+	DocumentProcessing = "processing"
+	DocumentReady      = "ready"
+	DocumentFailed     = "failed"
+)
+
+// Document is an uploaded file of a context, and how far its processing has come.
+type Document struct {
+	ID           int64  `db:"id"`
+	ContextID    int64  `db:"context_id"`
+	FileName     string `db:"file_name"`
+	OriginalName string `db:"original_name"`
+	DisplayName  string `db:"display_name"`
+	NameIndex    int    `db:"name_index"`
+	Format       string `db:"format"`
+	ContentType  string `db:"content_type"`
+	// ContentHash is the SHA-256 of the file in hexadecimal, Size its length in bytes.
+	ContentHash string  `db:"content_hash"`
+	Size        int64   `db:"size"`
+	Status      string  `db:"status"`
+	Progress    float64 `db:"progress"`
+	// Error is one sentence for a person; empty unless the document failed.
+	Error       string     `db:"error"`
+	ChunkCount  int        `db:"chunks"`
+	Revision    int64      `db:"revision"`
+	CreatedBy   *int64     `db:"created_by"`
+	CreatedAt   time.Time  `db:"created_at"`
+	StartedAt   *time.Time `db:"started_at"`
+	CompletedAt *time.Time `db:"completed_at"`
+
+	siblings siblings[Document]
+}
+
+// GlobalID is the node id of the document.
+func (d *Document) GlobalID() relay.ID { return relay.ID{Type: "Document", Int: d.ID} }
+
+func (d *Document) key() int64 { return d.ID }
+
+const documentColumns = `d.id, d.context_id, d.file_name, d.original_name, d.display_name, d.name_index, d.format, d.content_type,
+	d.content_hash, d.size, d.status, d.progress, d.error, d.chunks, d.revision, d.created_by, d.created_at, d.started_at, d.completed_at`
+
+const documentTables = ` FROM documents d JOIN contexts x ON x.id = d.context_id `
+
+// blobOf is the key of a document's original in the blob store.
+const blobOf = `'documents/' || d.file_name`
+
+// BlobKey is where a document's original is kept in the blob store.
+func (d *Document) BlobKey() string { return BlobPrefix + d.FileName }
+
+// BlobPrefix is what the keys of all originals begin with.
+const BlobPrefix = "documents/"
+
+var (
+	qDocument          = prepare(`SELECT ` + documentColumns + documentTables + `WHERE d.id = $3 AND ` + onDesk)
+	qDocumentForUpdate = prepare(`
+		SELECT ` + documentColumns + documentTables + `WHERE d.id = $3 AND ` + onDesk + ` FOR UPDATE OF d`)
+	qDocumentsByID = prepare(`SELECT ` + documentColumns + documentTables + `WHERE d.id = ANY($3) AND ` + onDesk)
+	qDocumentsOf   = prepare(`
+		SELECT d.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
+			SELECT ` + documentColumns + ` FROM documents d
+			WHERE d.context_id = k.id AND d.id > $2 ORDER BY d.id LIMIT $3) d
+		ORDER BY d.context_id, d.id`)
+	qDocumentCounts = prepare(`
+		SELECT context_id AS id, count(*) FROM documents WHERE context_id = ANY($1) GROUP BY context_id`)
+	qStored = prepare(`
+		SELECT COALESCE(sum(size), 0)::bigint AS size, COALESCE(max(name_index) FILTER (WHERE original_name = $2) + 1, 0) AS name_index
+		FROM documents WHERE context_id = $1`)
+	qInsertDocument = prepare(`
+		INSERT INTO documents AS d (context_id, file_name, original_name, display_name, name_index, format, content_type,
+			content_hash, size, created_by, model, chunk_size, overlap)
+		SELECT x.id, $2, $3, $4, $5, $6, $7, $8, $9, $10, x.embedding_model, x.chunk_size, x.overlap FROM contexts x WHERE x.id = $1
+		RETURNING ` + documentColumns)
+	qDeleteDocument   = prepare(`DELETE FROM documents WHERE id = $1`)
+	qDropDocumentBlob = prepare(`
+		INSERT INTO blob_deletions (key) SELECT ` + blobOf + ` FROM documents d WHERE d.id = $1 ON CONFLICT (key) DO NOTHING`)
+	qDropContextBlobs = prepare(`
+		INSERT INTO blob_deletions (key) SELECT ` + blobOf + ` FROM documents d WHERE d.context_id = $1 ON CONFLICT (key) DO NOTHING`)
+	qReprocess = prepare(`
+		UPDATE documents d SET status = 'pending', progress = 0, error = '', revision = d.revision + 1, faults = 0, attempts = d.attempts + 1,
+			model = x.embedding_model, chunk_size = x.chunk_size, overlap = x.overlap,
+			next_attempt_at = now(), started_at = NULL, completed_at = NULL
+		FROM contexts x WHERE x.id = d.context_id AND d.id = $1 RETURNING ` + documentColumns)
+	qReprocessAll = prepare(`
+		UPDATE documents d SET status = 'pending', progress = 0, error = '', revision = d.revision + 1, faults = 0, attempts = d.attempts + 1,
+			model = x.embedding_model, chunk_size = x.chunk_size, overlap = x.overlap,
+			next_attempt_at = now(), started_at = NULL, completed_at = NULL
+		FROM contexts x WHERE x.id = d.context_id AND x.id = $1 RETURNING d.id`)
+	qUnpin = prepare(`UPDATE contexts SET dimensions = 0 WHERE id = $1`)
+)
+
+func joinDocuments(rows []*Document) []*Document {
+	return join(rows, func(d *Document) *siblings[Document] { return &d.siblings })
+}
+
+// Document reads one document of a desk's contexts.
+func (s *Store) Document(ctx context.Context, desk Desk, id int64) (*Document, error) {
+	d := &Document{}
+	err := s.get(ctx, d, qDocument, desk.args(id)...)
+	return d, err
+}
+
+// DocumentForUpdate reads one document and holds its row until the transaction ends.
+func (s *Store) DocumentForUpdate(ctx context.Context, desk Desk, id int64) (*Document, error) {
+	d := &Document{}
+	err := s.get(ctx, d, qDocumentForUpdate, desk.args(id)...)
+	return d, err
+}
+
+func (s *Store) documentsByID(desk Desk) func(context.Context, []int64) (map[int64]*Document, error) {
+	return func(ctx context.Context, ids []int64) (map[int64]*Document, error) {
+		var rows []*Document
+		err := s.list(ctx, &rows, qDocumentsByID, desk.args(ids)...)
+		return index(joinDocuments(rows), (*Document).key), err
+	}
+}
+
+// Documents is a page of a context's documents, by id.
+func (c *Context) Documents(ctx context.Context, s *Store, p relay.Page) ([]*Document, error) {
+	return follow(ctx, c, &c.siblings, "documents "+p.Key(), (*Context).key,
+		func(ctx context.Context, ids []int64) (map[int64][]*Document, error) {
+			var rows []*Document
+			err := s.list(ctx, &rows, qDocumentsOf, ids, afterID(p), p.First+1)
+			return byKey(joinDocuments(rows), func(d *Document) int64 { return d.ContextID }), err
+		})
+}
+
+// DocumentCount counts a context's documents.
+func (c *Context) DocumentCount(ctx context.Context, s *Store) (int, error) {
+	return follow(ctx, c, &c.siblings, "document count", (*Context).key, s.counts(qDocumentCounts))
+}
+
+// StreamDocuments gives a context's documents by id, from after the id on, at most limit of them
+// (0: all).
+func (c *Context) StreamDocuments(ctx context.Context, s *Store, after int64, limit int, each func(*Document) error) error {
+	return s.untimed(ctx, limit, func(s *Store) error {
+		return stream(ctx, s, each, qDocumentsOf, []int64{c.ID}, after, noLimit(limit))
+	})
+}
+
+// Stored is what a context holds: its documents' sizes together, in bytes, and the index of the next
+// document of a name.
+type Stored struct {
+	Size      int64 `db:"size"`
+	NextIndex int   `db:"name_index"`
+}
+
+// Stored measures a context. Under ContextForUpdate no upload can change it until the transaction ends.
+func (c *Context) Stored(ctx context.Context, s *Store, originalName string) (st Stored, err error) {
+	err = s.get(ctx, &st, qStored, c.ID, originalName)
+	return st, err
+}
+
+// InsertDocument adds a document, to be processed with its context's settings.
+func (s *Store) InsertDocument(ctx context.Context, d Document) (*Document, error) {
+	row := &Document{}
+	err := s.get(ctx, row, qInsertDocument, d.ContextID, d.FileName, d.OriginalName, d.DisplayName, d.NameIndex, d.Format,
+		d.ContentType, d.ContentHash, d.Size, d.CreatedBy)
+	return row, err
+}
+
+// DeleteDocument removes a document with its chunks and puts its original up for deletion.
+func (s *Store) DeleteDocument(ctx context.Context, d *Document) error {
+	if err := s.must(ctx, qBumpContext, d.ContextID); err != nil {
+		return err
+	}
+	if _, err := s.exec(ctx, qDropDocumentBlob, d.ID); err != nil {
+		return err
+	}
+	return s.must(ctx, qDeleteDocument, d.ID)
+}
+
+// ReprocessDocument has a document processed anew, with its context's settings of now. Whoever works
+// on it at the moment can't write to it any more.
+func (s *Store) ReprocessDocument(ctx context.Context, d *Document) (*Document, error) {
+	if err := s.must(ctx, qBumpContext, d.ContextID); err != nil {
+		return nil, err
+	}
+	row := &Document{}
+	err := s.get(ctx, row, qReprocess, d.ID)
+	return row, err
+}
+
+// ReprocessContext has all documents of a context processed anew, and lets its model's vectors have
+// another length. It gives the documents' ids.
+func (s *Store) ReprocessContext(ctx context.Context, id int64) (documents []int64, err error) {
+	if err := s.must(ctx, qUnpin, id); err != nil {
+		return nil, err
+	}
+	if err := s.list(ctx, &documents, qReprocessAll, id); err != nil {
+		return nil, err
+	}
+	return documents, s.must(ctx, qBumpContext, id)
+}
+
+// Context is the edge from a document to its context.
+func (d *Document) Context(ctx context.Context, s *Store, desk Desk) (*Context, error) {
+	return follow(ctx, d, &d.siblings, "context", func(d *Document) int64 { return d.ContextID }, s.contextsByID(desk))
+}
+
+// Creator is the edge from a document to the user who uploaded it; nil when that user is gone or
+// beyond the scope.
+func (d *Document) Creator(ctx context.Context, s *Store, scope access.Scope) (*User, error) {
+	return follow(ctx, d, &d.siblings, "creator", func(d *Document) int64 { return orZero(d.CreatedBy) },
+		func(ctx context.Context, ids []int64) (map[int64]*User, error) { return s.usersByID(ctx, scope, ids) })
+}

@@ -1,0 +1,183 @@
+package db
+
+import (
+	"context"
+	"time"
+)
+
+// DueDocument names a document to process and how often that was begun.
+type DueDocument struct {
+	ID       int64 `db:"id" json:"id"`
+	Attempts int   `db:"attempts" json:"attempts"`
+}
+
+// DocumentWork is a claimed document, with what its processing needs to know. A later claim ends it:
+// nothing can be written for it any more.
+type DocumentWork struct {
+	Document
+	AccountID  int64 `db:"account_id"`
+	Dimensions int   `db:"dimensions"`
+	// Model, ChunkSize and Overlap are those to process the document with.
+	Model     string  `db:"model"`
+	ChunkSize int     `db:"chunk_size"`
+	Overlap   float64 `db:"overlap"`
+	// Attempts counts the claims; Faults those that ended with a fault of the platform's, or of a
+	// model server's.
+	Attempts int `db:"attempts"`
+	Faults   int `db:"faults"`
+}
+
+var (
+	qLeaseDocuments = prepare(`
+		UPDATE documents SET next_attempt_at = now() + $2 * interval '1 second'
+		WHERE id IN (SELECT id FROM documents WHERE status IN ('pending', 'processing') AND next_attempt_at <= now()
+			ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+		RETURNING id, attempts`)
+	// A document whose attempt has begun meanwhile has another count, and is left alone.
+	qReleaseDocuments = prepare(`
+		UPDATE documents t SET next_attempt_at = now() FROM unnest($1::bigint[], $2::integer[]) d(id, attempts)
+		WHERE t.id = d.id AND t.attempts = d.attempts AND t.status IN ('pending', 'processing')`)
+	qClaimDocument = prepare(`
+		UPDATE documents d SET status = 'processing', attempts = d.attempts + 1, next_attempt_at = now() + $3 * interval '1 second',
+			started_at = COALESCE(d.started_at, now())
+		FROM contexts x WHERE x.id = d.context_id AND d.id = $1 AND d.attempts = $2 AND d.status IN ('pending', 'processing')
+		RETURNING ` + documentColumns + `, x.account_id, x.dimensions, d.model, d.chunk_size, d.overlap, d.attempts, d.faults`)
+	qRenewDocument = prepare(`
+		UPDATE documents SET next_attempt_at = now() + $3 * interval '1 second', progress = GREATEST(progress, $4)
+		WHERE id = $1 AND attempts = $2 AND status = 'processing'`)
+	qChunkPositions = prepare(`SELECT position FROM chunks WHERE document_id = $1 AND revision = $2`)
+	qFinishContext  = prepare(`
+		UPDATE contexts SET version = version + 1, dimensions = CASE WHEN dimensions = 0 THEN $2 ELSE dimensions END WHERE id = $1`)
+	qFinishDocument = prepare(`
+		UPDATE documents SET status = 'ready', progress = 1, error = '', chunks = $3, completed_at = now()
+		WHERE id = $1 AND attempts = $2 AND status = 'processing'`)
+	qDropOtherChunks = prepare(`DELETE FROM chunks WHERE document_id = $1 AND revision <> $2`)
+	qDropChunks      = prepare(`DELETE FROM chunks WHERE document_id = $1`)
+	qFailDocument    = prepare(`
+		UPDATE documents SET status = 'failed', error = $3, chunks = 0, completed_at = now()
+		WHERE id = $1 AND attempts = $2 AND status = 'processing'`)
+	qDocumentLate = prepare(`
+		UPDATE documents SET status = 'pending', next_attempt_at = now() + $3 * interval '1 second', error = $4, faults = faults + $5
+		WHERE id = $1 AND attempts = $2 AND status = 'processing'`)
+	// A twin has the same bytes, read the same way, and belongs to the same account.
+	twin = ` FROM documents d JOIN contexts x ON x.id = d.context_id
+		JOIN documents o ON o.id = $1
+		WHERE d.content_hash = o.content_hash AND d.model = o.model AND d.format = o.format AND d.chunk_size = o.chunk_size
+			AND d.overlap = o.overlap AND d.id <> o.id AND x.account_id = $2`
+	qTwin       = prepare(`SELECT d.id, d.revision, d.chunks, x.dimensions` + twin + ` AND d.status = 'ready' ORDER BY d.id LIMIT 1`)
+	qTwinAtWork = prepare(`SELECT EXISTS (SELECT 1` + twin + ` AND d.status IN ('pending', 'processing') AND d.id < o.id AND d.faults = 0)`)
+	qCopyChunks = prepare(`
+		INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, page, heading, row_number, sparse, dense)
+		SELECT d.id, d.revision, k.position, k.content, k.overlap_bytes, k.tokens, k.page, k.heading, k.row_number, k.sparse, k.dense
+		FROM documents d JOIN chunks k ON k.document_id = $3 AND k.revision = $4
+		WHERE d.id = $1 AND d.attempts = $2 AND d.status = 'processing'
+		ON CONFLICT ON CONSTRAINT chunks_once DO NOTHING`)
+	qDocumentsDue = prepare(`SELECT count(*) FROM documents WHERE status IN ('pending', 'processing')`)
+)
+
+// LeaseDocuments takes up to limit due documents out of sight for the lease.
+func (s *Store) LeaseDocuments(ctx context.Context, limit int, lease time.Duration) (due []DueDocument, err error) {
+	err = s.list(ctx, &due, qLeaseDocuments, limit, lease.Seconds())
+	return due, err
+}
+
+// ReleaseDocuments ends the lease of documents that could not be handed on: they are due again.
+func (s *Store) ReleaseDocuments(ctx context.Context, due []DueDocument) error {
+	ids, attempts := make([]int64, len(due)), make([]int64, len(due))
+	for i, d := range due {
+		ids[i], attempts[i] = d.ID, int64(d.Attempts)
+	}
+	_, err := s.exec(ctx, qReleaseDocuments, ids, attempts)
+	return err
+}
+
+// ClaimDocument begins the next attempt on a document, under a lease that RenewDocument keeps up;
+// ErrNoRows when it is done, gone, or claimed by another.
+func (s *Store) ClaimDocument(ctx context.Context, due DueDocument, lease time.Duration) (*DocumentWork, error) {
+	w := &DocumentWork{}
+	err := s.get(ctx, w, qClaimDocument, due.ID, due.Attempts, lease.Seconds())
+	return w, err
+}
+
+// RenewDocument keeps the lease up and tells the progress, 0 to 1; ErrNoRows when the work was lost to
+// another claim, a deletion or a request to begin anew.
+func (s *Store) RenewDocument(ctx context.Context, w *DocumentWork, lease time.Duration, progress float64) error {
+	return s.must(ctx, qRenewDocument, w.ID, w.Attempts, lease.Seconds(), progress)
+}
+
+// ChunkPositions lists the chunks of the work's revision that are stored already.
+func (s *Store) ChunkPositions(ctx context.Context, w *DocumentWork) (positions []int, err error) {
+	err = s.list(ctx, &positions, qChunkPositions, w.ID, w.Revision)
+	return positions, err
+}
+
+// FinishDocument makes a document ready, with its revision's chunks and no others. dimensions is the
+// length of its dense vectors, 0 without any. ErrNoRows says that the work was lost.
+func (s *Store) FinishDocument(ctx context.Context, w *DocumentWork, chunks, dimensions int) error {
+	return s.Tx(ctx, func(tx *Store) error {
+		// The context first: whoever deletes it locks in this order, too.
+		if err := tx.must(ctx, qFinishContext, w.ContextID, dimensions); err != nil {
+			return err
+		}
+		if err := tx.must(ctx, qFinishDocument, w.ID, w.Attempts, chunks); err != nil {
+			return err
+		}
+		_, err := tx.exec(ctx, qDropOtherChunks, w.ID, w.Revision)
+		return err
+	})
+}
+
+// FailDocument ends a document with a sentence for a person; ErrNoRows says that the work was lost.
+func (s *Store) FailDocument(ctx context.Context, w *DocumentWork, sentence string) error {
+	return s.Tx(ctx, func(tx *Store) error {
+		if err := tx.must(ctx, qFailDocument, w.ID, w.Attempts, sentence); err != nil {
+			return err
+		}
+		_, err := tx.exec(ctx, qDropChunks, w.ID)
+		return err
+	})
+}
+
+// DocumentLate puts a document off until after the wait. fault says that something was wrong, which
+// the sentence tells to a person.
+func (s *Store) DocumentLate(ctx context.Context, w *DocumentWork, wait time.Duration, fault bool, sentence string) error {
+	count := 0
+	if fault {
+		count = 1
+	}
+	_, err := s.exec(ctx, qDocumentLate, w.ID, w.Attempts, wait.Seconds(), sentence, count)
+	return err
+}
+
+// Twin is a ready document of the same bytes, in the same account, processed in the same way.
+type Twin struct {
+	ID         int64 `db:"id"`
+	Revision   int64 `db:"revision"`
+	Chunks     int   `db:"chunks"`
+	Dimensions int   `db:"dimensions"`
+}
+
+// Twin finds a document whose chunks the work can take over; ErrNoRows when there is none.
+func (s *Store) Twin(ctx context.Context, w *DocumentWork) (*Twin, error) {
+	t := &Twin{}
+	err := s.get(ctx, t, qTwin, w.ID, w.AccountID)
+	return t, err
+}
+
+// TwinAtWork tells whether an older document of the same bytes is being processed in the same way, so
+// that waiting for it saves the work.
+func (s *Store) TwinAtWork(ctx context.Context, w *DocumentWork) (busy bool, err error) {
+	err = s.get(ctx, &busy, qTwinAtWork, w.ID, w.AccountID)
+	return busy, err
+}
+
+// CopyChunks takes over a twin's chunks and tells how many there were.
+func (s *Store) CopyChunks(ctx context.Context, w *DocumentWork, t *Twin) (int64, error) {
+	return s.exec(ctx, qCopyChunks, w.ID, w.Attempts, t.ID, t.Revision)
+}
+
+// DocumentsWaiting counts the documents that are not processed yet.
+func (s *Store) DocumentsWaiting(ctx context.Context) (n int, err error) {
+	err = s.get(ctx, &n, qDocumentsDue)
+	return n, err
+}

@@ -1,0 +1,174 @@
+package graph
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"canopy/internal/problem"
+	"canopy/internal/upload"
+)
+
+// multipartTransport takes requests with one file, by the GraphQL multipart request specification
+// (https://github.com/jaydenseric/graphql-multipart-request-spec). The file is read while the
+// mutation runs, and never held.
+type multipartTransport struct{}
+
+var _ graphql.Transport = multipartTransport{}
+
+// Supports takes forms.
+func (multipartTransport) Supports(r *http.Request) bool {
+	return r.Header.Get("Upgrade") == "" && r.Method == http.MethodPost && upload.Is(r)
+}
+
+// preflighted tells whether a request has a header that a page of another site can't send without
+// asking: a form by itself can be sent from anywhere.
+func preflighted(r *http.Request) bool {
+	for _, h := range []string{"Graphql-Preflight", "Apollo-Require-Preflight", "X-Requested-With"} {
+		if r.Header.Get(h) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Do answers one request.
+func (multipartTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
+	if !preflighted(r) {
+		refuse(w, r, http.StatusForbidden, problem.Denied("a request with a file needs the header GraphQL-Preflight"))
+		return
+	}
+	media := accepted(r)
+	if media == "" {
+		refuse(w, r, http.StatusNotAcceptable, problem.Bad("the answer is %s or %s", typeGraphQL, typeJSON))
+		return
+	}
+	start := graphql.Now()
+	form, err := upload.Open(w, r)
+	var raw *graphql.RawParams
+	if err == nil {
+		raw, err = formParams(form)
+	}
+	if err != nil {
+		p := problem.From(err)
+		refuse(w, r, p.Status(), p)
+		return
+	}
+	raw.Headers = r.Header
+	raw.ReadTime = graphql.TraceTiming{Start: start, End: graphql.Now()}
+	oc, errs := exec.CreateOperationContext(r.Context(), raw)
+	if errs != nil {
+		resp := exec.DispatchError(graphql.WithOperationContext(r.Context(), oc), errs)
+		write(w, media, refusedStatus(w, resp, http.StatusBadRequest), resp)
+		return
+	}
+	next, ctx := exec.DispatchOperation(r.Context(), oc)
+	resp := next(ctx)
+	if len(resp.Errors) > 0 {
+		form.Drain()
+	}
+	write(w, media, refusedStatus(w, resp, http.StatusOK), resp)
+}
+
+// formParams reads the form up to its file, which takes the place that the map gives it.
+func formParams(form *upload.Form) (*graphql.RawParams, error) {
+	var q request
+	operations, err := formField(form, "operations")
+	if err != nil {
+		return nil, err
+	}
+	if p := q.decode(operations); p != nil {
+		return nil, p
+	}
+	raw, _, p := q.params()
+	if p != nil {
+		return nil, p
+	}
+	places, err := formField(form, "map")
+	if err != nil {
+		return nil, err
+	}
+	key, path, err := onlyPlace(places)
+	if err != nil {
+		return nil, err
+	}
+	part, err := form.Next()
+	switch {
+	case err != nil:
+		return nil, err
+	case part == nil || part.FormName() != key || part.FileName() == "":
+		return nil, problem.Bad("after operations and map the form must hold the file %q and nothing else", key)
+	}
+	file := graphql.Upload{File: once{form.Last(part)}, Filename: part.FileName(), ContentType: part.Header.Get("Content-Type")}
+	if !put(raw.Variables, strings.Split(path, ".")[1:], file) {
+		return nil, errPlace
+	}
+	return raw, nil
+}
+
+// put puts the file into the variables; false where there is no null at its place.
+func put(at map[string]any, path []string, file graphql.Upload) bool {
+	for len(path) > 1 {
+		below, ok := at[path[0]].(map[string]any)
+		if !ok {
+			return false
+		}
+		at, path = below, path[1:]
+	}
+	if old, there := at[path[0]]; !there || old != nil {
+		return false
+	}
+	at[path[0]] = file
+	return true
+}
+
+// formField reads the next part, which must be a field of that name.
+func formField(form *upload.Form, name string) ([]byte, error) {
+	part, err := form.Next()
+	switch {
+	case err != nil:
+		return nil, err
+	case part == nil || part.FormName() != name:
+		return nil, problem.Bad("the form must hold operations, map and one file, in this order: %q is missing", name)
+	}
+	content, err := io.ReadAll(io.LimitReader(part, maxBody+1))
+	switch {
+	case err != nil:
+		return nil, problem.Bad("the request could not be read").Because(err)
+	case len(content) > maxBody:
+		return nil, problem.New(problem.PayloadTooLarge, "%s is larger than %d bytes", name, maxBody)
+	}
+	return content, nil
+}
+
+var errPlace = problem.Bad("map must give the file one place whose value is null, such as variables.input.file")
+
+// onlyPlace reads the map: one file, for one place in the variables.
+func onlyPlace(raw []byte) (key, path string, err error) {
+	var places map[string][]string
+	if err := json.Unmarshal(raw, &places); err != nil {
+		return "", "", problem.Bad("map must be an object whose members are arrays of strings")
+	}
+	if len(places) != 1 {
+		return "", "", problem.Bad("a request takes exactly one file")
+	}
+	for name, paths := range places {
+		if len(paths) != 1 || !strings.HasPrefix(paths[0], "variables.") {
+			return "", "", errPlace
+		}
+		key, path = name, paths[0]
+	}
+	return key, path, nil
+}
+
+// once is a file that can be read through once.
+type once struct{ io.Reader }
+
+// Seek refuses to go anywhere.
+func (once) Seek(int64, int) (int64, error) {
+	return 0, errors.New("an upload is read through once")
+}

@@ -1,0 +1,74 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"canopy/db"
+	"canopy/internal/blob"
+)
+
+// Waits between attempts to delete an original, and the age from which one without a document is an
+// orphan: no upload takes longer.
+const (
+	blobMinWait = 30 * time.Second
+	blobMaxWait = time.Hour
+	orphanAge   = 24 * time.Hour
+	sweepBatch  = 1000
+)
+
+// remover deletes originals.
+type remover struct {
+	store *db.Store
+	blobs blob.Store
+}
+
+// ProcessTask makes one attempt to delete an original. If it fails, the row is due again by itself.
+func (r *remover) ProcessTask(ctx context.Context, t *asynq.Task) error {
+	var due db.DueBlob
+	if err := json.Unmarshal(t.Payload(), &due); err != nil {
+		return fmt.Errorf("payload: %w", err)
+	}
+	b, err := r.store.ClaimBlob(ctx, due, min(blobMinWait<<min(due.Attempts, 20), blobMaxWait))
+	if errors.Is(err, db.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.blobs.Delete(ctx, b.Key); err != nil {
+		return err
+	}
+	return r.store.BlobGone(ctx, b.ID)
+}
+
+// sweepBlobs finds originals without a document that are older than the age, and puts them up for
+// deletion: what an upload left that ended between the two.
+func sweepBlobs(ctx context.Context, store *db.Store, blobs blob.Store, age time.Duration) error {
+	before := time.Now().Add(-age)
+	if err := blobs.Sweep(ctx, before); err != nil {
+		return err
+	}
+	var keys []string
+	for e, err := range blobs.List(ctx, db.BlobPrefix) {
+		if err != nil {
+			return err
+		}
+		if !e.Written.Before(before) {
+			continue
+		}
+		if keys = append(keys, e.Key); len(keys) == sweepBatch {
+			if _, err := store.DropOrphans(ctx, keys); err != nil {
+				return err
+			}
+			keys = keys[:0]
+		}
+	}
+	_, err := store.DropOrphans(ctx, keys)
+	return err
+}

@@ -1,0 +1,308 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"golang.org/x/sync/semaphore"
+
+	"canopy/db"
+	"canopy/internal/blob"
+	"canopy/internal/bus"
+	"canopy/internal/chunk"
+	"canopy/internal/embed"
+	"canopy/internal/embed/lexical"
+	"canopy/internal/extract"
+)
+
+// The lease on a document at work, how often it is renewed, and how long the platform or a model
+// server may be at fault before the document is given up.
+const (
+	documentLease   = 30 * time.Second
+	documentRenew   = 5 * time.Second
+	documentTimeout = 2 * time.Hour
+	documentLife    = 24 * time.Hour
+	documentMinWait = 2 * time.Second
+	documentMaxWait = 5 * time.Minute
+	twinWait        = 3 * time.Second
+	maxAttempts     = 500
+)
+
+// textMemory bounds the extracted texts that a worker holds at the same time, in bytes.
+const textMemory = 128 << 20
+
+// DocumentTopic is where the ids of a context's documents are told as they change.
+func DocumentTopic(contextID int64) string { return "documents:" + strconv.FormatInt(contextID, 10) }
+
+// TellDocument tells those who follow a context that one of its documents has changed.
+func TellDocument(ctx context.Context, b *bus.Bus, contextID, id int64) {
+	b.Publish(ctx, DocumentTopic(contextID), strconv.AppendInt(nil, id, 10))
+}
+
+// Documents are the parts that processing documents takes.
+type Documents struct {
+	Blobs   blob.Store
+	Extract *extract.Runner
+	// Embeddings is the configured model; nil where there is only the embedded one.
+	Embeddings embed.Model
+}
+
+// processor turns uploaded documents into searchable chunks.
+type processor struct {
+	Documents
+	store  *db.Store
+	bus    *bus.Bus
+	log    *slog.Logger
+	memory *semaphore.Weighted
+	// stop is closed when the worker stops: work under way is handed back at once.
+	stop <-chan struct{}
+}
+
+// errLost says that a document is another's by now, or gone.
+var errLost = errors.New("the work on the document was lost")
+
+// errStopped says that the worker stops.
+var errStopped = errors.New("the worker stops")
+
+// unreadable is a fault of the document that no other try can mend, as a sentence for a person.
+type unreadable struct {
+	sentence string
+	cause    error
+}
+
+func (e *unreadable) Error() string { return e.sentence }
+func (e *unreadable) Unwrap() error { return e.cause }
+
+// ProcessTask makes one attempt on a document. What comes of it is written to the document's row; the
+// queue is told only of faults of the platform's own.
+func (p *processor) ProcessTask(ctx context.Context, t *asynq.Task) error {
+	var due db.DueDocument
+	if err := json.Unmarshal(t.Payload(), &due); err != nil {
+		return fmt.Errorf("payload: %w", err)
+	}
+	w, err := p.store.ClaimDocument(ctx, due, documentLease)
+	if errors.Is(err, db.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	TellDocument(ctx, p.bus, w.ContextID, w.ID)
+	a := &attempt{processor: p, work: w}
+	return a.record(context.WithoutCancel(ctx), a.run(ctx))
+}
+
+// attempt is the work on one claimed document.
+type attempt struct {
+	*processor
+	work *db.DocumentWork
+	// progress is in thousandths.
+	progress atomic.Int64
+}
+
+// run processes the document under a lease that is kept up. Its error is errLost once another has
+// the document, and errStopped when the worker stops.
+func (a *attempt) run(ctx context.Context) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.keepLease(ctx, cancel)
+	}()
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+		if cause := context.Cause(ctx); err != nil && cause != nil {
+			err = cause
+		}
+		cancel(nil)
+		<-done
+	}()
+	return a.process(ctx)
+}
+
+// keepLease renews the lease and tells the progress until ctx ends.
+func (a *attempt) keepLease(ctx context.Context, cancel context.CancelCauseFunc) {
+	renew := time.NewTicker(documentRenew)
+	defer renew.Stop()
+	show := time.NewTicker(progressEvery)
+	defer show.Stop()
+	shown := int64(0)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.stop:
+			cancel(errStopped)
+			return
+		case <-show.C:
+			if a.progress.Load() == shown {
+				continue
+			}
+		case <-renew.C:
+		}
+		shown = a.progress.Load()
+		switch err := a.store.RenewDocument(ctx, a.work, documentLease, float64(shown)/1000); {
+		case errors.Is(err, db.ErrNoRows):
+			cancel(errLost)
+			return
+		case err == nil:
+			TellDocument(ctx, a.bus, a.work.ContextID, a.work.ID)
+		}
+	}
+}
+
+// progressEvery is how often progress is written down, at most.
+const progressEvery = 500 * time.Millisecond
+
+// process takes over the chunks of a twin where there is one, and makes them otherwise.
+func (a *attempt) process(ctx context.Context) error {
+	if a.work.Attempts > maxAttempts {
+		return &unreadable{sentence: "The work on the document was interrupted too often."}
+	}
+	model, err := a.model()
+	if err != nil {
+		return err
+	}
+	if done, err := a.takeOver(ctx); done || err != nil {
+		return err
+	}
+	need := a.weight()
+	if err := a.memory.Acquire(ctx, need); err != nil {
+		return err
+	}
+	defer a.memory.Release(need)
+	text, err := a.text(ctx)
+	if err != nil {
+		return err
+	}
+	made := &maker{attempt: a, model: model, text: text}
+	count, dimensions, err := made.run(ctx)
+	if err != nil {
+		return err
+	}
+	return a.store.FinishDocument(ctx, a.work, count, dimensions)
+}
+
+// model gives the dense model to embed with; nil for the embedded one.
+func (a *attempt) model() (embed.Model, error) {
+	switch name := a.work.Model; {
+	case name == lexical.Name:
+		return nil, nil
+	case a.Embeddings != nil && a.Embeddings.Name() == name:
+		return a.Embeddings, nil
+	default:
+		return nil, &unreadable{sentence: fmt.Sprintf("The embedding model %q is not configured on this server.", name)}
+	}
+}
+
+// errTwin says that a document of the same bytes is at work.
+var errTwin = errors.New("a document of the same content is being processed")
+
+// takeOver uses the chunks of a ready document of the same bytes, so that nothing is embedded twice.
+func (a *attempt) takeOver(ctx context.Context) (done bool, err error) {
+	t, err := a.store.Twin(ctx, a.work)
+	if errors.Is(err, db.ErrNoRows) {
+		busy, err := a.store.TwinAtWork(ctx, a.work)
+		if err == nil && busy {
+			err = errTwin
+		}
+		return false, err
+	}
+	if err != nil || t.Dimensions != a.work.Dimensions && a.work.Dimensions != 0 {
+		return false, err
+	}
+	n, err := a.store.CopyChunks(ctx, a.work, t)
+	if err != nil || n != int64(t.Chunks) {
+		return false, err // the twin is being changed, or a part was here already
+	}
+	dimensions := t.Dimensions
+	if a.work.Model == lexical.Name {
+		dimensions = 0
+	}
+	return true, a.store.FinishDocument(ctx, a.work, t.Chunks, dimensions)
+}
+
+// text extracts the document's text.
+func (a *attempt) text(ctx context.Context) (*extract.Result, error) {
+	path, done, err := a.Blobs.Local(ctx, a.work.BlobKey())
+	if errors.Is(err, blob.ErrNotFound) {
+		return nil, &unreadable{"The original file is missing from the document store.", err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	result, err := a.Extract.Extract(ctx, path, extract.Format(a.work.Format))
+	var f *extract.Failure
+	if errors.As(err, &f) {
+		return nil, &unreadable{f.Message, err}
+	}
+	a.progress.Store(extractedAt)
+	return result, err
+}
+
+// extractedAt is the progress, in thousandths, when the text is there.
+const extractedAt = 100
+
+// weight guesses the memory that the document's text takes: a text file's is its size, what is packed
+// may be much more.
+func (a *attempt) weight() int64 {
+	size := a.work.Size
+	switch extract.Format(a.work.Format) {
+	case extract.PDF, extract.DOCX, extract.DOC:
+		size = max(8<<20, 4*size)
+	}
+	return min(size, textMemory)
+}
+
+// record writes down what came of an attempt.
+func (a *attempt) record(ctx context.Context, err error) error {
+	w := a.work
+	defer func() { TellDocument(ctx, a.bus, w.ContextID, w.ID) }()
+	var bad *unreadable
+	switch {
+	case err == nil, errors.Is(err, errLost), errors.Is(err, db.ErrNoRows):
+		return nil
+	case errors.Is(err, errStopped):
+		return a.store.DocumentLate(ctx, w, 0, false, "")
+	case errors.Is(err, errTwin):
+		return a.store.DocumentLate(ctx, w, twinWait, false, "")
+	case errors.As(err, &bad):
+		a.log.InfoContext(ctx, "a document can't be processed", "document", w.ID, "reason", bad.sentence, "error", bad.cause)
+		return a.fail(ctx, bad.sentence)
+	case w.StartedAt != nil && time.Since(*w.StartedAt) > documentLife:
+		a.log.ErrorContext(ctx, "a document was given up", "document", w.ID, "faults", w.Faults, "error", err)
+		return a.fail(ctx, "The document could not be processed for a day: "+trouble(err)+" It can be processed again.")
+	}
+	wait := min(documentMinWait<<min(w.Faults, 20), documentMaxWait)
+	a.log.WarnContext(ctx, "a document could not be processed; it is tried again", "document", w.ID, "faults", w.Faults, "wait", wait, "error", err)
+	return a.store.DocumentLate(ctx, w, wait, true, trouble(err)+" It is tried again.")
+}
+
+func (a *attempt) fail(ctx context.Context, sentence string) error {
+	if err := a.store.FailDocument(ctx, a.work, sentence); !errors.Is(err, db.ErrNoRows) {
+		return err
+	}
+	return nil
+}
+
+// kindOf is how a format's text is divided.
+func kindOf(format string) chunk.Kind {
+	switch extract.Format(format) {
+	case extract.Markdown:
+		return chunk.Markdown
+	case extract.CSV:
+		return chunk.CSV
+	}
+	return chunk.Plain
+}

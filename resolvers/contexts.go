@@ -1,0 +1,364 @@
+package resolvers
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+)
+
+// assistant allows operations of the assistant application.
+func (r *Resolver) assistant(ctx context.Context, right access.Features) (*caller, error) {
+	return r.allow(ctx, right, access.Assistant)
+}
+
+// desk is what the caller may see of the contexts of its account. A key sees them all; a person sees
+// no private one of others, unless it owns the account (contract, section 4).
+func (c *caller) desk() db.Desk {
+	d := db.Desk{AccountID: c.AccountID}
+	if c.Login() && !c.Owner {
+		d.Viewer = c.UserID
+	}
+	return d
+}
+
+// missing turns the store's "no such row" into a 404: what is outside of reach does not exist.
+func missing(err error, what string, id int64) error {
+	if errors.Is(err, db.ErrNoRows) {
+		return problem.Missing("there is no %s %d", what, id)
+	}
+	return err
+}
+
+// aContext gives a context of the caller's.
+func (r *Resolver) aContext(ctx context.Context, c *caller, id relay.ID, field string) (*db.Context, error) {
+	n, err := id.Of("Context", field)
+	if err != nil {
+		return nil, err
+	}
+	row, err := r.Store.Context(ctx, c.desk(), n)
+	return row, missing(err, "context", n)
+}
+
+// Context gives a context of the token's account.
+func (q Query) Context(ctx context.Context, id relay.ID) (*db.Context, error) {
+	c, err := q.assistant(ctx, access.ContextRead)
+	if err != nil {
+		return nil, err
+	}
+	return q.aContext(ctx, c, id, "contextId")
+}
+
+// Contexts is a page of the contexts of the token's account.
+func (q Query) Contexts(ctx context.Context, first *int, after *string) (*ContextConnection, error) {
+	c, err := q.assistant(ctx, access.ContextRead)
+	if err != nil {
+		return nil, err
+	}
+	return q.contextPage(ctx, c, first, after)
+}
+
+func (r *Resolver) contextPage(ctx context.Context, c *caller, first *int, after *string) (*ContextConnection, error) {
+	return connect(ctx, first, after,
+		func(ctx context.Context, p relay.Page) ([]*db.Context, error) {
+			return r.Store.Contexts(ctx, c.desk(), p)
+		},
+		func(ctx context.Context) (int, error) { return r.Store.ContextCount(ctx, c.desk()) })
+}
+
+// ListContexts gives each context of the token's account by id. after is the cursor of an earlier
+// call; limit 0 gives all.
+func (q Query) ListContexts(ctx context.Context, after relay.Cursor, limit int, each func(*db.Context) error) error {
+	c, err := q.assistant(ctx, access.ContextRead)
+	if err != nil {
+		return err
+	}
+	return q.Store.StreamContexts(ctx, c.desk(), lastID(after), limit, each)
+}
+
+// CreateContextInput is a new context. StarterPrompts nil has them generated; an empty list is kept.
+type CreateContextInput struct {
+	Name           string
+	Description    string
+	Caption        string
+	ToolsJSON      string
+	StarterPrompts []string
+}
+
+// CreateContextPayload is what CreateContext made.
+type CreateContextPayload struct{ Context *db.Context }
+
+// CreateContext makes a private context on the token's account, for the server's embedding model.
+func (m Mutation) CreateContext(ctx context.Context, in CreateContextInput) (*CreateContextPayload, error) {
+	c, err := m.assistant(ctx, access.ContextWrite)
+	if err != nil {
+		return nil, err
+	}
+	var v check
+	v.name("name", in.Name)
+	v.text("description", in.Description, maxInstructions)
+	v.text("caption", in.Caption, maxText)
+	v.tools("toolsJson", in.ToolsJSON)
+	v.starterPrompts("starterPrompts", in.StarterPrompts)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	if in.StarterPrompts == nil {
+		in.StarterPrompts = m.suggestPrompts(ctx, in.Name, in.Caption, in.Description)
+	}
+	out := &CreateContextPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		out.Context, err = tx.InsertContext(ctx, db.Context{
+			AccountID: c.AccountID, UserID: &c.UserID, Name: in.Name, Description: in.Description, Caption: in.Caption,
+			ToolsJSON: in.ToolsJSON, StarterPrompts: in.StarterPrompts, EmbeddingModel: m.defaultModel(),
+		})
+		if err != nil {
+			return err
+		}
+		return ch.audit(ctx, c.CustomerID, "context.created", out.Context, details{"name": in.Name})
+	})
+	return out, err
+}
+
+// UpdateContextInput is a change of a context; nil keeps a field.
+type UpdateContextInput struct {
+	ID             relay.ID
+	Name           *string
+	Description    *string
+	Caption        *string
+	ToolsJSON      *string
+	StarterPrompts []string
+	TopN           *int
+	ScoreThreshold *float64
+	ChunkSize      *int
+	Overlap        *float64
+	EmbeddingModel *string
+}
+
+// UpdateContextPayload is what UpdateContext changed.
+type UpdateContextPayload struct{ Context *db.Context }
+
+// UpdateContext changes a context. Another chunk size or overlap holds for what is processed from now
+// on; another model has all documents processed anew, as vectors of two models can't be compared.
+func (m Mutation) UpdateContext(ctx context.Context, in UpdateContextInput) (*UpdateContextPayload, error) {
+	c, err := m.assistant(ctx, access.ContextWrite)
+	if err != nil {
+		return nil, err
+	}
+	id, err := in.ID.Of("Context", "contextId")
+	if err != nil {
+		return nil, err
+	}
+	faults := m.checkUpdate(in)
+	out := &UpdateContextPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		row, err := tx.ContextForUpdate(ctx, c.desk(), id)
+		if err != nil {
+			return missing(err, "context", id)
+		}
+		if faults != nil {
+			return faults
+		}
+		if out.Context, err = tx.UpdateContext(ctx, patched(row, in)); err != nil {
+			return err
+		}
+		if out.Context.EmbeddingModel != row.EmbeddingModel {
+			if err := ch.reprocessAll(ctx, id); err != nil {
+				return err
+			}
+			if out.Context, err = tx.Context(ctx, c.desk(), id); err != nil {
+				return err
+			}
+		}
+		return ch.audit(ctx, c.CustomerID, "context.updated", out.Context, details{"name": out.Context.Name})
+	})
+	return out, err
+}
+
+func (m Mutation) checkUpdate(in UpdateContextInput) error {
+	var v check
+	if in.Name != nil {
+		v.name("name", *in.Name)
+	}
+	v.text("description", or(in.Description, ""), maxInstructions)
+	v.text("caption", or(in.Caption, ""), maxText)
+	v.tools("toolsJson", or(in.ToolsJSON, "[]"))
+	v.starterPrompts("starterPrompts", in.StarterPrompts)
+	v.settings(in)
+	if model := or(in.EmbeddingModel, m.defaultModel()); !m.modelConfigured(model) {
+		v.fault("embeddingModel", "%q is not configured on this server; it has %s", clip(model), m.modelNames())
+	}
+	return v.err()
+}
+
+func patched(row *db.Context, in UpdateContextInput) *db.Context {
+	next := *row
+	next.Name = or(in.Name, row.Name)
+	next.Description = or(in.Description, row.Description)
+	next.Caption = or(in.Caption, row.Caption)
+	next.ToolsJSON = or(in.ToolsJSON, row.ToolsJSON)
+	if in.StarterPrompts != nil {
+		next.StarterPrompts = in.StarterPrompts
+	}
+	next.TopN = or(in.TopN, row.TopN)
+	next.ScoreThreshold = or(in.ScoreThreshold, row.ScoreThreshold)
+	next.ChunkSize = or(in.ChunkSize, row.ChunkSize)
+	next.Overlap = or(in.Overlap, row.Overlap)
+	next.EmbeddingModel = or(in.EmbeddingModel, row.EmbeddingModel)
+	return &next
+}
+
+// DeleteContextInput names a context to remove.
+type DeleteContextInput struct{ ID relay.ID }
+
+// DeleteContextPayload is what DeleteContext removed.
+type DeleteContextPayload struct{ DeletedID relay.ID }
+
+// DeleteContext removes a context with its documents, their chunks and, by a job, their originals.
+func (m Mutation) DeleteContext(ctx context.Context, in DeleteContextInput) (*DeleteContextPayload, error) {
+	c, err := m.assistant(ctx, access.ContextWrite)
+	if err != nil {
+		return nil, err
+	}
+	id, err := in.ID.Of("Context", "contextId")
+	if err != nil {
+		return nil, err
+	}
+	out := &DeleteContextPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		row, err := tx.ContextForUpdate(ctx, c.desk(), id)
+		if err != nil {
+			return missing(err, "context", id)
+		}
+		if err := tx.DeleteContext(ctx, id); err != nil {
+			return err
+		}
+		out.DeletedID, ch.work = row.GlobalID(), true
+		return ch.audit(ctx, c.CustomerID, "context.deleted", row, details{"name": row.Name})
+	})
+	if err == nil {
+		m.Vectors.Forget(id)
+	}
+	return out, err
+}
+
+// ShareContextInput says who may see a context, and its icon.
+type ShareContextInput struct {
+	ID         relay.ID
+	ShareState int
+	Icon       *string
+}
+
+// ShareContextPayload is what ShareContext changed.
+type ShareContextPayload struct{ Context *db.Context }
+
+// ShareContext makes a context private (0) or shared (1).
+func (m Mutation) ShareContext(ctx context.Context, in ShareContextInput) (*ShareContextPayload, error) {
+	c, err := m.assistant(ctx, access.ContextWrite)
+	if err != nil {
+		return nil, err
+	}
+	id, err := in.ID.Of("Context", "contextId")
+	if err != nil {
+		return nil, err
+	}
+	var v check
+	if !slices.Contains([]int{0, 1}, in.ShareState) {
+		v.fault("shareState", "is 0 (private) or 1 (shared)")
+	}
+	if in.Icon != nil && !isEmoji(*in.Icon) {
+		v.fault("icon", "must be a single emoji")
+	}
+	faults := v.err()
+	out := &ShareContextPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		row, err := tx.ContextForUpdate(ctx, c.desk(), id)
+		if err != nil {
+			return missing(err, "context", id)
+		}
+		if faults != nil {
+			return faults
+		}
+		if out.Context, err = tx.ShareContext(ctx, id, in.ShareState, or(in.Icon, row.Icon)); err != nil {
+			return err
+		}
+		return ch.audit(ctx, c.CustomerID, "context.shared", row, details{"shareState": in.ShareState})
+	})
+	return out, err
+}
+
+// ContextEdges resolves the edges of a context.
+type ContextEdges struct{ *Resolver }
+
+// Deleted is when the context was deleted: a deleted one is gone, so never.
+func (e ContextEdges) Deleted(context.Context, *db.Context) (*time.Time, error) { return nil, nil }
+
+// StarterPrompts lists the context's conversation starters.
+func (e ContextEdges) StarterPrompts(_ context.Context, obj *db.Context) ([]string, error) {
+	return obj.StarterPrompts, nil
+}
+
+// Tools are the definitions of toolsJson.
+func (e ContextEdges) Tools(_ context.Context, obj *db.Context) ([]*Tool, error) {
+	return parseTools(obj.ToolsJSON)
+}
+
+// Account is the account that the context belongs to.
+func (e ContextEdges) Account(ctx context.Context, obj *db.Context) (*db.Account, error) {
+	c, err := e.anyApp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return obj.Account(ctx, e.Store, c.Scope())
+}
+
+// Creator is who made the context; nil when that user is gone, or beyond the caller's reach.
+func (e ContextEdges) Creator(ctx context.Context, obj *db.Context) (*db.User, error) {
+	c, err := e.anyApp(ctx)
+	if err != nil || obj.UserID == nil {
+		return nil, err
+	}
+	return obj.Creator(ctx, e.Store, c.Scope())
+}
+
+// Documents is a page of the context's documents.
+func (e ContextEdges) Documents(ctx context.Context, obj *db.Context, first *int, after *string) (*DocumentConnection, error) {
+	if _, err := e.assistant(ctx, access.ContextRead); err != nil {
+		return nil, err
+	}
+	return connect(ctx, first, after,
+		func(ctx context.Context, p relay.Page) ([]*db.Document, error) {
+			return obj.Documents(ctx, e.Store, p)
+		},
+		func(ctx context.Context) (int, error) { return obj.DocumentCount(ctx, e.Store) })
+}
+
+// Contexts is a page of the company's contexts that the token serves: those of its own account.
+func (e CustomerEdges) Contexts(ctx context.Context, obj *db.Customer, first *int, after *string) (*ContextConnection, error) {
+	return e.contextsOf(ctx, first, after, func(c *caller) bool { return obj.ID == c.CustomerID })
+}
+
+// Contexts is a page of the account's contexts, when the token stands on it.
+func (e AccountEdges) Contexts(ctx context.Context, obj *db.Account, first *int, after *string) (*ContextConnection, error) {
+	return e.contextsOf(ctx, first, after, func(c *caller) bool { return obj.ID == c.AccountID })
+}
+
+// contextsOf is the page of the caller's contexts where they are those of the object asked, and an
+// empty one elsewhere: a company above asks with a token for the account.
+func (r *Resolver) contextsOf(ctx context.Context, first *int, after *string, own func(*caller) bool) (*ContextConnection, error) {
+	c, err := r.assistant(ctx, access.ContextRead)
+	if err != nil {
+		return nil, err
+	}
+	if own(c) {
+		return r.contextPage(ctx, c, first, after)
+	}
+	return connect(ctx, first, after,
+		func(context.Context, relay.Page) ([]*db.Context, error) { return nil, nil },
+		func(context.Context) (int, error) { return 0, nil })
+}

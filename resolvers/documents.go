@@ -1,0 +1,262 @@
+package resolvers
+
+import (
+	"context"
+	"strconv"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/relay"
+	"canopy/jobs"
+)
+
+// Document gives a document of one of the caller's contexts.
+func (q Query) documentNode(ctx context.Context, id relay.ID) (*db.Document, error) {
+	c, err := q.assistant(ctx, access.ContextRead)
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.Store.Document(ctx, c.desk(), id.Int)
+	return row, missing(err, "document", id.Int)
+}
+
+func (q Query) chunkNode(ctx context.Context, id relay.ID) (*db.Chunk, error) {
+	c, err := q.assistant(ctx, access.ContextRead)
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.Store.Chunk(ctx, c.desk(), id.Int)
+	return row, missing(err, "chunk", id.Int)
+}
+
+// ListDocuments gives each document of a context by id. after is the cursor of an earlier call;
+// limit 0 gives all.
+func (q Query) ListDocuments(ctx context.Context, contextID relay.ID, after relay.Cursor, limit int, each func(*db.Document) error) error {
+	c, err := q.assistant(ctx, access.ContextRead)
+	if err != nil {
+		return err
+	}
+	row, err := q.aContext(ctx, c, contextID, "contextId")
+	if err != nil {
+		return err
+	}
+	return row.StreamDocuments(ctx, q.Store, lastID(after), limit, each)
+}
+
+// DeleteDocumentInput names a document to remove. With ContextID it must be one of that context.
+type DeleteDocumentInput struct {
+	ID        relay.ID
+	ContextID *relay.ID
+}
+
+// DeleteDocumentPayload is what DeleteDocument removed.
+type DeleteDocumentPayload struct{ DeletedID relay.ID }
+
+// DeleteDocument removes a document, its chunks and, by a job, its original.
+func (m Mutation) DeleteDocument(ctx context.Context, in DeleteDocumentInput) (*DeleteDocumentPayload, error) {
+	out := &DeleteDocumentPayload{}
+	err := m.changeDocument(ctx, in.ID, in.ContextID, "document.deleted", func(tx *db.Store, ch *changes, d *db.Document) error {
+		out.DeletedID, ch.work = d.GlobalID(), true
+		return tx.DeleteDocument(ctx, d)
+	})
+	return out, err
+}
+
+// ReprocessDocumentInput names a document to process anew.
+type ReprocessDocumentInput struct{ ID relay.ID }
+
+// ReprocessDocumentPayload is what ReprocessDocument began.
+type ReprocessDocumentPayload struct{ Document *db.Document }
+
+// ReprocessDocument has a document processed anew, with its context's present settings.
+func (m Mutation) ReprocessDocument(ctx context.Context, in ReprocessDocumentInput) (*ReprocessDocumentPayload, error) {
+	out := &ReprocessDocumentPayload{}
+	err := m.changeDocument(ctx, in.ID, nil, "document.reprocessed", func(tx *db.Store, ch *changes, d *db.Document) (err error) {
+		out.Document, err = tx.ReprocessDocument(ctx, d)
+		ch.tellDocuments(d.ContextID, d.ID)
+		return err
+	})
+	return out, err
+}
+
+// changeDocument changes one document of the caller's contexts. The context is held first, as by
+// whoever deletes it or finishes a document of it.
+func (m Mutation) changeDocument(ctx context.Context, id relay.ID, contextID *relay.ID, action string,
+	do func(*db.Store, *changes, *db.Document) error,
+) error {
+	c, err := m.assistant(ctx, access.ContextWrite)
+	if err != nil {
+		return err
+	}
+	n, err := id.Of("Document", "id")
+	if err != nil {
+		return err
+	}
+	var within int64
+	if contextID != nil {
+		if within, err = contextID.Of("Context", "contextId"); err != nil {
+			return err
+		}
+	}
+	return m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		d, err := tx.Document(ctx, c.desk(), n)
+		if err == nil {
+			_, err = tx.ContextForUpdate(ctx, c.desk(), d.ContextID)
+		}
+		if err == nil {
+			d, err = tx.DocumentForUpdate(ctx, c.desk(), n)
+		}
+		if err == nil && contextID != nil && d.ContextID != within {
+			err = db.ErrNoRows
+		}
+		if err != nil {
+			return missing(err, "document", n)
+		}
+		if err := do(tx, ch, d); err != nil {
+			return err
+		}
+		return ch.audit(ctx, c.CustomerID, action, d, details{"context": d.ContextID, "name": d.DisplayName})
+	})
+}
+
+// ReprocessContextInput names a context whose documents are to be processed anew.
+type ReprocessContextInput struct{ ID relay.ID }
+
+// ReprocessContextPayload is what ReprocessContext began.
+type ReprocessContextPayload struct{ Context *db.Context }
+
+// ReprocessContext has all documents of a context processed anew, with its present settings.
+func (m Mutation) ReprocessContext(ctx context.Context, in ReprocessContextInput) (*ReprocessContextPayload, error) {
+	c, err := m.assistant(ctx, access.ContextWrite)
+	if err != nil {
+		return nil, err
+	}
+	id, err := in.ID.Of("Context", "id")
+	if err != nil {
+		return nil, err
+	}
+	out := &ReprocessContextPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		if _, err := tx.ContextForUpdate(ctx, c.desk(), id); err != nil {
+			return missing(err, "context", id)
+		}
+		if err := ch.reprocessAll(ctx, id); err != nil {
+			return err
+		}
+		if out.Context, err = tx.Context(ctx, c.desk(), id); err != nil {
+			return err
+		}
+		return ch.audit(ctx, c.CustomerID, "context.reprocessed", out.Context, nil)
+	})
+	return out, err
+}
+
+// reprocessAll has all documents of a context processed anew.
+func (ch *changes) reprocessAll(ctx context.Context, contextID int64) error {
+	ids, err := ch.tx.ReprocessContext(ctx, contextID)
+	ch.tellDocuments(contextID, ids...)
+	return err
+}
+
+// tellDocuments has the listeners of documents hear of a change, and the relay of work.
+func (ch *changes) tellDocuments(contextID int64, ids ...int64) {
+	ch.work = true
+	for _, id := range ids {
+		ch.documents = append(ch.documents, [2]int64{contextID, id})
+	}
+}
+
+// DocumentUpdated gives the documents of a context as their processing goes on, until the token ends.
+func (s Subscription) DocumentUpdated(ctx context.Context, contextID relay.ID) (<-chan *db.Document, error) {
+	c, err := s.assistant(ctx, access.ContextRead)
+	if err != nil {
+		return nil, err
+	}
+	row, err := s.aContext(ctx, c, contextID, "contextId")
+	if err != nil {
+		return nil, err
+	}
+	return follow(ctx, s.Resolver, jobs.DocumentTopic(row.ID), func(ctx context.Context, payload []byte) (*db.Document, error) {
+		c, err := s.assistant(ctx, access.ContextRead)
+		if err != nil {
+			return nil, err
+		}
+		id, err := strconv.ParseInt(string(payload), 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		d, err := s.Store.Document(ctx, c.desk(), id)
+		return d, missing(err, "document", id)
+	}), nil
+}
+
+// DocumentEdges resolves the edges of a document.
+type DocumentEdges struct{ *Resolver }
+
+// Error says what went wrong; nil when nothing did.
+func (e DocumentEdges) Error(_ context.Context, obj *db.Document) (*string, error) {
+	if obj.Error == "" {
+		return nil, nil
+	}
+	return &obj.Error, nil
+}
+
+// Context is the context that the document belongs to.
+func (e DocumentEdges) Context(ctx context.Context, obj *db.Document) (*db.Context, error) {
+	c, err := e.assistant(ctx, access.ContextRead)
+	if err != nil {
+		return nil, err
+	}
+	return obj.Context(ctx, e.Store, c.desk())
+}
+
+// Chunks is a page of the document's chunks.
+func (e DocumentEdges) Chunks(ctx context.Context, obj *db.Document, first *int, after *string) (*ChunkConnection, error) {
+	if _, err := e.assistant(ctx, access.ContextRead); err != nil {
+		return nil, err
+	}
+	return connectBy(ctx, first, after, 1, func(k *db.Chunk) relay.Cursor { return relay.Cursor{int64(k.Position)} },
+		func(ctx context.Context, p relay.Page) ([]*db.Chunk, error) { return obj.Chunks(ctx, e.Store, p) },
+		func(ctx context.Context) (int, error) { return obj.ReadyChunks(ctx, e.Store) })
+}
+
+// Creator is who uploaded the document; nil when that user is gone, or beyond the caller's reach.
+func (e DocumentEdges) Creator(ctx context.Context, obj *db.Document) (*db.User, error) {
+	c, err := e.anyApp(ctx)
+	if err != nil || obj.CreatedBy == nil {
+		return nil, err
+	}
+	return obj.Creator(ctx, e.Store, c.Scope())
+}
+
+// ChunkEdges resolves the edges of a chunk.
+type ChunkEdges struct{ *Resolver }
+
+// Page is the page that the chunk begins on; nil where there are none.
+func (e ChunkEdges) Page(_ context.Context, obj *db.Chunk) (*int, error) { return known(obj.Page), nil }
+
+// Heading is the heading that the chunk begins under; nil where there is none.
+func (e ChunkEdges) Heading(_ context.Context, obj *db.Chunk) (*string, error) {
+	return known(obj.Heading), nil
+}
+
+// Row is the row that the chunk begins with; nil where there are none.
+func (e ChunkEdges) Row(_ context.Context, obj *db.Chunk) (*int, error) { return known(obj.Row), nil }
+
+// Document is the document that the chunk is a piece of.
+func (e ChunkEdges) Document(ctx context.Context, obj *db.Chunk) (*db.Document, error) {
+	c, err := e.assistant(ctx, access.ContextRead)
+	if err != nil {
+		return nil, err
+	}
+	return obj.Document(ctx, e.Store, c.desk())
+}
+
+// known is a value that may be missing, which its zero stands for.
+func known[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}

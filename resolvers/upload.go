@@ -1,0 +1,207 @@
+package resolvers
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"path"
+	"strings"
+	"unicode"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/google/uuid"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/extract"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+)
+
+// UploadDocumentInput is a document for a context.
+type UploadDocumentInput struct {
+	ContextID relay.ID
+	File      graphql.Upload
+}
+
+// UploadDocumentPayload is what UploadDocument stored.
+type UploadDocumentPayload struct{ Document *db.Document }
+
+// UploadDocument stores a document and has it processed.
+func (m Mutation) UploadDocument(ctx context.Context, in UploadDocumentInput) (*UploadDocumentPayload, error) {
+	row, err := m.StoreDocument(ctx, in.ContextID, func() (string, io.Reader, error) { return in.File.Filename, in.File.File, nil })
+	return &UploadDocumentPayload{row}, err
+}
+
+// StoreDocument reads a document to its end into the blob store, in constant memory, and adds it to a
+// context, to be processed by a worker. It returns once the original and the row are durable. What
+// is refused leaves nothing behind. open gives the document's name and content, once it is clear that
+// there is a context for it.
+func (m Mutation) StoreDocument(ctx context.Context, contextID relay.ID, open func() (name string, body io.Reader, err error)) (*db.Document, error) {
+	c, err := m.assistant(ctx, access.ContextWrite)
+	if err != nil {
+		return nil, err
+	}
+	into, err := m.aContext(ctx, c, contextID, "contextId")
+	if err != nil {
+		return nil, err
+	}
+	if m.Blobs == nil {
+		return nil, problem.Away("the document store", errors.New("CANOPY_BLOB_URL is not set"))
+	}
+	name, body, err := open()
+	if err != nil {
+		return nil, err
+	}
+	name = fileName(name)
+	format, err := extract.FormatOf(name)
+	if err != nil {
+		return nil, unfit(err)
+	}
+	stored, err := into.Stored(ctx, m.Store, name)
+	if err != nil {
+		return nil, err
+	}
+	d := db.Document{
+		ContextID: into.ID, FileName: uuid.NewString(), OriginalName: name, Format: string(format),
+		ContentType: format.ContentType(), CreatedBy: &c.UserID,
+	}
+	if err := m.writeOriginal(ctx, &d, body, into.MaxSize-stored.Size); err != nil {
+		return nil, err
+	}
+	row, err := m.addDocument(ctx, c, d)
+	if err != nil {
+		m.dropOriginal(context.WithoutCancel(ctx), &d)
+	}
+	return row, err
+}
+
+// unfit is the 400 for a file that is not of a kind that can be read.
+func unfit(err error) error {
+	var f *extract.Failure
+	if errors.As(err, &f) {
+		return problem.Bad("%s", f.Message).With(string(f.Reason))
+	}
+	return err
+}
+
+// writeOriginal puts an original into the blob store and measures it on the way.
+func (m Mutation) writeOriginal(ctx context.Context, d *db.Document, body io.Reader, room int64) error {
+	buffered := bufio.NewReaderSize(body, extract.HeadSize)
+	head, err := buffered.Peek(extract.HeadSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return unread(err)
+	}
+	if err := extract.CheckContent(extract.Format(d.Format), head); err != nil {
+		return unfit(err)
+	}
+	in := &meter{r: buffered, hash: sha256.New(), room: room}
+	err = m.Blobs.Write(ctx, d.BlobKey(), in)
+	switch {
+	case in.err != nil:
+		return unread(in.err)
+	case err != nil:
+		return problem.Away("the document store", err)
+	}
+	d.Size, d.ContentHash = in.size, hex.EncodeToString(in.hash.Sum(nil))
+	return nil
+}
+
+// errTooLarge says that an upload is more than its context has room for.
+var errTooLarge = problem.New(problem.PayloadTooLarge, "the context's documents would be larger than its maxSize together")
+
+// unread is what a caller hears of a body that could not be read to its end.
+func unread(err error) error {
+	var p *problem.Error
+	if errors.As(err, &p) {
+		return p
+	}
+	return problem.Bad("the file could not be read to its end").Because(err)
+}
+
+// meter counts and hashes what passes, and ends an upload that is too large.
+type meter struct {
+	r    io.Reader
+	hash hash.Hash
+	size int64
+	room int64
+	err  error
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	n, err := m.r.Read(p)
+	m.size += int64(n)
+	_, _ = m.hash.Write(p[:n]) // never fails, by its documentation
+	if m.size > m.room {
+		n, err = 0, errTooLarge
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		m.err = err
+	}
+	return n, err
+}
+
+// addDocument adds the row. The context is held meanwhile, so uploads at the same time can't pass its
+// size together.
+func (m Mutation) addDocument(ctx context.Context, c *caller, d db.Document) (row *db.Document, err error) {
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		into, err := tx.ContextForUpdate(ctx, c.desk(), d.ContextID)
+		if err != nil {
+			return missing(err, "context", d.ContextID)
+		}
+		stored, err := into.Stored(ctx, tx, d.OriginalName)
+		if err != nil {
+			return err
+		}
+		if stored.Size+d.Size > into.MaxSize {
+			return errTooLarge
+		}
+		d.NameIndex = stored.NextIndex
+		d.DisplayName = displayName(d.OriginalName, d.NameIndex)
+		if row, err = tx.InsertDocument(ctx, d); err != nil {
+			return err
+		}
+		ch.tellDocuments(row.ContextID, row.ID)
+		return ch.audit(ctx, c.CustomerID, "document.uploaded", row, details{"context": row.ContextID, "name": row.DisplayName, "size": row.Size})
+	})
+	return row, err
+}
+
+// dropOriginal takes an original back whose row did not come about. If that fails, too, the sweeper
+// finds it.
+func (m Mutation) dropOriginal(ctx context.Context, d *db.Document) {
+	if err := m.Blobs.Delete(ctx, d.BlobKey()); err != nil {
+		m.Log.WarnContext(ctx, "an original without a document is left to the sweeper", "key", d.BlobKey(), "error", err)
+	}
+}
+
+// fileName is the last part of a name as a client sends it, without what a name can't have.
+func fileName(sent string) string {
+	name := path.Base(strings.ReplaceAll(strings.ToValidUTF8(sent, "\uFFFD"), `\`, "/"))
+	name = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, name))
+	if r := []rune(name); len(r) > maxName {
+		ext := []rune(path.Ext(name))
+		keep := max(0, maxName-len(ext))
+		name = string(r[:keep]) + string(ext[:min(len(ext), maxName)])
+	}
+	return name
+}
+
+// displayName tells documents of equal names apart: report.pdf, report (1).pdf, …
+func displayName(name string, index int) string {
+	if index == 0 {
+		return name
+	}
+	ext := path.Ext(name)
+	return fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, ext), index, ext)
+}

@@ -1,0 +1,150 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/relay"
+	"canopy/resolvers"
+)
+
+// contextBody is a context (custom assistant).
+type contextBody struct {
+	ID             int64      `json:"id"`
+	Name           string     `json:"name"`
+	Description    string     `json:"description" doc:"System instructions that define the behaviour"`
+	Caption        string     `json:"caption" doc:"What it is for, in short"`
+	UserID         *int64     `json:"userId" doc:"The user who made it; null when that user is gone"`
+	EmbeddingModel string     `json:"embeddingModel" example:"canopy-lexical-1" doc:"The model that its documents are embedded with"`
+	MaxSize        int64      `json:"maxSize" example:"104857600" doc:"The largest size of all documents together, in bytes"`
+	TopN           int        `json:"topN" example:"5" doc:"Hits of a search"`
+	ScoreThreshold float64    `json:"scoreThreshold" example:"0" doc:"The smallest similarity of a hit, 0 to 1"`
+	ChunkSize      int        `json:"chunkSize" example:"1000" doc:"Tokens of a chunk"`
+	Overlap        float64    `json:"overlap" example:"0.2" doc:"The part of a chunk that neighbours share, 0 to 1"`
+	ToolsJSON      string     `json:"toolsJson" example:"[]" doc:"The tool definitions: a JSON array, as a string"`
+	StarterPrompts []string   `json:"starterPrompts" doc:"Conversation starters"`
+	ShareState     int        `json:"shareState" enum:"0,1" doc:"0 private, 1 shared"`
+	Icon           string     `json:"icon" doc:"One emoji; empty when there is none"`
+	Deleted        *time.Time `json:"deleted" doc:"Always null: a deleted context is gone"`
+	Created        time.Time  `json:"created"`
+}
+
+func contextOf(c *db.Context) contextBody {
+	return contextBody{
+		ID: c.ID, Name: c.Name, Description: c.Description, Caption: c.Caption, UserID: c.UserID, EmbeddingModel: c.EmbeddingModel,
+		MaxSize: c.MaxSize, TopN: c.TopN, ScoreThreshold: c.ScoreThreshold, ChunkSize: c.ChunkSize, Overlap: c.Overlap,
+		ToolsJSON: c.ToolsJSON, StarterPrompts: c.StarterPrompts, ShareState: c.ShareState, Icon: c.Icon, Created: c.CreatedAt.UTC(),
+	}
+}
+
+// ContextPath names a context in the path.
+type ContextPath struct {
+	ContextID int64 `path:"contextId" doc:"The context's id"`
+}
+
+func (p *ContextPath) id() relay.ID { return relay.ID{Int: p.ContextID} }
+
+type createContextInput struct {
+	Body struct {
+		Name           string   `json:"name" example:"Handbook"`
+		Description    string   `json:"description" doc:"System instructions that define the behaviour"`
+		Caption        string   `json:"caption" doc:"What it is for, in short"`
+		ToolsJSON      string   `json:"toolsJson" example:"[]" doc:"The tool definitions: a JSON array, as a string; [] if there are none"`
+		StarterPrompts []string `json:"starterPrompts,omitempty" doc:"Conversation starters; generated when left out" nullable:"true"`
+	} `nameHint:"CreateContextRequest"`
+}
+
+type updateContextInput struct {
+	ContextPath
+	Body struct {
+		Name           string   `json:"name"`
+		Description    string   `json:"description" doc:"System instructions that define the behaviour"`
+		Caption        string   `json:"caption" doc:"What it is for, in short"`
+		ToolsJSON      *string  `json:"toolsJson,omitempty" doc:"The tool definitions; kept when left out"`
+		StarterPrompts []string `json:"starterPrompts,omitempty" doc:"Conversation starters; kept when left out" nullable:"true"`
+	} `nameHint:"UpdateContextRequest"`
+}
+
+type shareContextInput struct {
+	ContextPath
+	Body struct {
+		ShareState int64   `json:"shareState" doc:"0 private, 1 shared with everyone on the account"`
+		Icon       *string `json:"icon,omitempty" doc:"A single emoji"`
+	} `nameHint:"ShareContextRequest"`
+}
+
+// gone is the answer to a deletion.
+type gone struct {
+	Deleted bool `json:"deleted" doc:"Always true"`
+}
+
+func (a *api) registerContexts() {
+	add(a, operation{
+		id: "createContext", method: http.MethodPost, path: "/context", tag: tagContexts, status: http.StatusOK,
+		summary: "Create a context", description: "Makes a private context on the token's account.",
+	}, a.createContext)
+	addList(a, operation{
+		id: "listContexts", path: "/context", tag: tagContexts,
+		summary: "List the contexts", description: "The contexts of the token's account that the caller may see.",
+	}, 1, func(ctx context.Context, _ *listAll, q query, each emit[contextBody]) error {
+		return a.queries().ListContexts(ctx, q.after, q.limit, func(c *db.Context) error {
+			return each(contextOf(c), relay.Cursor{c.ID})
+		})
+	})
+	add(a, operation{
+		id: "getContext", method: http.MethodGet, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
+		summary: "Get a context", description: "One context of the token's account.",
+	}, func(ctx context.Context, in *ContextPath) (*one[contextBody], error) {
+		return contextAnswer(a.queries().Context(ctx, in.id()))
+	})
+	add(a, operation{
+		id: "updateContext", method: http.MethodPut, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound}, status: http.StatusOK,
+		summary: "Update a context", description: "Writes the context's name, instructions and caption, and what else is given.",
+	}, a.updateContext)
+	add(a, operation{
+		id: "deleteContext", method: http.MethodDelete, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound}, status: http.StatusOK,
+		summary: "Delete a context", description: "Removes the context, its documents and their embeddings.",
+	}, func(ctx context.Context, in *ContextPath) (*one[gone], error) {
+		_, err := a.mutations().DeleteContext(ctx, resolvers.DeleteContextInput{ID: in.id()})
+		return &one[gone]{gone{true}}, err
+	})
+	add(a, operation{
+		id: "shareContext", method: http.MethodPut, path: "/context/share/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
+		summary: "Share a context", description: "Makes the context private or shared.",
+	}, func(ctx context.Context, in *shareContextInput) (*struct{}, error) {
+		_, err := a.mutations().ShareContext(ctx, resolvers.ShareContextInput{ID: in.id(), ShareState: int(in.Body.ShareState), Icon: in.Body.Icon})
+		return nil, err
+	})
+	a.registerDocuments()
+}
+
+func contextAnswer(c *db.Context, err error) (*one[contextBody], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &one[contextBody]{contextOf(c)}, nil
+}
+
+func (a *api) createContext(ctx context.Context, in *createContextInput) (*one[contextBody], error) {
+	b := &in.Body
+	made, err := a.mutations().CreateContext(ctx, resolvers.CreateContextInput{
+		Name: b.Name, Description: b.Description, Caption: b.Caption, ToolsJSON: b.ToolsJSON, StarterPrompts: b.StarterPrompts,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return contextAnswer(made.Context, nil)
+}
+
+func (a *api) updateContext(ctx context.Context, in *updateContextInput) (*one[contextBody], error) {
+	b := &in.Body
+	changed, err := a.mutations().UpdateContext(ctx, resolvers.UpdateContextInput{
+		ID: in.id(), Name: &b.Name, Description: &b.Description, Caption: &b.Caption, ToolsJSON: b.ToolsJSON, StarterPrompts: b.StarterPrompts,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return contextAnswer(changed.Context, nil)
+}

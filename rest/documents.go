@@ -1,0 +1,174 @@
+package rest
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"canopy/db"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+	"canopy/internal/upload"
+	"canopy/resolvers"
+)
+
+// trainingDocument is an uploaded document.
+type trainingDocument struct {
+	ID           int64      `json:"id"`
+	ContextID    int64      `json:"contextId"`
+	FileName     string     `json:"fileName" format:"uuid" doc:"The storage name, as the upload answered it"`
+	OriginalName string     `json:"originalName" doc:"The name at upload"`
+	DisplayName  string     `json:"displayName" doc:"The name to show; it tells documents of equal names apart"`
+	NameIndex    int        `json:"nameIndex" doc:"Counts the context's documents of equal names from 0"`
+	ContentType  string     `json:"contentType" doc:"The MIME type"`
+	ContentHash  string     `json:"contentHash" doc:"SHA-256 of the file, hexadecimal"`
+	Size         int64      `json:"size" doc:"Bytes"`
+	Chunks       int        `json:"chunks" doc:"The number of chunks of a ready document"`
+	Created      time.Time  `json:"created"`
+	CreatedBy    *int64     `json:"createdBy" doc:"The user who uploaded it; null when that user is gone"`
+	Started      *time.Time `json:"started" doc:"When its processing began; null before"`
+	Completed    *time.Time `json:"completed" doc:"When its processing ended; null before"`
+	Status       string     `json:"status" enum:"pending,processing,ready,failed" doc:"How far its processing has come"`
+	Progress     float64    `json:"progress" doc:"The part of the processing that is done, 0 to 1"`
+	Error        *string    `json:"error" doc:"What went wrong, for a person; null when nothing did"`
+}
+
+func documentOf(d *db.Document) trainingDocument {
+	b := trainingDocument{
+		ID: d.ID, ContextID: d.ContextID, FileName: d.FileName, OriginalName: d.OriginalName, DisplayName: d.DisplayName,
+		NameIndex: d.NameIndex, ContentType: d.ContentType, ContentHash: d.ContentHash, Size: d.Size, Chunks: d.ChunkCount,
+		Created: d.CreatedAt.UTC(), CreatedBy: d.CreatedBy, Started: utc(d.StartedAt), Completed: utc(d.CompletedAt),
+		Status: d.Status, Progress: d.Progress,
+	}
+	if d.Error != "" {
+		b.Error = &d.Error
+	}
+	return b
+}
+
+type listDocumentsOf struct {
+	ContextPath
+	Paging
+}
+
+type documentPath struct {
+	ContextPath
+	DocID int64 `path:"docId" doc:"The document's id"`
+}
+
+// searchHit is a found chunk.
+type searchHit struct {
+	ID         int64   `json:"id" doc:"The chunk's id"`
+	DocID      int64   `json:"docId" doc:"The id of the document that it is a piece of"`
+	Content    string  `json:"content"`
+	Similarity float64 `json:"similarity" doc:"The cosine similarity, 0 to 1; higher is more relevant"`
+}
+
+type searchInput struct {
+	ContextPath
+	Body struct {
+		Prompt string `json:"prompt" doc:"What to look for"`
+	} `nameHint:"SearchRequest"`
+}
+
+func (a *api) registerDocuments() {
+	a.registerUpload()
+	addList(a, operation{
+		id: "listDocuments", path: "/context/documents/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
+		summary: "List the documents", description: "The documents of a context, whatever has come of their processing.",
+	}, 1, func(ctx context.Context, in *listDocumentsOf, q query, each emit[trainingDocument]) error {
+		return a.queries().ListDocuments(ctx, in.id(), q.after, q.limit, func(d *db.Document) error {
+			return each(documentOf(d), relay.Cursor{d.ID})
+		})
+	})
+	add(a, operation{
+		id: "deleteDocument", method: http.MethodDelete, path: "/context/documents/{contextId}/{docId}", tag: tagContexts,
+		errors: []int{http.StatusNotFound}, status: http.StatusOK, names: map[string]string{"id": "docId"},
+		summary: "Delete a document", description: "Removes the document and its embeddings.",
+	}, func(ctx context.Context, in *documentPath) (*one[gone], error) {
+		within := in.id()
+		_, err := a.mutations().DeleteDocument(ctx, resolvers.DeleteDocumentInput{ID: relay.ID{Int: in.DocID}, ContextID: &within})
+		return &one[gone]{gone{true}}, err
+	})
+	add(a, operation{
+		id: "searchContext", method: http.MethodPost, path: "/context/relevant-docs/{contextId}", tag: tagContexts,
+		errors: []int{http.StatusNotFound}, status: http.StatusOK,
+		summary: "Search the documents", description: "The chunks of the context's ready documents that are closest to the prompt, best first.",
+	}, a.search)
+}
+
+func (a *api) search(ctx context.Context, in *searchInput) (*one[[]searchHit], error) {
+	hits, err := a.queries().Search(ctx, resolvers.SearchQuery{ContextID: in.id(), Prompt: in.Body.Prompt})
+	if err != nil {
+		return nil, err
+	}
+	return &one[[]searchHit]{mapped(hits, func(h *resolvers.SearchHit) searchHit {
+		return searchHit{h.Chunk.ID, h.Chunk.DocumentID, h.Content, h.Similarity}
+	})}, nil
+}
+
+// uploadInput is a request whose body is streamed.
+type uploadInput struct {
+	ContextPath
+	hc huma.Context
+}
+
+// Resolve keeps hold of the request: the body is read by the operation itself.
+func (in *uploadInput) Resolve(hc huma.Context) []error {
+	in.hc = hc
+	return nil
+}
+
+// uploadField is the form's only field.
+const uploadField = "file"
+
+func (a *api) registerUpload() {
+	add(a, operation{
+		id: "uploadDocument", method: http.MethodPost, path: "/context/upload/{contextId}", tag: tagContexts,
+		errors: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge}, status: http.StatusOK,
+		summary: "Upload a document",
+		description: "Stores one document (.pdf, .docx, .doc, .txt, .md, .csv) and has it processed. The answer is its UUID, " +
+			"the fileName of the listing, which tells how the processing goes.",
+		upload: &huma.RequestBody{
+			Description: "Exactly one file, in the field named file", Required: true,
+			Content: map[string]*huma.MediaType{upload.MediaType: {Schema: &huma.Schema{
+				Type: huma.TypeObject, Required: []string{uploadField},
+				Properties: map[string]*huma.Schema{uploadField: {Type: huma.TypeString, Format: "binary", Description: "The document"}},
+			}}},
+		},
+	}, a.upload)
+}
+
+func (a *api) upload(ctx context.Context, in *uploadInput) (*one[string], error) {
+	r, w := humago.Unwrap(in.hc)
+	var form *upload.Form
+	row, err := a.mutations().StoreDocument(ctx, in.id(), func() (name string, body io.Reader, err error) {
+		if form, err = upload.Open(w, r); err != nil {
+			return "", nil, err
+		}
+		return onlyFile(form)
+	})
+	if err != nil {
+		if form != nil {
+			form.Drain()
+		}
+		return nil, err
+	}
+	return &one[string]{row.FileName}, nil
+}
+
+// onlyFile gives the file of a form and its name.
+func onlyFile(form *upload.Form) (string, io.Reader, error) {
+	part, err := form.Next()
+	switch {
+	case err != nil:
+		return "", nil, err
+	case part == nil || part.FormName() != uploadField || part.FileName() == "":
+		return "", nil, problem.Bad("the form must hold exactly one file, in the field %q", uploadField)
+	}
+	return part.FileName(), form.Last(part), nil
+}
