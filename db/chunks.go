@@ -43,10 +43,13 @@ var (
 		ORDER BY k.document_id, k.position`)
 	qChunkCounts = prepare(`
 		SELECT id, chunks AS count FROM documents WHERE id = ANY($1) AND status = 'ready'`)
+	// The chunks first, whatever the planner thinks of a table that has just grown.
 	qFoundChunks = prepare(`
-		SELECT ` + chunkColumns + ofReady + `WHERE k.id = ANY($2) AND d.context_id = $1`)
+		WITH k AS MATERIALIZED (SELECT ` + chunkColumns + `, k.revision FROM chunks k WHERE k.id = ANY($2))
+		SELECT ` + chunkColumns + ` FROM k JOIN documents d ON d.id = k.document_id AND d.revision = k.revision AND d.status = 'ready'
+		WHERE d.context_id = $1`)
 	qIndexState = prepare(`
-		SELECT x.version, x.dimensions, d.id, d.revision FROM contexts x
+		SELECT x.version, d.id, d.revision, COALESCE(d.chunks, 0) AS chunks FROM contexts x
 		LEFT JOIN documents d ON d.context_id = x.id AND d.status = 'ready' AND ($2 = '' OR d.model = $2) WHERE x.id = $1`)
 	qSparseRows = prepare(`
 		SELECT k.id, k.document_id, k.sparse AS vector FROM unnest($1::bigint[], $2::bigint[]) w(id, revision)
@@ -100,21 +103,21 @@ func (s *Store) FoundChunks(ctx context.Context, contextID int64, ids []int64) (
 }
 
 // IndexState is what a search index of a context is to hold: at the version, these documents with
-// their revisions. Dimensions is 0 while the context holds no dense vectors.
+// their revisions, and so many chunks in each.
 type IndexState struct {
-	Version    int64
-	Dimensions int
-	Documents  map[int64]int64
+	Version   int64
+	Documents map[int64]int64
+	Chunks    map[int64]int
 }
 
 // IndexState reads what an index of a context is to hold. With a model, only documents that were
 // processed with it count.
 func (s *Store) IndexState(ctx context.Context, contextID int64, model string) (*IndexState, error) {
 	var rows []struct {
-		Version    int64  `db:"version"`
-		Dimensions int    `db:"dimensions"`
-		ID         *int64 `db:"id"`
-		Revision   *int64 `db:"revision"`
+		Version  int64  `db:"version"`
+		ID       *int64 `db:"id"`
+		Revision *int64 `db:"revision"`
+		Chunks   int    `db:"chunks"`
 	}
 	if err := s.list(ctx, &rows, qIndexState, contextID, model); err != nil {
 		return nil, err
@@ -122,10 +125,10 @@ func (s *Store) IndexState(ctx context.Context, contextID int64, model string) (
 	if len(rows) == 0 {
 		return nil, ErrNoRows
 	}
-	st := &IndexState{Version: rows[0].Version, Dimensions: rows[0].Dimensions, Documents: make(map[int64]int64, len(rows))}
+	st := &IndexState{Version: rows[0].Version, Documents: make(map[int64]int64, len(rows)), Chunks: make(map[int64]int, len(rows))}
 	for _, r := range rows {
 		if r.ID != nil {
-			st.Documents[*r.ID] = *r.Revision
+			st.Documents[*r.ID], st.Chunks[*r.ID] = *r.Revision, r.Chunks
 		}
 	}
 	return st, nil

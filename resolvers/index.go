@@ -86,6 +86,11 @@ func (r *Resolver) loadDense(ctx context.Context, row *db.Context, from *vector.
 		return nil, 0, err
 	}
 	b.Remove(remove...)
+	more := 0
+	for _, id := range add {
+		more += state.Chunks[id]
+	}
+	b.Grow(more)
 	buffer := make([]float32, row.Dimensions)
 	err = r.Store.StreamVectors(ctx, true, pick(state.Documents, add), func(v db.VectorRow) error {
 		if len(v.Vector) != 4*row.Dimensions {
