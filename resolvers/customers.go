@@ -2,6 +2,8 @@ package resolvers
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 
 	"canopy/db"
@@ -37,35 +39,47 @@ func (q Query) ListCustomers(ctx context.Context, id *relay.ID, self bool, after
 	if err != nil {
 		return err
 	}
+	names, err := q.namesUpTo(ctx, top, after)
+	if err != nil {
+		return err
+	}
 	if len(after) == 0 && !self {
 		after = relay.Cursor(top.Lineage)
 	}
-	var names pathNames
 	return q.Store.StreamSubtree(ctx, top.Lineage.Subtree(), after, limit, func(row *db.Customer) error {
-		path, err := names.of(ctx, q.Store, row)
-		if err != nil {
-			return err
-		}
-		return each(ListedCustomer{row, path})
+		names = append(names[:row.Level], row.Name)
+		return each(ListedCustomer{row, strings.Join(names, "/")})
 	})
 }
 
-// pathNames keeps the names on the way from the root to the last company of a list in preorder:
-// the next one's parent is always among them, so only the first needs to look its ancestors up.
-type pathNames []string
-
-func (names *pathNames) of(ctx context.Context, s *db.Store, row *db.Customer) (string, error) {
-	if len(*names) == 0 && row.Level > 0 {
-		above, err := row.Ancestors(ctx, s)
-		if err != nil {
-			return "", err
-		}
-		for _, a := range above {
-			*names = append(*names, a.Name)
-		}
+// namesUpTo gives the names on the way from the root to where a list goes on: in preorder the next
+// company's parent is among them, and so on for every later one. They are read before the list
+// is, which then needs nothing else.
+func (r *Resolver) namesUpTo(ctx context.Context, top *db.Customer, after relay.Cursor) ([]string, error) {
+	if len(after) == 0 {
+		return ancestorNames(ctx, r.Store, top)
 	}
-	*names = append((*names)[:row.Level], row.Name)
-	return strings.Join(*names, "/"), nil
+	last, err := r.Store.Customer(ctx, top.Lineage.Subtree(), after[len(after)-1])
+	if errors.Is(err, db.ErrNoRows) || err == nil && !slices.Equal(last.Lineage, access.Lineage(after)) {
+		return nil, problem.Invalid(problem.Fault{Location: "after", Message: "is not a cursor of this list"})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ancestorNames(ctx, r.Store, last)
+}
+
+// ancestorNames gives the names from the root down to a company, its own included.
+func ancestorNames(ctx context.Context, s *db.Store, row *db.Customer) ([]string, error) {
+	above, err := row.Ancestors(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(above)+1)
+	for _, a := range above {
+		names = append(names, a.Name)
+	}
+	return append(names, row.Name), nil
 }
 
 // CreateCustomerInput is a new company.
@@ -311,8 +325,8 @@ func (e CustomerEdges) Path(ctx context.Context, obj *db.Customer) (string, erro
 	if _, err := e.tenant(ctx, access.CompanyRead); err != nil {
 		return "", err
 	}
-	var names pathNames
-	return names.of(ctx, e.Store, obj)
+	names, err := ancestorNames(ctx, e.Store, obj)
+	return strings.Join(names, "/"), err
 }
 
 // Region is where the company's data lives.

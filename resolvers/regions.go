@@ -71,3 +71,32 @@ func (q Query) roleNode(ctx context.Context, id relay.ID) (*db.Role, error) {
 	row, err := q.Store.Role(ctx, c.Scope(), id.Int)
 	return row, c.unreached(err, "role", id.Int)
 }
+
+// Places are the applications and regions, by id: few, and named wherever an account is shown.
+type Places struct {
+	Applications map[int64]*db.Application
+	Regions      map[int64]*db.Region
+}
+
+// Places reads what listings show beside accounts and permissions.
+func (q Query) Places(ctx context.Context) (*Places, error) {
+	if _, err := q.tenant(ctx, 0); err != nil {
+		return nil, err
+	}
+	applications, err := q.Store.Applications(ctx)
+	if err != nil {
+		return nil, err
+	}
+	regions, err := q.Store.Regions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &Places{map[int64]*db.Application{}, map[int64]*db.Region{}}
+	for _, a := range applications {
+		p.Applications[a.ID] = a
+	}
+	for _, r := range regions {
+		p.Regions[r.ID] = r
+	}
+	return p, nil
+}

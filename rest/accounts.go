@@ -165,15 +165,14 @@ func listAccounts[I any, P inputOf[I]](a *api) func(context.Context, *I, query, 
 	}
 }
 
-// places reads the applications and regions, which are no tenant's, before a list is streamed:
-// what is looked up meanwhile would need a second connection of the pool for each list.
+// places reads what the listing shows beside accounts before it is streamed: what is looked up
+// meanwhile would need a second connection of the pool for each list.
 func (a *api) places(ctx context.Context) (places, error) {
-	applications, err := a.r.Store.Applications(ctx)
+	p, err := a.queries().Places(ctx)
 	if err != nil {
 		return places{}, err
 	}
-	regions, err := a.r.Store.Regions(ctx)
-	return placesOf(applications, regions), err
+	return placesOf(p), nil
 }
 
 func getBilling[I any, P inputOf[I]](a *api) func(context.Context, *I) (*one[billing], error) {

@@ -81,3 +81,8 @@ func (g *guard) Write(b []byte) (int, error) {
 	g.wrote = true
 	return g.ResponseWriter.Write(b)
 }
+
+// Failed answers a request whose handling panicked outside this door.
+func Failed(w http.ResponseWriter, r *http.Request) {
+	sendProblem(w, r, problemOf(r.Context(), problem.New(problem.Internal, internalDetail)))
+}

@@ -53,8 +53,8 @@ type query struct {
 func addList[I, T any](a *api, o operation, keys int, read func(ctx context.Context, in *I, q query, each emit[T]) error) {
 	o.method = http.MethodGet
 	o.responses = map[string]*huma.Response{"200": listResponse[T](a)}
-	faults := &locator{names: o.names}
-	add(a, o, func(ctx context.Context, in *I) (*streamed, error) {
+	var faults *locator
+	faults = add(a, o, func(ctx context.Context, in *I) (*streamed, error) {
 		p := any(in).(paged).page()
 		q := query{}
 		if p.After != "" {
@@ -72,7 +72,6 @@ func addList[I, T any](a *api, o operation, keys int, read func(ctx context.Cont
 			})
 		}}, nil
 	})
-	faults.learn(a.huma.OpenAPI(), o.method, o.path)
 }
 
 func listResponse[T any](a *api) *huma.Response {
@@ -99,7 +98,7 @@ func (a *api) stream(hc huma.Context, limit int, faults *locator, read func(*lis
 		l.end(a.nextLink(r.URL, l))
 	case l.started:
 		if hc.Context().Err() == nil {
-			a.log.ErrorContext(hc.Context(), "a list broke off", "path", r.URL.Path, "error", err)
+			a.log.WarnContext(hc.Context(), "a list broke off", "path", r.URL.Path, "error", err)
 		}
 		panic(http.ErrAbortHandler)
 	default:

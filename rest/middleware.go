@@ -16,6 +16,7 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/problem"
+	"canopy/internal/strictjson"
 )
 
 const (
@@ -109,8 +110,8 @@ func takeBody(hc huma.Context, wanted string, required bool) ([]byte, *Problem) 
 			}
 			return nil, badBody(ctx, Fault{"body", "is required"})
 		}
-		if f := scan(body); f != nil {
-			return nil, badBody(ctx, *f)
+		if f := strictjson.Check(body); f != nil {
+			return nil, badBody(ctx, Fault(*f))
 		}
 	}
 	return body, nil
@@ -146,12 +147,13 @@ func bodyProblem(ctx context.Context, err error, read []byte, mediaType string) 
 	case errors.As(err, &large):
 		f := Fault{"body", fmt.Sprintf("is larger than %d bytes", maxBody)}
 		if mediaType == jsonType {
-			if f.Location = openMember(read); f.Location != "body" {
+			if f.Location = strictjson.OpenMember(read); f.Location != "body" {
 				f.Message = fmt.Sprintf("is where the body goes over its limit of %d bytes", maxBody)
 			}
 		}
 		p := statusProblem(ctx, http.StatusRequestEntityTooLarge, sentence(f))
 		p.Errors = []Fault{f}
+		p.headers = http.Header{"Connection": {"close"}}
 		return p
 	case errors.As(err, &netErr) && netErr.Timeout():
 		return statusProblem(ctx, http.StatusRequestTimeout, "the body took too long to arrive")

@@ -44,12 +44,12 @@ func config(version, base string) huma.Config {
 	c.AllowAdditionalPropertiesByDefault = true
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	c.OnAddOperation = []huma.AddOpFunc{tidy}
+	c.Info.Contact = &huma.Contact{Name: "The operator of this installation", URL: base}
 	if base == "" {
 		base = "/"
 	}
 	c.Servers = []*huma.Server{{URL: base, Description: "This installation"}}
 	c.Info.Description = introduction
-	c.Info.Contact = &huma.Contact{Name: "The operator of this installation", URL: base}
 	c.Tags = []*huma.Tag{
 		{Name: tagTokens, Description: "Access tokens for API keys, and what checks them"},
 		{Name: tagLogin, Description: "Access tokens for people, and their passwords"},

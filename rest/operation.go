@@ -30,22 +30,23 @@ type operation struct {
 }
 
 // add registers an operation. What the function refuses is answered as problem details whose
-// locations have the names of the REST request.
-func add[I, O any](a *api, o operation, do func(context.Context, *I) (*O, error)) {
-	op := o.document(a)
-	faults := locator{names: o.names}
+// locations have the names of the REST request, by the locator that it gives.
+func add[I, O any](a *api, o operation, do func(context.Context, *I) (*O, error)) *locator {
+	op := o.document()
+	faults := &locator{names: o.names}
 	huma.Register(a.huma, *op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := do(ctx, in)
 		if err != nil {
-			return nil, a.refuse(ctx, err, &faults)
+			return nil, a.refuse(ctx, err, faults)
 		}
 		return out, nil
 	})
 	faults.learn(a.huma.OpenAPI(), o.method, o.path)
+	return faults
 }
 
 // document gives the registry's form of an operation.
-func (o operation) document(a *api) *huma.Operation {
+func (o operation) document() *huma.Operation {
 	op := &huma.Operation{
 		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, Description: o.description,
 		Tags: []string{o.tag}, DefaultStatus: o.status, Errors: o.refusals(), Responses: o.responses,
@@ -81,11 +82,14 @@ func (a *api) refuse(ctx context.Context, err error, faults *locator) error {
 	return a.failure(ctx, faults.rename(err))
 }
 
-// failure is an error's REST face. An internal one goes to the log, under the request's id.
+// failure is an error's REST face. What is the platform's own fault goes to the log.
 func (a *api) failure(ctx context.Context, err error) *Problem {
 	e := problem.From(err)
-	if e.Code == problem.Internal {
+	switch e.Code {
+	case problem.Internal:
 		a.log.ErrorContext(ctx, "a REST operation failed", "error", err)
+	case problem.Unavailable:
+		a.log.WarnContext(ctx, "a REST operation could not be served", "error", err)
 	}
 	return problemOf(ctx, e)
 }

@@ -2,11 +2,13 @@ package rest
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"canopy/db"
+	"canopy/resolvers"
 )
 
 // region is a region wherever its name is enough.
@@ -69,11 +71,8 @@ func jsonStrings(list []string) string {
 
 // appendQuoted appends a JSON string.
 func appendQuoted(b []byte, s string) []byte {
-	quoted, err := jsontext.AppendQuote(b, s)
-	if err != nil {
-		// Only invalid UTF-8 is refused, and then the replaced form is there all the same.
-		return quoted
-	}
+	// The only error is invalid UTF-8, which is replaced before.
+	quoted, _ := jsontext.AppendQuote(b, strings.ToValidUTF8(s, "\uFFFD"))
 	return quoted
 }
 
@@ -175,13 +174,10 @@ type places struct {
 	regions      map[int64]*db.Region
 }
 
-func placesOf(applications []*db.Application, regions []*db.Region) places {
-	p := places{make(map[int64]application, len(applications)), make(map[int64]*db.Region, len(regions))}
-	for _, a := range applications {
-		p.applications[a.ID] = applicationOf(a)
-	}
-	for _, r := range regions {
-		p.regions[r.ID] = r
+func placesOf(known *resolvers.Places) places {
+	p := places{make(map[int64]application, len(known.Applications)), known.Regions}
+	for id, a := range known.Applications {
+		p.applications[id] = applicationOf(a)
 	}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"canopy/db"
+	"canopy/resolvers"
 )
 
 func moment(s string) time.Time {
@@ -25,7 +26,10 @@ func TestShapes(t *testing.T) {
 		Permission: db.Permission{ID: 5, CreatedAt: made, LastAccess: &made, CreatorID: 7, CreatorEmail: `a"b@x.test`, ApplicationID: 1, RegionID: 3, InstanceActive: true},
 		Role:       role, Account: db.Account{ID: 6, Name: "Acme", CustomerID: 2}, User: db.User{ID: 8, FirstName: "Ada", Email: "ada@x.test", CreatedAt: made},
 	}
-	at := placesOf([]*db.Application{{ID: 1, Name: "Tenant", AppType: 9, CreatedAt: made}}, []*db.Region{{ID: 3, Name: "EU", Description: "Europe", CreatedAt: made}})
+	at := placesOf(&resolvers.Places{
+		Applications: map[int64]*db.Application{1: {ID: 1, Name: "Tenant", AppType: 9, CreatedAt: made}},
+		Regions:      map[int64]*db.Region{3: {ID: 3, Name: "EU", Description: "Europe", CreatedAt: made}},
+	})
 	const (
 		utcTime = `"2026-01-02T02:04:05Z"`
 		company = `"id":2,"parentId":1,"name":"Acme","regionId":3,"canAddCustomers":true,"descendantsCanAdd":false,"createdAt":` + utcTime

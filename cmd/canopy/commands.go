@@ -20,6 +20,6 @@ is printed, too. The API key's secret is printed this once.`},
 	{name: "key revoke", args: "CLIENT_ID", short: "Ends a key at once and for good", setup: keyRevokeCommand},
 	{name: "signing-key rotate", short: "Adds a signing key for access tokens; the old ones stay published while they are needed", setup: signingKeyRotateCommand},
 	{name: "seed", short: "Fills the database with synthetic companies, for load tests", setup: seedCommand, long: `
-Makes a tree below the root company by COPY, about a million companies in a minute or two. Each
-company below the first thousand has no users; users and permissions are made for the first ones.`},
+The tree hangs below a company of its own under the root; each of its companies has as many
+children as --fanout says, level by level. Users and permissions are made for the first ones.`},
 }

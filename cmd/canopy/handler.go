@@ -32,7 +32,7 @@ func (p *platform) handler(open bool) (http.Handler, error) {
 	mux.Handle("/", door)
 	mux.Handle("/graphql", gql)
 	mux.HandleFunc("GET /schema.graphql", graph.ServeSchema)
-	pages.Register(mux)
+	pages.Register(mux, pages.Options{})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok", nil) })
 	mux.HandleFunc("GET /readyz", p.ready)
 	guard := web.BasicAuth{User: p.cfg.MonitorUser, Password: p.cfg.MonitorPassword, Open: open && p.cfg.MonitorUser == ""}

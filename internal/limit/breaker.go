@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// patience is how long one look-up may take.
+	// patience is how long one look-up may take: little, as a request waits for it.
 	patience = 50 * time.Millisecond
 	// rest is how long Redis is left alone after a look-up that failed.
 	rest = time.Second
@@ -22,6 +22,8 @@ var ErrAway = errors.New("redis is away")
 // breaker keeps callers from waiting, one by one, for a Redis that is away: after a failed look-up
 // it lets one try through per rest, until one succeeds.
 type breaker struct {
+	// patience is how long one look-up may take.
+	patience time.Duration
 	// restUntil is when the next try is let through, in Unix nanoseconds; 0 lets all through.
 	restUntil atomic.Int64
 }
@@ -47,7 +49,7 @@ func ask[T any](ctx context.Context, b *breaker, look func(context.Context) (T, 
 		value T
 		err   error
 	}
-	bounded, cancel := context.WithTimeout(ctx, patience)
+	bounded, cancel := context.WithTimeout(ctx, b.patience)
 	defer cancel()
 	answers := make(chan answer, 1)
 	go func() {

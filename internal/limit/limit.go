@@ -21,7 +21,9 @@ type Limiter struct {
 }
 
 // New makes a limiter; with a nil client every limit is open.
-func New(client redis.UniversalClient) *Limiter { return &Limiter{redis: client} }
+func New(client redis.UniversalClient) *Limiter {
+	return &Limiter{redis: client, breaker: breaker{patience: patience}}
+}
 
 // Decision is what a limiter says of one call.
 type Decision struct {

@@ -63,7 +63,9 @@ func (r record) places(now time.Time) int {
 
 // NewThrottle makes a throttle; a nil client leaves it to its own process.
 func NewThrottle(client redis.UniversalClient) *Throttle {
-	return &Throttle{redis: client, counts: map[string]record{}, open: map[string]int{}}
+	return &Throttle{
+		redis: client, breaker: breaker{patience: patience}, counts: map[string]record{}, open: map[string]int{},
+	}
 }
 
 // Wait is how long the next try has to wait, by the worst of the keys; 0 lets it begin. A try that

@@ -12,7 +12,7 @@ const vendor = join(here, '..', 'vendor');
 
 const result = await build({
   absWorkingDir: here,
-  entryPoints: { graphiql: 'graphiql.mjs' },
+  entryPoints: { 'graphiql-bundle': 'graphiql.mjs' },
   bundle: true,
   minify: true,
   format: 'iife',

@@ -32,6 +32,19 @@ async function post(path, body) {
     return 'Too many tries. Please wait a minute and try again.';
   }
   const problem = await response.json().catch(() => ({}));
+  return told(problem);
+}
+
+// What a problem (RFC 9457) says, in the words of this page where it is about one of its fields.
+function told(problem) {
+  const fault = (problem.errors || [])[0] || {};
+  const field = (fault.location || '').split('.').pop();
+  if (field === 'token') {
+    return 'This link is not known, was used already, or has expired. Get a new one below.';
+  }
+  if (field === 'password' || field === 'email') {
+    return sentence(`${field === 'email' ? 'The address' : 'The password'} ${fault.message}`);
+  }
   return problem.detail ? sentence(problem.detail) : 'Something went wrong on the server. Please try again later.';
 }
 

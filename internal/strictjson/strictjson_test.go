@@ -1,4 +1,4 @@
-package rest
+package strictjson
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestScan(t *testing.T) {
+func TestCheck(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	for name, c := range map[string]struct{ body, location, message string }{
 		"an object":             {`{"a":1,"b":[{"c":null}]}`, "", ""},
@@ -30,7 +30,7 @@ func TestScan(t *testing.T) {
 		"a name with a slash":   {`{"a/b":tru}`, "body.a/b", "not valid JSON"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := scan([]byte(c.body))
+			f := Check([]byte(c.body))
 			if c.message == "" {
 				if f != nil {
 					t.Fatalf("refused: %+v", *f)
@@ -51,7 +51,7 @@ func TestOpenMember(t *testing.T) {
 		`{"` + strings.Repeat("n", 300):                                  "body",
 		`{"` + strings.Repeat("n", 300) + `":"` + strings.Repeat("x", 9): "body." + strings.Repeat("n", 100) + "…",
 	} {
-		if got := openMember([]byte(cut)); got != want {
+		if got := OpenMember([]byte(cut)); got != want {
 			t.Errorf("%.40q…: %q, want %q", cut, got, want)
 		}
 	}
@@ -59,12 +59,12 @@ func TestOpenMember(t *testing.T) {
 
 // What the scan lets through is JSON to the standard library as well, and what it refuses is
 // refused there too, or breaks one of the rules that are stricter here.
-func FuzzScan(f *testing.F) {
+func FuzzCheck(f *testing.F) {
 	for _, s := range []string{`{"a":[1,2,{"b":null}]}`, `{"a":1,"a":2}`, `[[[[]]]]`, "\"\xff\"", `{}{}`, ` 1e9 `, `{"a":"\ud800"}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		fault := scan(body)
+		fault := Check(body)
 		valid := json.Valid(body)
 		if fault == nil && (!valid || !utf8.Valid(body)) {
 			t.Fatalf("%q was let through", body)
@@ -75,7 +75,7 @@ func FuzzScan(f *testing.F) {
 		if fault != nil && valid && strings.Contains(fault.Message, "ends too early") {
 			t.Fatalf("%q is whole", body)
 		}
-		if !strings.HasPrefix(openMember(body), "body") {
+		if !strings.HasPrefix(OpenMember(body), "body") {
 			t.Fatalf("%q: no open member", body)
 		}
 	})

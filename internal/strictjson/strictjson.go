@@ -1,4 +1,7 @@
-package rest
+// Package strictjson checks request bodies before they are decoded: one JSON value, in valid
+// UTF-8, not nested too deeply, whose objects name no member twice (RFC 8259 with the restrictions
+// of RFC 7493).
+package strictjson
 
 import (
 	"bytes"
@@ -9,36 +12,42 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxDepth is how many objects and arrays a body may nest.
-const maxDepth = 64
+// MaxDepth is how many objects and arrays a body may nest.
+const MaxDepth = 64
 
-// scan checks that a body is one JSON value of at most maxDepth levels, in valid UTF-8, whose
-// objects name no member twice (RFC 8259 with the restrictions of RFC 7493). It gives the first
-// fault; nil when there is none.
-func scan(body []byte) *Fault {
+// maxLocation bounds what is said of where a fault is, in bytes.
+const maxLocation = 400
+
+// Fault is the first thing that is wrong with a body, and where: "body.items[3].name".
+type Fault struct{ Location, Message string }
+
+func (f *Fault) Error() string { return f.Location + ": " + f.Message }
+
+// Check gives the first fault of a body; nil when there is none.
+func Check(body []byte) *Fault {
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
 	for {
 		token, err := d.ReadToken()
 		switch {
 		case err != nil:
-			return scanFault(d, err)
-		case d.StackDepth() > maxDepth:
+			return fault(d, err)
+		case d.StackDepth() > MaxDepth:
 			return &Fault{location(d.StackPointer()), "is nested too deeply: at most 64 levels are read"}
 		case d.StackDepth() == 0 && token.Kind() != 0:
-			return scanEnd(d)
+			return end(d)
 		}
 	}
 }
 
-// scanEnd checks that nothing follows the value.
-func scanEnd(d *jsontext.Decoder) *Fault {
+// end checks that nothing follows the value.
+func end(d *jsontext.Decoder) *Fault {
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 		return &Fault{"body", "has something after the JSON value"}
 	}
 	return nil
 }
 
-func scanFault(d *jsontext.Decoder, err error) *Fault {
+func fault(d *jsontext.Decoder, err error) *Fault {
 	at := d.StackPointer()
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
@@ -55,8 +64,8 @@ func scanFault(d *jsontext.Decoder, err error) *Fault {
 	return &Fault{location(at), "is not valid JSON"}
 }
 
-// openMember is the member that was being read where a body was cut off.
-func openMember(cut []byte) string {
+// OpenMember is where the member was that was being read where a body was cut off.
+func OpenMember(cut []byte) string {
 	d := jsontext.NewDecoder(bytes.NewBuffer(cut))
 	for {
 		if _, err := d.ReadToken(); err != nil {
@@ -65,18 +74,18 @@ func openMember(cut []byte) string {
 	}
 }
 
-// location is a JSON pointer (RFC 6901) in the form of the errors' locations: /items/3/name is
+// location writes a JSON pointer (RFC 6901) as the errors' locations are: /items/3/name is
 // body.items[3].name.
 func location(p jsontext.Pointer) string {
 	var b strings.Builder
 	b.WriteString("body")
 	for token := range p.Tokens() {
-		if isIndex(token) {
+		if token != "" && strings.Trim(token, "0123456789") == "" {
 			b.WriteString("[" + clip(token) + "]")
 		} else {
 			b.WriteString("." + clip(token))
 		}
-		if b.Len() > 400 {
+		if b.Len() > maxLocation {
 			b.WriteString("…")
 			break
 		}
@@ -84,6 +93,12 @@ func location(p jsontext.Pointer) string {
 	return b.String()
 }
 
-func isIndex(token string) bool {
-	return token != "" && strings.Trim(token, "0123456789") == ""
+// clip keeps what a caller sent short where it is quoted.
+func clip(s string) string {
+	const limit = 100
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit]) + "…"
+	}
+	return s
 }

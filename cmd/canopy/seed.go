@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"time"
+
+	"canopy/db"
+)
+
+func seedCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
+	var s db.Seed
+	flags.IntVar(&s.Companies, "companies", 1000, "how many companies to make")
+	flags.IntVar(&s.Fanout, "fanout", 20, "children of each company, above the leaves")
+	flags.IntVar(&s.Staffed, "staffed", 500, "how many of the first companies get accounts, users and permissions")
+	flags.IntVar(&s.Users, "users", 10, "users of each staffed company, with a permission on each of its three accounts")
+	return func(ctx context.Context, args []string) error {
+		if len(args) > 0 || s.Companies < 1 || s.Fanout < 1 || s.Staffed < 0 || s.Users < 0 {
+			return usagef("counts must not be negative, and nothing else is taken")
+		}
+		p, err := m.tool(ctx)
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		start := time.Now()
+		s.Progress = func(done int) {
+			_, _ = fmt.Fprintf(m.Stderr, "%d of %d companies, %.0f s\n", done, s.Companies, time.Since(start).Seconds())
+		}
+		top, err := p.store.SeedTree(ctx, s)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(m.Stdout, "%d companies below company %d in %.1f s\n", s.Companies, top, time.Since(start).Seconds())
+		return err
+	}
+}

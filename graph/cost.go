@@ -1,0 +1,156 @@
+package graph
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"canopy/internal/access"
+	"canopy/internal/limit"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+)
+
+// maxCounted is where costs stop growing.
+const maxCounted = 1 << 40
+
+// costs bounds what a request, and a caller in a minute, may ask for. The cost is known before
+// anything is read: each object counts 1, and a connection multiplies what is below it by the rows
+// that it may give.
+type costs struct {
+	max, perMinute int
+	limiter        *limit.Limiter
+}
+
+var (
+	_ graphql.HandlerExtension        = (*costs)(nil)
+	_ graphql.OperationContextMutator = (*costs)(nil)
+	_ graphql.ResponseInterceptor     = (*costs)(nil)
+)
+
+const costExtension = "cost"
+
+// CostReport is what extensions.cost says.
+type CostReport struct {
+	Requested int `json:"requested"`
+	// Limit is that of one request, PerMinute that of the caller; 0 is none.
+	Limit     int `json:"limit"`
+	PerMinute int `json:"perMinute"`
+	// Remaining is what is left of the caller's minute.
+	Remaining int `json:"remaining"`
+}
+
+func (*costs) ExtensionName() string                   { return "Costs" }
+func (*costs) Validate(graphql.ExecutableSchema) error { return nil }
+
+// MutateOperationContext refuses an operation that costs too much.
+func (c *costs) MutateOperationContext(ctx context.Context, oc *graphql.OperationContext) *gqlerror.Error {
+	w := costWalk{variables: oc.Variables, fragments: map[string]int{}}
+	report := &CostReport{Requested: w.set(oc.Operation.SelectionSet), Limit: c.max, PerMinute: c.perMinute}
+	oc.Stats.SetExtension(costExtension, report)
+	if c.max > 0 && report.Requested > c.max {
+		return gqlerror.Wrap(problem.Bad("the request costs %d, more than the %d that one request may: ask for fewer rows", report.Requested, c.max).With("cost_limit"))
+	}
+	p := access.PrincipalOf(ctx)
+	if c.perMinute == 0 || p == nil {
+		return nil
+	}
+	d, err := c.limiter.Allow(ctx, budgetKey(p), report.Requested, c.perMinute)
+	report.Remaining = d.Remaining
+	if err == nil && !d.Allowed {
+		return gqlerror.Wrap(&problem.Error{
+			Code: problem.RateLimited, RetryAfter: d.RetryAfter,
+			Detail: "the request costs " + strconv.Itoa(report.Requested) + ", and of the " + strconv.Itoa(c.perMinute) + " a minute " + strconv.Itoa(d.Remaining) + " are left",
+		})
+	}
+	return nil
+}
+
+func budgetKey(p *access.Principal) string {
+	if p.Login() {
+		return "cost:user:" + strconv.FormatInt(p.UserID, 10)
+	}
+	return "cost:key:" + strconv.FormatInt(p.KeyID, 10)
+}
+
+// InterceptResponse tells what the request cost.
+func (c *costs) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+	if graphql.HasOperationContext(ctx) {
+		if report := graphql.GetOperationContext(ctx).Stats.GetExtension(costExtension); report != nil {
+			graphql.RegisterExtension(ctx, costExtension, report)
+		}
+	}
+	return next(ctx)
+}
+
+// costWalk adds up a validated document, each fragment once.
+type costWalk struct {
+	variables map[string]any
+	fragments map[string]int
+}
+
+func (w *costWalk) set(set ast.SelectionSet) (total int) {
+	for _, s := range set {
+		switch s := s.(type) {
+		case *ast.Field:
+			total += w.field(s)
+		case *ast.InlineFragment:
+			total += w.set(s.SelectionSet)
+		case *ast.FragmentSpread:
+			cost, known := w.fragments[s.Name]
+			if !known {
+				cost = w.set(s.Definition.SelectionSet)
+				w.fragments[s.Name] = cost
+			}
+			total += cost
+		}
+		total = min(total, maxCounted)
+	}
+	return total
+}
+
+// field: a scalar is free, an object costs 1 and what is asked of it. A connection's own edges and
+// nodes are the same rows, so its parts count once each for every row.
+func (w *costWalk) field(f *ast.Field) int {
+	if len(f.SelectionSet) == 0 || strings.HasPrefix(f.Name, "__") {
+		return 0
+	}
+	below := w.set(f.SelectionSet)
+	if f.Definition == nil || !strings.HasSuffix(f.Definition.Type.Name(), "Connection") {
+		if f.Name == "edges" || f.Name == "pageInfo" {
+			return below
+		}
+		return min(1+below, maxCounted)
+	}
+	rows := w.rows(f)
+	if below > maxCounted/max(rows, 1) {
+		return maxCounted
+	}
+	return 1 + rows*max(below, 1)
+}
+
+// rows is how many rows a connection may give.
+func (w *costWalk) rows(f *ast.Field) int {
+	first, ok := f.ArgumentMap(w.variables)["first"]
+	if !ok || first == nil {
+		return relay.DefaultFirst
+	}
+	n := int64(relay.MaxFirst)
+	switch v := first.(type) {
+	case int64:
+		n = v
+	case int:
+		n = int64(v)
+	case json.Number:
+		if parsed, err := v.Int64(); err == nil {
+			n = parsed
+		}
+	}
+	// What is out of bounds is refused by the field itself.
+	return int(min(max(n, 0), relay.MaxFirst))
+}

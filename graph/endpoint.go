@@ -1,0 +1,112 @@
+// Package graph is the GraphQL door: transports, the guard against costly documents, costs,
+// persisted queries and the face of errors. What the fields do is in resolvers.
+package graph
+
+import (
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql/handler"
+	"github.com/99designs/gqlgen/graphql/handler/extension"
+	"github.com/99designs/gqlgen/graphql/handler/lru"
+	"github.com/99designs/gqlgen/graphql/handler/transport"
+	"github.com/redis/go-redis/v9"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"canopy/graph/generated"
+	"canopy/internal/problem"
+	"canopy/resolvers"
+)
+
+const (
+	cachedQueries = 1000
+	keepAlive     = 15 * time.Second
+	initTimeout   = 10 * time.Second
+)
+
+// Options are the settings of the GraphQL door.
+type Options struct {
+	Introspection bool
+	// MaxCost bounds one request, CostPerMinute an API key; 0 is no bound.
+	MaxCost, CostPerMinute int
+	// Redis shares persisted queries between processes; nil keeps them in this one.
+	Redis redis.UniversalClient
+	// Origins are those of web front ends beside the platform's own.
+	Origins   []string
+	PublicURL *url.URL
+	Log       *slog.Logger
+}
+
+// New gives the handler of /graphql.
+func New(r *resolvers.Resolver, o Options) http.Handler {
+	schema := generated.NewExecutableSchema(generated.Config{Resolvers: root{r}})
+	s := handler.New(schema)
+	door := &endpoint{resolver: r, options: o, server: s}
+	s.AddTransport(door.websocket())
+	s.AddTransport(transport.SSE{KeepAlivePingInterval: keepAlive})
+	s.AddTransport(httpTransport{})
+	s.SetQueryCache(lru.New[*ast.QueryDocument](cachedQueries))
+	s.SetDisableSuggestion(true)
+	s.SetParserTokenLimit(maxTokens)
+	s.SetErrorPresenter(door.present)
+	s.SetRecoverFunc(door.recovered)
+	s.Use(extension.AutomaticPersistedQuery{Cache: newPersisted(o.Redis, o.Log)})
+	s.Use(newGuard())
+	if o.Introspection {
+		s.Use(extension.Introspection{})
+	}
+	s.Use(&costs{max: o.MaxCost, perMinute: o.CostPerMinute, limiter: r.Limiter})
+	return door
+}
+
+// endpoint admits callers before the request reaches GraphQL.
+type endpoint struct {
+	resolver *resolvers.Resolver
+	options  Options
+	server   *handler.Server
+}
+
+func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if crossSite(r) {
+		refuse(w, r, http.StatusForbidden, problem.Denied("a cross-site request needs the header GraphQL-Preflight"))
+		return
+	}
+	switch r.Method {
+	case http.MethodGet, http.MethodPost, http.MethodHead:
+	case http.MethodOptions:
+		w.Header().Set("Allow", "GET, POST, OPTIONS")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	default:
+		w.Header().Set("Allow", "GET, POST, OPTIONS")
+		refuse(w, r, http.StatusMethodNotAllowed, problem.Bad("GraphQL takes GET and POST"))
+		return
+	}
+	ctx, err := e.resolver.Admit(r.Context(), r.Header.Get("Authorization"))
+	if err != nil {
+		p := problem.From(err)
+		e.logInternal(r.Context(), p)
+		refuse(w, r, p.Status(), p)
+		return
+	}
+	e.server.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// crossSite tells a request that a page of another site had a browser make without asking first:
+// such a one could act with what the browser adds by itself. A header that a page can't set
+// without a preflight shows that the browser has asked.
+func crossSite(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "same-site", "none":
+		return false
+	}
+	for _, h := range []string{"Graphql-Preflight", "Apollo-Require-Preflight", "X-Requested-With", "Authorization"} {
+		if r.Header.Get(h) != "" {
+			return false
+		}
+	}
+	// A JSON body has the browser ask first, and a WebSocket's origin is checked on its own.
+	return !isJSON(r) && r.Header.Get("Upgrade") == ""
+}

@@ -1,0 +1,142 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/handler/lru"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/parser"
+
+	"canopy/internal/problem"
+)
+
+// The limits of a document. Fields, aliases and directives are counted as fragments expand to;
+// what is far from them comes from no front end.
+const (
+	maxTokens     = 10_000
+	maxFields     = 2_000
+	maxDepth      = 20
+	maxAliases    = 200
+	maxDirectives = 100
+	maxRootFields = 50
+	// saturated is where counting stops: a kilobyte of nested fragments can expand to more than
+	// any integer holds.
+	saturated = 1 << 20
+)
+
+// guard refuses costly documents before they are validated, in time that is linear in their
+// length: validation itself takes exponential time for some.
+type guard struct{ passed graphql.Cache[struct{}] }
+
+var (
+	_ graphql.HandlerExtension          = guard{}
+	_ graphql.OperationParameterMutator = guard{}
+)
+
+func newGuard() guard { return guard{lru.New[struct{}](cachedQueries)} }
+
+func (guard) ExtensionName() string                   { return "DocumentGuard" }
+func (guard) Validate(graphql.ExecutableSchema) error { return nil }
+
+// MutateOperationParameters runs after persisted queries have been filled in.
+func (g guard) MutateOperationParameters(ctx context.Context, p *graphql.RawParams) *gqlerror.Error {
+	if _, ok := g.passed.Get(ctx, p.Query); ok {
+		return nil
+	}
+	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: p.Query}, maxTokens)
+	if err != nil {
+		return nil //nolint:nilerr // gqlgen parses it again and tells of the fault itself
+	}
+	m := measure{doc: doc, fragments: map[string]*size{}}
+	for _, op := range doc.Operations {
+		if err := m.operation(op); err != nil {
+			return gqlerror.Wrap(err)
+		}
+	}
+	g.passed.Add(ctx, p.Query, struct{}{})
+	return nil
+}
+
+// size is what a selection expands to.
+type size struct{ fields, depth, aliases, directives int }
+
+func (s *size) add(t size) {
+	s.fields = min(s.fields+t.fields, saturated)
+	s.aliases = min(s.aliases+t.aliases, saturated)
+	s.directives = min(s.directives+t.directives, saturated)
+	s.depth = max(s.depth, t.depth)
+}
+
+// measure sizes up a document, each fragment once.
+type measure struct {
+	doc       *ast.QueryDocument
+	fragments map[string]*size
+}
+
+func (m *measure) operation(op *ast.OperationDefinition) error {
+	if len(op.SelectionSet) > maxRootFields {
+		return problem.Bad("the operation asks for more than %d fields at its root", maxRootFields)
+	}
+	n := m.set(op.SelectionSet)
+	switch {
+	case n.depth > maxDepth:
+		return problem.Bad("the operation is nested more than %d levels deep", maxDepth)
+	case n.fields > maxFields:
+		return problem.Bad("the operation selects more than %d fields", maxFields)
+	case n.aliases > maxAliases:
+		return problem.Bad("the operation uses more than %d aliases", maxAliases)
+	case n.directives > maxDirectives:
+		return problem.Bad("the operation uses more than %d directives", maxDirectives)
+	}
+	return nil
+}
+
+func (m *measure) set(set ast.SelectionSet) (total size) {
+	for _, s := range set {
+		switch s := s.(type) {
+		case *ast.Field:
+			total.add(m.field(s))
+		case *ast.InlineFragment:
+			inner := m.set(s.SelectionSet)
+			inner.directives += len(s.Directives)
+			total.add(inner)
+		case *ast.FragmentSpread:
+			inner := m.fragment(s.Name)
+			inner.directives += len(s.Directives)
+			total.add(inner)
+		}
+	}
+	return total
+}
+
+func (m *measure) field(f *ast.Field) size {
+	n := m.set(f.SelectionSet)
+	n.depth++
+	n.fields++
+	n.directives += len(f.Directives)
+	if f.Alias != f.Name {
+		n.aliases++
+	}
+	return n
+}
+
+// fragment sizes a fragment up once. A fragment within itself counts once, too; validation
+// refuses it.
+func (m *measure) fragment(name string) size {
+	known, seen := m.fragments[name]
+	if seen {
+		if known == nil {
+			return size{}
+		}
+		return *known
+	}
+	m.fragments[name] = nil
+	var n size
+	if f := m.doc.Fragments.ForName(name); f != nil {
+		n = m.set(f.SelectionSet)
+	}
+	m.fragments[name] = &n
+	return n
+}

@@ -1,0 +1,255 @@
+package bus
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func next(t *testing.T, c <-chan []byte) string {
+	t.Helper()
+	select {
+	case got, open := <-c:
+		if !open {
+			t.Fatal("the subscription is closed")
+		}
+		return string(got)
+	case <-time.After(10 * time.Second):
+		t.Fatal("no message came")
+		return ""
+	}
+}
+
+// connect waits until what one bus publishes reaches the other.
+func connect(t *testing.T, from, to *Bus) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	probe := to.Subscribe(ctx, "probe")
+	eventually(t, "the buses are connected", func() bool {
+		from.Publish(ctx, "probe", nil)
+		select {
+		case <-probe:
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+func TestBetweenProcesses(t *testing.T) {
+	s := startRedis(t)
+	a, b := s.bus(), s.bus()
+	connect(t, a, b)
+	connect(t, b, a)
+	own, other := a.Subscribe(t.Context(), "x"), b.Subscribe(t.Context(), "x")
+	elsewhere := b.Subscribe(t.Context(), "y")
+
+	// The end mark comes last, so everything before it has come, or never will.
+	payloads := []string{"1", "", "two\nlines", "\x00\xff", "end"}
+	for _, p := range payloads {
+		a.Publish(t.Context(), "x", []byte(p))
+	}
+	for name, c := range map[string]<-chan []byte{"own": own, "other": other} {
+		for _, want := range payloads {
+			if got := next(t, c); got != want {
+				t.Errorf("%s process: got %q, want %q", name, got, want)
+			}
+		}
+	}
+	// What a has published went through Redis before what b publishes now: had it come back to a's
+	// subscriber, it would be first.
+	b.Publish(t.Context(), "x", []byte("from b"))
+	if got := next(t, own); got != "from b" {
+		t.Errorf("got %q, which came back through Redis", got)
+	}
+	a.Publish(t.Context(), "y", []byte("for y"))
+	if got := next(t, elsewhere); got != "for y" {
+		t.Errorf("a message of another topic came: %q", got)
+	}
+}
+
+func TestRedisGoesAndComesBack(t *testing.T) {
+	s := startRedis(t)
+	a, b := s.bus(), s.bus()
+	connect(t, a, b)
+	own, other := a.Subscribe(t.Context(), "x"), b.Subscribe(t.Context(), "x")
+
+	s.stop()
+	begun := time.Now()
+	for range 10 {
+		a.Publish(t.Context(), "x", []byte("alone"))
+	}
+	if took := time.Since(begun); took > 50*time.Millisecond {
+		t.Errorf("publishing took %v without Redis", took)
+	}
+	for range 10 {
+		if got := next(t, own); got != "alone" {
+			t.Errorf("got %q", got)
+		}
+	}
+
+	s.start()
+	eventually(t, "subscriptions made before live again", func() bool {
+		a.Publish(t.Context(), "x", []byte("back"))
+		for {
+			select {
+			case got := <-other:
+				if string(got) == "back" {
+					return true
+				}
+			default:
+				return false
+			}
+		}
+	})
+}
+
+// A server that holds the connection and says nothing is the worst of those that are away.
+func TestRedisIsFrozen(t *testing.T) {
+	s := startRedis(t)
+	a, b := s.bus(), s.bus()
+	connect(t, a, b)
+	own := a.Subscribe(t.Context(), "x")
+	s.freeze()
+	begun := time.Now()
+	for range 2 * outgoing {
+		a.Publish(t.Context(), "x", nil)
+	}
+	if took := time.Since(begun); took > 100*time.Millisecond {
+		t.Errorf("publishing %d messages took %v", 2*outgoing, took)
+	}
+	next(t, own)
+	begun = time.Now()
+	a.Close()
+	if took := time.Since(begun); took > time.Second {
+		t.Errorf("closing took %v", took)
+	}
+}
+
+func TestStartsWithoutRedis(t *testing.T) {
+	s := startRedis(t)
+	s.stop()
+	a, b := s.bus(), s.bus()
+	own := a.Subscribe(t.Context(), "x")
+	a.Publish(t.Context(), "x", []byte("1"))
+	if got := next(t, own); got != "1" {
+		t.Errorf("got %q", got)
+	}
+	s.start()
+	connect(t, a, b)
+}
+
+// Without a client the bus is one process's, and its clock can be a test's.
+func local(t *testing.T) *Bus {
+	b := New(nil, slog.New(slog.DiscardHandler))
+	t.Cleanup(b.Close)
+	return b
+}
+
+func TestSlowSubscriberLosesTheOldest(t *testing.T) {
+	b := local(t)
+	slow, quick := b.Subscribe(t.Context(), "x"), b.Subscribe(t.Context(), "x")
+	const sent = buffered + 10
+	for i := range sent {
+		b.Publish(t.Context(), "x", fmt.Append(nil, i))
+		if got := next(t, quick); got != fmt.Sprint(i) {
+			t.Fatalf("the quick one got %q in place of %d", got, i)
+		}
+	}
+	for i := sent - buffered; i < sent; i++ {
+		if got := next(t, slow); got != fmt.Sprint(i) {
+			t.Fatalf("the slow one got %q in place of %d", got, i)
+		}
+	}
+	if len(slow) != 0 {
+		t.Errorf("the slow one has %d more", len(slow))
+	}
+}
+
+func TestSubscriptionEnds(t *testing.T) {
+	closed := func(t *testing.T, c <-chan []byte) {
+		t.Helper()
+		synctest.Wait()
+		select {
+		case _, open := <-c:
+			if open {
+				t.Error("a message came")
+			}
+		default:
+			t.Error("it is still open")
+		}
+	}
+	for _, c := range []struct {
+		name string
+		end  func(*Bus, context.CancelFunc)
+	}{
+		{"with its context", func(_ *Bus, cancel context.CancelFunc) { cancel() }},
+		{"with the bus", func(b *Bus, _ context.CancelFunc) { b.Close() }},
+		{"with both", func(b *Bus, cancel context.CancelFunc) { cancel(); b.Close() }},
+		{"with the bus, then its context", func(b *Bus, cancel context.CancelFunc) { b.Close(); cancel(); b.Close() }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := local(t)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				subscription := b.Subscribe(ctx, "x")
+				c.end(b, cancel)
+				closed(t, subscription)
+				b.Publish(t.Context(), "x", nil)
+				if len(b.topics) != 0 {
+					t.Errorf("topics are left: %v", b.topics)
+				}
+			})
+		})
+	}
+	t.Run("at once on a closed bus", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b := local(t)
+			b.Close()
+			closed(t, b.Subscribe(t.Context(), "x"))
+		})
+	})
+}
+
+func TestManyAtOnce(t *testing.T) {
+	b := local(t)
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			topic := fmt.Sprint(i % 2)
+			for range 200 {
+				ctx, cancel := context.WithCancel(t.Context())
+				c := b.Subscribe(ctx, topic)
+				b.Publish(ctx, topic, []byte(topic))
+				if got := string(<-c); got != topic {
+					t.Errorf("got %q of the topic %s", got, topic)
+				}
+				cancel()
+				for range c { // until it is closed
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func BenchmarkPublish(b *testing.B) {
+	bus := New(nil, slog.New(slog.DiscardHandler))
+	defer bus.Close()
+	for range 10 {
+		bus.Subscribe(b.Context(), "x")
+	}
+	for b.Loop() {
+		bus.Publish(b.Context(), "x", nil)
+	}
+}

@@ -1,0 +1,207 @@
+package limit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patient is a limiter that a busy machine does not take from its Redis.
+func patient(client redis.UniversalClient) *Limiter {
+	l := New(client)
+	l.breaker.patience = 10 * time.Second
+	return l
+}
+
+// inOneMinute lets a test begin where the clock's minute will not end under it.
+func inOneMinute(t *testing.T, run func(t *testing.T, key string)) {
+	t.Helper()
+	if left := time.Until(time.Now().Truncate(window).Add(window)); left < 2*time.Second {
+		<-time.After(left)
+	}
+	run(t, t.Name())
+}
+
+func TestAllow(t *testing.T) {
+	l := patient(startRedis(t).client())
+	type call struct {
+		cost      int
+		allowed   bool
+		remaining int
+	}
+	for _, c := range []struct {
+		name  string
+		limit int
+		calls []call
+	}{
+		{"one by one", 3, []call{{1, true, 2}, {1, true, 1}, {1, true, 0}, {1, false, 0}, {1, false, 0}}},
+		{"by cost", 10, []call{{4, true, 6}, {6, true, 0}, {1, false, 0}}},
+		{"what is refused costs nothing", 10, []call{{8, true, 2}, {5, false, 2}, {2, true, 0}, {1, false, 0}}},
+		{"more than there can be", 10, []call{{11, false, 10}, {10, true, 0}}},
+		{"nothing allowed", 0, []call{{1, false, 0}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inOneMinute(t, func(t *testing.T, key string) {
+				for i, call := range c.calls {
+					got, err := l.Allow(t.Context(), key, call.cost, c.limit)
+					if err != nil || got.Allowed != call.allowed || got.Remaining != call.remaining {
+						t.Errorf("call %d: %+v, %v; want %+v", i, got, err, call)
+					}
+					if got.Allowed != (got.RetryAfter == 0) || got.RetryAfter < 0 || got.RetryAfter > window {
+						t.Errorf("call %d: try again after %v", i, got.RetryAfter)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAllowCountsEachKeyAndForgets(t *testing.T) {
+	client := startRedis(t).client()
+	l := patient(client)
+	inOneMinute(t, func(t *testing.T, key string) {
+		for _, k := range []string{key + "a", key + "b"} {
+			if got, err := l.Allow(t.Context(), k, 1, 1); err != nil || !got.Allowed {
+				t.Errorf("%s: %+v, %v", k, got, err)
+			}
+		}
+	})
+	keys, err := client.Keys(t.Context(), "*").Result()
+	if err != nil || len(keys) != 2 {
+		t.Fatalf("there are the keys %v, %v", keys, err)
+	}
+	for _, k := range keys {
+		if ttl := client.PTTL(t.Context(), k).Val(); ttl <= 0 || ttl > 2*window {
+			t.Errorf("%s lives for %v", k, ttl)
+		}
+	}
+}
+
+// Two processes together never let more through than the limit.
+func TestAllowTogether(t *testing.T) {
+	s := startRedis(t)
+	limiters := []*Limiter{patient(s.client()), patient(s.client())}
+	const limit = 100
+	inOneMinute(t, func(t *testing.T, key string) {
+		var allowed atomic.Int64
+		var group sync.WaitGroup
+		for i := range 8 {
+			group.Go(func() {
+				for range 50 {
+					got, err := limiters[i%2].Allow(t.Context(), key, 1, limit)
+					if err != nil {
+						t.Error(err)
+					}
+					if got.Allowed {
+						allowed.Add(1)
+					}
+				}
+			})
+		}
+		group.Wait()
+		if allowed.Load() != limit {
+			t.Errorf("%d of %d were allowed", allowed.Load(), limit)
+		}
+	})
+}
+
+func TestAllowWithoutRedis(t *testing.T) {
+	if got, err := New(nil).Allow(t.Context(), "k", 1, 0); err != nil || !got.Allowed {
+		t.Errorf("with no client: %+v, %v", got, err)
+	}
+	for _, c := range []struct {
+		name       string
+		away, back func(*server)
+	}{
+		{"stopped", (*server).stop, (*server).start},
+		{"frozen", (*server).freeze, (*server).thaw},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := startRedis(t)
+			l := New(s.client())
+			if got, err := l.Allow(t.Context(), "k", 1, 1000); err != nil || !got.Allowed {
+				t.Fatalf("before: %+v, %v", got, err)
+			}
+			c.away(s)
+			begun := time.Now()
+			for i := range 1000 {
+				got, err := l.Allow(t.Context(), "k", 1, 1000)
+				if !got.Allowed || !errors.Is(err, ErrAway) {
+					t.Fatalf("call %d: %+v, %v", i, got, err)
+				}
+			}
+			if took := time.Since(begun); took > 4*patience {
+				t.Errorf("1000 calls took %v", took)
+			}
+			c.back(s)
+			eventually(t, "the limit counts again", func() bool {
+				got, err := l.Allow(t.Context(), "k", 1, 0)
+				return err == nil && !got.Allowed
+			})
+		})
+	}
+}
+
+// A caller that hangs up says nothing of Redis: it must not open the limits for the others.
+func TestAllowWhenTheCallerHangsUp(t *testing.T) {
+	l := patient(startRedis(t).client())
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 10 {
+		if _, err := l.Allow(gone, "k", 1, 1); err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if got, err := l.Allow(t.Context(), "k", 1, 0); err != nil || got.Allowed {
+		t.Errorf("the next one: %+v, %v", got, err)
+	}
+}
+
+// While Redis is away, of many callers at the same time one pays for the look-up.
+func TestBreakerLetsOneThrough(t *testing.T) {
+	s := startRedis(t)
+	l := New(s.client())
+	s.freeze()
+	if _, err := l.Allow(t.Context(), "k", 1, 1); !errors.Is(err, ErrAway) {
+		t.Fatal(err)
+	}
+	l.breaker.restUntil.Store(time.Now().UnixNano())
+	var paid atomic.Int64
+	var group sync.WaitGroup
+	for range 50 {
+		group.Go(func() {
+			begun := time.Now()
+			_, _ = l.Allow(t.Context(), "k", 1, 1)
+			if time.Since(begun) >= patience {
+				paid.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	if paid.Load() != 1 {
+		t.Errorf("%d paid", paid.Load())
+	}
+}
+
+func BenchmarkAllow(b *testing.B) {
+	s := startRedis(b)
+	for name, l := range map[string]*Limiter{"redis": New(s.client()), "away": New(s.client())} {
+		b.Run(name, func(b *testing.B) {
+			if name == "away" {
+				l.breaker.restUntil.Store(time.Now().Add(time.Hour).UnixNano())
+			}
+			for i := 0; b.Loop(); i++ {
+				_, _ = l.Allow(b.Context(), fmt.Sprint(i%100), 1, 1<<30)
+			}
+		})
+	}
+}
