@@ -159,7 +159,9 @@ func (c *Customer) AgentCount(ctx context.Context, s *Store) (int, error) {
 // Account is the edge from an agent to its account.
 func (a *Agent) Account(ctx context.Context, s *Store, scope access.Scope) (*Account, error) {
 	return follow(ctx, a, &a.siblings, "account", func(a *Agent) int64 { return a.AccountID },
-		func(ctx context.Context, ids []int64) (map[int64]*Account, error) { return s.accountsByID(ctx, scope, ids) })
+		func(ctx context.Context, ids []int64) (map[int64]*Account, error) {
+			return s.accountsByID(ctx, scope, ids)
+		})
 }
 
 // Published is the edge from an agent to the revision that runs; nil when none does.
@@ -219,7 +221,9 @@ func (s *Store) UpdateAgent(ctx context.Context, a *Agent) error {
 }
 
 // DeleteAgent hides an agent; its runs stay readable.
-func (s *Store) DeleteAgent(ctx context.Context, id int64) error { return s.must(ctx, qDeleteAgent, id) }
+func (s *Store) DeleteAgent(ctx context.Context, id int64) error {
+	return s.must(ctx, qDeleteAgent, id)
+}
 
 // InsertRevision keeps a diagram as an agent's next revision. The agent's row must be held.
 func (s *Store) InsertRevision(ctx context.Context, agentID int64, diagram json.RawMessage, createdBy int64) (*Revision, error) {

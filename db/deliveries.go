@@ -188,8 +188,8 @@ func (d *Delivery) Captured(ctx context.Context, s *Store) (*Captured, error) {
 }
 
 // Attempts reads the log of the attempts, oldest first.
-func (c *Captured) Attempts() ([]Attempt, error) {
-	list := []Attempt{}
+func (c *Captured) Attempts() ([]*Attempt, error) {
+	list := []*Attempt{}
 	err := json.Unmarshal(c.Log, &list)
 	return list, err
 }

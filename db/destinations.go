@@ -170,7 +170,9 @@ func (s *Store) FailingDestinations(ctx context.Context, since time.Duration, fa
 }
 
 // AutoDisable disables a destination for the platform's own reasons.
-func (s *Store) AutoDisable(ctx context.Context, id int64) error { return s.must(ctx, qAutoDisable, id) }
+func (s *Store) AutoDisable(ctx context.Context, id int64) error {
+	return s.must(ctx, qAutoDisable, id)
+}
 
 // Owner is a person to tell of what befalls a company.
 type Owner struct {

@@ -50,6 +50,18 @@ type RunStep struct {
 	DurationMs float64          `db:"duration_ms"`
 }
 
+// OutputJSON is what the run gave, nil before it has finished.
+func (r *Run) OutputJSON() json.RawMessage { return rawOf(r.Output) }
+
+// ErrorJSON is why the run failed, nil when it did not.
+func (r *Run) ErrorJSON() json.RawMessage { return rawOf(r.Error) }
+
+// ResultJSON is what the step gave, nil when it failed.
+func (s *RunStep) ResultJSON() json.RawMessage { return rawOf(s.Result) }
+
+// ErrorJSON is why the step failed, nil when it did not.
+func (s *RunStep) ErrorJSON() json.RawMessage { return rawOf(s.Error) }
+
 const (
 	runColumns = `r.id, r.job_key, r.agent_id, r.revision_id, r.account_id, a.customer_id, r.status,
 		r.created_at, r.finished_at, r.input, r.output, r.error`
@@ -154,4 +166,12 @@ func rawArg(raw *json.RawMessage) any {
 		return nil
 	}
 	return []byte(*raw)
+}
+
+// rawOf is a JSON value that may be missing.
+func rawOf(raw *json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return nil
+	}
+	return *raw
 }

@@ -50,7 +50,10 @@ func (r *Resolver) announce(ctx context.Context, ch *changes) {
 	for _, id := range ch.audits {
 		r.Bus.Publish(ctx, topicAudit, strconv.AppendInt(nil, id, 10))
 	}
-	if ch.mail {
+	for _, m := range ch.told {
+		r.Bus.Publish(ctx, m.topic, m.payload)
+	}
+	if ch.mail || ch.due {
 		jobs.Wake(ctx, r.Bus)
 	}
 }

@@ -24,6 +24,17 @@ type (
 	APIKeyEdge           = Edge[*db.APIKey]
 	AuditEventConnection = Connection[*db.AuditEvent]
 	AuditEventEdge       = Edge[*db.AuditEvent]
+
+	AgentConnection              = Connection[*db.Agent]
+	AgentEdge                    = Edge[*db.Agent]
+	AgentRevisionConnection      = Connection[*db.Revision]
+	AgentRevisionEdge            = Edge[*db.Revision]
+	RunConnection                = Connection[*db.Run]
+	RunEdge                      = Edge[*db.Run]
+	WebhookDestinationConnection = Connection[*db.Destination]
+	WebhookDestinationEdge       = Edge[*db.Destination]
+	WebhookDeliveryConnection    = Connection[*db.Delivery]
+	WebhookDeliveryEdge          = Edge[*db.Delivery]
 )
 
 // connect answers a connection whose cursors are ids: it reads the page that the arguments ask

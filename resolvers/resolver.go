@@ -12,6 +12,7 @@ import (
 	"canopy/db"
 	"canopy/internal/access"
 	"canopy/internal/bus"
+	"canopy/internal/egress"
 	"canopy/internal/limit"
 	"canopy/internal/problem"
 	"canopy/internal/relay"
@@ -25,6 +26,8 @@ type Resolver struct {
 	Store *db.Store
 	// Box seals what must not lie open in the database.
 	Box *secret.Box
+	// Egress judges the addresses of webhook destinations.
+	Egress *egress.Client
 	// Keys are the signing keys of access tokens, kept up to date by RefreshKeys.
 	Keys *token.KeyRing
 	// Verifier checks access tokens against Keys.
@@ -147,6 +150,10 @@ type changes struct {
 	tx     *db.Store
 	audits []int64
 	mail   bool
+	// due: there is something to deliver, or to run.
+	due bool
+	// told are the messages for those who follow an object.
+	told []message
 }
 
 // change runs do in one transaction and tells of it after the commit.
