@@ -46,8 +46,11 @@ var (
 		UPDATE link_tokens SET used_at = now() WHERE hash = $1 AND used_at IS NULL AND expires_at > now() RETURNING user_id`)
 	qPeekLink = prepare(`
 		SELECT EXISTS (SELECT 1 FROM link_tokens WHERE hash = $1 AND used_at IS NULL AND expires_at > now())`)
-	qSetPassword = prepare(`UPDATE users SET password_hash = $2, password_changed_at = now() WHERE id = $1`)
-	qSweepLinks  = prepare(`DELETE FROM link_tokens WHERE expires_at < now() - interval '30 days'`)
+	// Tokens tell their time in whole seconds: the moment is rounded up, so that every login from
+	// before the change is older, and a later one is dated no earlier.
+	qSetPassword = prepare(`
+		UPDATE users SET password_hash = $2, password_changed_at = date_trunc('second', clock_timestamp()) + interval '1 second' WHERE id = $1`)
+	qSweepLinks = prepare(`DELETE FROM link_tokens WHERE expires_at < now() - interval '30 days'`)
 )
 
 // Credentials reads what an e-mail address logs in with.

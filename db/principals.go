@@ -87,6 +87,8 @@ type Caller struct {
 	access.Principal
 	// Dead: the API key was revoked or has expired, or the password changed after the login.
 	Dead bool
+	// LoginsSince is the earliest time that a login may be dated, zero for any.
+	LoginsSince time.Time
 }
 
 // KeyCaller looks up the caller of an API key's token on an account. The grant is nil where the
@@ -133,8 +135,7 @@ func (s *Store) LoginCaller(ctx context.Context, userID, customerID int64, issue
 	}
 	c := &Caller{Principal: access.Principal{UserID: userID, Email: rows[0].Email, CustomerID: customerID, Lineage: rows[0].Lineage}}
 	if at := rows[0].PasswordChangedAt; at != nil {
-		// Tokens tell their time in whole seconds.
-		c.Dead = issued.Before(at.Truncate(time.Second))
+		c.Dead, c.LoginsSince = issued.Before(*at), *at
 	}
 	for _, r := range rows {
 		if app, ok := access.ParseApp(r.Code); ok {

@@ -81,7 +81,12 @@ func head(w http.ResponseWriter, p *problem.Error) {
 }
 
 func write(w http.ResponseWriter, media string, status int, resp *graphql.Response) {
-	body, err := json.Marshal(resp)
+	// A request that was refused before it ran has no data, not even null.
+	body, err := json.Marshal(struct {
+		Errors     gqlerror.List   `json:"errors,omitempty"`
+		Data       json.RawMessage `json:"data,omitempty"`
+		Extensions map[string]any  `json:"extensions,omitempty"`
+	}{resp.Errors, resp.Data, resp.Extensions})
 	if err != nil {
 		status, body = http.StatusInternalServerError, []byte(`{"errors":[{"message":"internal server error","extensions":{"code":"INTERNAL"}}]}`)
 	}

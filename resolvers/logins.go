@@ -135,8 +135,17 @@ func (r *Resolver) openSession(ctx context.Context, own *db.Credentials, custome
 	}
 	signed, err := r.sign(token.Claims{
 		Audience: audience, Subject: strconv.FormatInt(own.UserID, 10), ClientID: loginClient, CompanyID: company,
+		IssuedAt: later(time.Now(), c.LoginsSince),
 	})
 	return &LoginPayload{Token: signed, CustomerOptions: options}, err
+}
+
+// later gives the later of two moments.
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
 }
 
 // throttled refuses a try while earlier failures of one of the keys forbid it.

@@ -98,7 +98,7 @@ func (m Mutation) CreatePermission(ctx context.Context, in CreatePermissionInput
 // and invited when nobody has it.
 func (r *Resolver) granted(ctx context.Context, ch *changes, account *db.Account, id *relay.ID, who invitee) (*db.User, error) {
 	if id != nil {
-		return r.user(ctx, ch.caller, *id, "userId")
+		return userIn(ctx, ch.tx, ch.caller, *id, "userId")
 	}
 	user, made, err := ch.tx.EnsureUser(ctx, who.email, who.firstName, who.lastName)
 	if err != nil || !made {
@@ -121,14 +121,13 @@ func roleFits(ctx context.Context, tx *db.Store, c *caller, account *db.Account,
 	role, err := tx.RoleByID(ctx, roleID)
 	var v check
 	switch {
-	case errors.Is(err, db.ErrNoRows):
-		v.fault("roleId", "is not a role")
-	case err != nil:
+	case err != nil && !errors.Is(err, db.ErrNoRows):
 		return err
+	case err != nil, role.CustomerID != nil && *role.CustomerID != account.CustomerID:
+		// One sentence for both, or it would tell which roles other companies have.
+		v.fault("roleId", "is neither a system-wide role nor one of the account's company")
 	case role.ApplicationID != account.ApplicationID:
 		v.fault("roleId", "is a role of another application than the account's")
-	case role.CustomerID != nil && *role.CustomerID != account.CustomerID:
-		v.fault("roleId", "is a role of another company than the account's")
 	case role.IsOwner && !c.Owner:
 		return errOwnersOnly
 	}
@@ -148,11 +147,11 @@ type UpdatePermissionPayload struct{ Permission *db.Permission }
 
 // UpdatePermission replaces the role of a permission.
 func (m Mutation) UpdatePermission(ctx context.Context, in UpdatePermissionInput) (*UpdatePermissionPayload, error) {
-	roleID, err := in.RoleID.Of("Role", "roleId")
-	if err != nil {
-		return nil, err
-	}
 	p, err := m.changePermission(ctx, in.ID, "permission.updated", func(tx *db.Store, c *caller, account *db.Account, p *db.Permission) (details, error) {
+		roleID, err := in.RoleID.Of("Role", "roleId")
+		if err != nil {
+			return nil, err
+		}
 		if err := roleFits(ctx, tx, c, account, roleID); err != nil {
 			return nil, err
 		}

@@ -116,7 +116,10 @@ func (r *Resolver) sign(c token.Claims) (string, error) {
 	if !ok {
 		return "", problem.Away("token signing", errors.New("no signing key is active"))
 	}
-	c.Issuer, c.IssuedAt, c.ID = r.Issuer(), time.Now(), newTokenID()
+	c.Issuer, c.ID = r.Issuer(), newTokenID()
+	if c.IssuedAt.IsZero() {
+		c.IssuedAt = time.Now()
+	}
 	c.ExpiresAt = c.IssuedAt.Add(TokenLife)
 	return token.Sign(key, c)
 }

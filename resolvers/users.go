@@ -21,11 +21,17 @@ func (q Query) User(ctx context.Context, id relay.ID) (*db.User, error) {
 }
 
 func (r *Resolver) user(ctx context.Context, c *caller, id relay.ID, field string) (*db.User, error) {
+	return userIn(ctx, r.Store, c, id, field)
+}
+
+// userIn reads a user within reach. Inside a transaction s is that transaction: a second connection,
+// asked for while one is held, can leave none for anybody.
+func userIn(ctx context.Context, s *db.Store, c *caller, id relay.ID, field string) (*db.User, error) {
 	n, err := id.Of("User", field)
 	if err != nil {
 		return nil, err
 	}
-	row, err := r.Store.User(ctx, c.Scope(), n)
+	row, err := s.User(ctx, c.Scope(), n)
 	return row, c.unreached(err, "user", n)
 }
 

@@ -154,6 +154,9 @@ func basicCredentials(req *resolvers.TokenRequest, authorization string) *resolv
 	}
 	scheme, rest, _ := strings.Cut(authorization, " ")
 	if !strings.EqualFold(scheme, "Basic") {
+		if req.ClientID != "" {
+			return nil // a client that sends its last bearer token with every request
+		}
 		return &resolvers.OAuthError{Code: "invalid_client", Description: "clients name themselves in the form or by HTTP Basic", Unauthorized: true}
 	}
 	id, secret, ok := parseBasic(strings.TrimSpace(rest))

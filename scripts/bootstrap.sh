@@ -7,17 +7,24 @@ say() { printf 'bootstrap: %s\n' "$*" >&2; }
 
 have_postgres() {
     for dir in /usr/lib/postgresql/*/bin /usr/pgsql-*/bin /opt/homebrew/opt/postgresql*/bin /usr/local/opt/postgresql*/bin /usr/local/pgsql/bin; do
-        [ -x "$dir/initdb" ] && return 0
+        [ -x "$dir/initdb" ] && [ -x "$dir/postgres" ] && return 0
     done
     command -v initdb >/dev/null 2>&1
 }
 
+have_redis() { command -v redis-server >/dev/null 2>&1 || command -v valkey-server >/dev/null 2>&1; }
+
 missing=
 [ -n "${DATABASE_URL:-}" ] || have_postgres || missing="postgresql"
-[ -n "${REDIS_URL:-}" ] || command -v redis-server >/dev/null 2>&1 || missing="$missing redis"
+[ -n "${REDIS_URL:-}" ] || have_redis || missing="$missing redis"
 
 if ! command -v go >/dev/null 2>&1; then
     say "Go is missing: install the version that go.mod names, or a newer one, from https://go.dev/dl/"
+    exit 1
+fi
+# Go itself knows whether it is new enough for go.mod, or may fetch the version that is.
+if ! (cd "$(dirname "$0")/.." && go list -m) >/dev/null 2>&1; then
+    say "this Go is too old: install $(sed -n 's/^go /Go /p' "$(dirname "$0")/../go.mod") or newer from https://go.dev/dl/"
     exit 1
 fi
 [ -n "$missing" ] || exit 0
@@ -46,7 +53,8 @@ install_debian() {
             printf "#!/bin/sh\nexit 101\n" >/usr/sbin/policy-rc.d
             chmod 755 /usr/sbin/policy-rc.d
         fi
-        trap "[ -z \"$fresh_policy\" ] || rm -f /usr/sbin/policy-rc.d" EXIT
+        log=$(mktemp)
+        trap "rm -f $log; [ -z \"$fresh_policy\" ] || rm -f /usr/sbin/policy-rc.d" EXIT
         case " $* " in
         *" postgresql "*)
             if [ ! -e /etc/postgresql-common/createcluster.conf ]; then
@@ -55,11 +63,14 @@ install_debian() {
             fi ;;
         esac
         options="-y --no-install-recommends -o Dpkg::Options::=--force-confold"
-        apt-get install $options "$@" >/tmp/canopy-bootstrap.$$ 2>&1 || {
+        apt-get install $options "$@" >"$log" 2>&1 || {
             apt-get update >/dev/null
-            apt-get install $options "$@" >/tmp/canopy-bootstrap.$$ 2>&1 || { cat /tmp/canopy-bootstrap.$$ >&2; exit 1; }
+            apt-get install $options "$@" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
         }
-        rm -f /tmp/canopy-bootstrap.$$
+        # The policy kept the service from starting now; this keeps it from starting at the next boot.
+        case " $* " in
+        *" redis-server "*) if command -v systemctl >/dev/null 2>&1; then systemctl disable redis-server >/dev/null 2>&1 || true; fi ;;
+        esac
     ' sh $packages
 }
 

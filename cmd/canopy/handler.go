@@ -19,6 +19,10 @@ import (
 // handler is everything that the platform serves, on one listener.
 func (p *platform) handler(open bool) (http.Handler, error) {
 	registry := prometheus.NewRegistry()
+	registry.MustRegister(prometheus.NewGoCollector(), prometheus.NewProcessCollector(prometheus.ProcessCollectorOpts{}),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "canopy_sql_statements_total", Help: "SQL statements that were run.",
+		}, func() float64 { return float64(p.store.Executed()) }))
 	measure, err := web.Metrics(registry)
 	if err != nil {
 		return nil, err

@@ -28,12 +28,15 @@ type stack struct {
 	info devFile
 	// log is what the platform has said.
 	log *bytes.Buffer
+	// lines guards it.
+	lines *lockedWriter
 }
 
 // newStack starts a platform; change may alter its settings first. The limits are off.
 func newStack(t testing.TB, change ...func(*config.Config)) *stack {
 	t.Helper()
 	s := &stack{t: t, log: &bytes.Buffer{}}
+	s.lines = &lockedWriter{w: s.log}
 	env := map[string]string{"CANOPY_RATE_LIMIT": "0", "CANOPY_COST_LIMIT": "0"}
 	cfg, err := config.Load(config.Dev, func(name string) string { return env[name] })
 	if err != nil {
@@ -50,7 +53,7 @@ func newStack(t testing.TB, change ...func(*config.Config)) *stack {
 	if cfg.PublicURL, err = url.Parse(s.url); err != nil {
 		t.Fatal(err)
 	}
-	s.p, err = openPlatform(context.Background(), cfg, slog.New(slog.NewTextHandler(&lockedWriter{w: s.log}, nil)))
+	s.p, err = openPlatform(context.Background(), cfg, slog.New(slog.NewTextHandler(s.lines, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +67,13 @@ func newStack(t testing.TB, change ...func(*config.Config)) *stack {
 	server.Start()
 	t.Cleanup(server.Close)
 	return s
+}
+
+// said gives what the platform has logged so far.
+func (s *stack) said() string {
+	s.lines.mu.Lock()
+	defer s.lines.mu.Unlock()
+	return s.log.String()
 }
 
 // answerOf is what the platform answered.

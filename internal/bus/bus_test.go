@@ -88,7 +88,7 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 	for range 10 {
 		a.Publish(t.Context(), "x", []byte("alone"))
 	}
-	if took := time.Since(begun); took > 50*time.Millisecond {
+	if took := time.Since(begun); took > 500*time.Millisecond {
 		t.Errorf("publishing took %v without Redis", took)
 	}
 	for range 10 {
@@ -124,13 +124,13 @@ func TestRedisIsFrozen(t *testing.T) {
 	for range 2 * outgoing {
 		a.Publish(t.Context(), "x", nil)
 	}
-	if took := time.Since(begun); took > 100*time.Millisecond {
+	if took := time.Since(begun); took > time.Second {
 		t.Errorf("publishing %d messages took %v", 2*outgoing, took)
 	}
 	next(t, own)
 	begun = time.Now()
 	a.Close()
-	if took := time.Since(begun); took > time.Second {
+	if took := time.Since(begun); took > 2*time.Second {
 		t.Errorf("closing took %v", took)
 	}
 }

@@ -1,257 +1,145 @@
-// Package config reads the program's settings from its environment. Every fault is named, all of
-// them at once.
+// Package config reads the program's settings from its environment. It checks all of them before
+// it gives any, and tells every fault at once, each with the name of its variable.
 package config
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"net/url"
-	"strconv"
-	"strings"
 	"time"
 )
 
 // Mode is what the program is started as; it decides what must be set.
 type Mode int
 
-// Dev fills every gap with something local; Tool needs the database only; Server is for serve and
-// worker.
+// Dev fills every gap with something local; Tool is for commands of the operator's shell, which
+// need the database and the secret key; Server is for serve and worker.
 const (
 	Dev Mode = iota
 	Tool
 	Server
 )
 
-// Config is the program's settings.
+// The defaults that more than one place tells.
+const (
+	defaultListen           = ":8080"
+	defaultDevListen        = "127.0.0.1:8080"
+	defaultRateLimit        = 6000
+	defaultMaxCost          = 50_000
+	defaultCostLimit        = 600_000
+	defaultVectorCache      = 256 << 20
+	defaultWebhookRetention = 30 * 24 * time.Hour
+	secretKeyBytes          = 32
+)
+
+// Config is the program's settings. A URL that is not set is empty.
 type Config struct {
 	DatabaseURL, RedisURL string
 	Listen                string
-	PublicURL             *url.URL
-	SecretKey             []byte
-	BlobURL               string
-	Embeddings, Chat      Provider
-	SMTPURL               string
-	WebhookAllow          []netip.Prefix
-	WebhookCA             string
-	MonitorUser           string
-	MonitorPassword       string
-	// RateLimit, MaxCost and CostLimit are 0 for none.
+	// PublicURL is where the platform is reached, without a slash at its end.
+	PublicURL *url.URL
+	// SecretKey is 32 bytes, or nil in Dev where none is set.
+	SecretKey        []byte
+	BlobURL          string
+	Embeddings, Chat Provider
+	SMTPURL          string
+	WebhookAllow     []netip.Prefix
+	// WebhookCA is the path of a PEM file that holds at least one certificate.
+	WebhookCA string
+	// MonitorUser and MonitorPassword are both set or both empty.
+	MonitorUser, MonitorPassword string
+	// RateLimit is requests a minute and API key, MaxCost the cost of one GraphQL request, CostLimit
+	// cost a minute and API key. 0 is no limit.
 	RateLimit, MaxCost, CostLimit int
 	Introspection                 bool
-	CORSOrigins                   []string
-	TrustedProxies                []netip.Prefix
+	// CORSOrigins are as browsers send them: scheme://host[:port] in lower case.
+	CORSOrigins    []string
+	TrustedProxies []netip.Prefix
 	// VectorCache is in bytes.
 	VectorCache      int64
 	WebhookRetention time.Duration
+
+	publicURLSet bool
 }
 
 // Provider is an OpenAI-compatible server; URL is empty where none is configured.
 type Provider struct{ URL, APIKey, Model string }
 
-// Load reads and checks the settings.
+// Fault is one thing wrong with the settings.
+type Fault struct {
+	// Name is the variable's.
+	Name string
+	// Problem says what would be right. It shows no value that may be secret.
+	Problem string
+}
+
+func (f *Fault) Error() string { return f.Name + " " + f.Problem }
+
+// Load reads and checks the settings; getenv is os.Getenv, or stands for it. An empty variable
+// counts as unset. The error joins every Fault.
 func Load(mode Mode, getenv func(string) string) (*Config, error) {
 	l := &loader{getenv: getenv}
 	c := &Config{
-		DatabaseURL:      l.url("DATABASE_URL", "postgres", "postgresql"),
-		RedisURL:         l.url("REDIS_URL", "redis", "rediss", "redis-cluster", "redis-sentinel"),
-		Listen:           l.listen(mode),
+		DatabaseURL:      l.database("DATABASE_URL"),
+		RedisURL:         l.redis("REDIS_URL"),
+		Listen:           l.listen("CANOPY_LISTEN", mode),
 		SecretKey:        l.key("CANOPY_SECRET_KEY"),
-		BlobURL:          l.url("CANOPY_BLOB_URL", "file", "s3"),
+		BlobURL:          l.blob("CANOPY_BLOB_URL"),
 		Embeddings:       l.provider("CANOPY_EMBEDDINGS"),
 		Chat:             l.provider("CANOPY_CHAT"),
-		SMTPURL:          l.url("CANOPY_SMTP_URL", "smtp", "smtps"),
+		SMTPURL:          l.mail("CANOPY_SMTP_URL"),
 		WebhookAllow:     l.prefixes("CANOPY_WEBHOOK_ALLOW"),
-		WebhookCA:        getenv("CANOPY_WEBHOOK_CA"),
+		WebhookCA:        l.certificates("CANOPY_WEBHOOK_CA"),
 		MonitorUser:      getenv("CANOPY_MONITOR_USER"),
 		MonitorPassword:  getenv("CANOPY_MONITOR_PASSWORD"),
-		RateLimit:        l.count("CANOPY_RATE_LIMIT", 6000),
-		MaxCost:          l.count("CANOPY_MAX_COST", 50_000),
-		CostLimit:        l.count("CANOPY_COST_LIMIT", 600_000),
+		RateLimit:        l.count("CANOPY_RATE_LIMIT", defaultRateLimit),
+		MaxCost:          l.count("CANOPY_MAX_COST", defaultMaxCost),
+		CostLimit:        l.count("CANOPY_COST_LIMIT", defaultCostLimit),
 		Introspection:    l.flag("CANOPY_INTROSPECTION", true),
 		CORSOrigins:      l.origins("CANOPY_CORS_ORIGINS"),
 		TrustedProxies:   l.prefixes("CANOPY_TRUSTED_PROXIES"),
-		VectorCache:      int64(l.count("CANOPY_VECTOR_CACHE", 256<<20)),
-		WebhookRetention: l.duration("CANOPY_WEBHOOK_RETENTION", 30*24*time.Hour),
+		VectorCache:      l.size("CANOPY_VECTOR_CACHE", defaultVectorCache),
+		WebhookRetention: l.duration("CANOPY_WEBHOOK_RETENTION", defaultWebhookRetention),
 	}
-	c.PublicURL = l.publicURL(c.Listen)
-	l.require(mode, c)
-	return c, errors.Join(l.faults...)
+	c.PublicURL, c.publicURLSet = l.publicURL("CANOPY_PUBLIC_URL", c.Listen)
+	l.require(mode)
+	if len(l.faults) > 0 {
+		return nil, errors.Join(l.faults...)
+	}
+	return c, nil
 }
 
-func (l *loader) require(mode Mode, c *Config) {
-	if mode == Dev {
-		return
-	}
-	if c.DatabaseURL == "" {
-		l.fault("DATABASE_URL", "is required: postgres://user:password@host:5432/name")
-	}
-	if len(c.SecretKey) == 0 {
-		l.fault("CANOPY_SECRET_KEY", "is required: 32 random bytes in base64, such as `openssl rand -base64 32` gives")
-	}
-	if mode == Server && c.RedisURL == "" {
-		l.fault("REDIS_URL", "is required: redis://host:6379/0")
-	}
-	if (c.MonitorUser == "") != (c.MonitorPassword == "") {
-		l.fault("CANOPY_MONITOR_PASSWORD", "and CANOPY_MONITOR_USER go together")
-	}
-}
-
-// loader reads one variable after another and collects the faults.
-type loader struct {
-	getenv func(string) string
-	faults []error
-}
-
-func (l *loader) fault(name, format string, args ...any) {
-	l.faults = append(l.faults, fmt.Errorf("%s "+format, append([]any{name}, args...)...))
-}
-
-func (l *loader) url(name string, schemes ...string) string {
-	v := l.getenv(name)
-	if v == "" {
-		return ""
-	}
-	scheme, rest, ok := strings.Cut(v, "://")
-	for _, s := range schemes {
-		if ok && s == scheme && rest != "" {
-			return v
+// require tells what is missing: of what is wrong, its own fault tells already.
+func (l *loader) require(mode Mode) {
+	for _, v := range Variables() {
+		if v.needed(mode) && l.value(v.Name) == "" {
+			l.fault(v.Name, "is required: %s", v.Example)
 		}
 	}
-	l.fault(name, "must begin with %s://", strings.Join(schemes, ":// or "))
-	return ""
+	user, password := l.getenv("CANOPY_MONITOR_USER"), l.getenv("CANOPY_MONITOR_PASSWORD")
+	switch {
+	case user == "" && password != "":
+		l.fault("CANOPY_MONITOR_USER", "is required beside CANOPY_MONITOR_PASSWORD")
+	case user != "" && password == "":
+		l.fault("CANOPY_MONITOR_PASSWORD", "is required beside CANOPY_MONITOR_USER")
+	}
 }
 
-func (l *loader) listen(mode Mode) string {
-	v := l.getenv("CANOPY_LISTEN")
-	if v == "" && mode == Dev {
-		v = "127.0.0.1:8080"
+// Warnings are what an operator should hear at the start of serve and worker, one sentence each.
+func (c *Config) Warnings() []string {
+	var list []string
+	if len(c.WebhookAllow) > 0 {
+		list = append(list, fmt.Sprintf("CANOPY_WEBHOOK_ALLOW is set: requests to %v are let through to addresses that are not public", c.WebhookAllow))
 	}
-	if v == "" {
-		v = ":8080"
+	if !c.publicURLSet {
+		list = append(list, "CANOPY_PUBLIC_URL is not set: tokens and the links in mails name "+c.PublicURL.String())
 	}
-	if _, port, err := net.SplitHostPort(v); err != nil {
-		l.fault("CANOPY_LISTEN", "must be host:port or :port, such as :8080")
-	} else if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		l.fault("CANOPY_LISTEN", "must end with a port number, such as :8080")
+	if c.BlobURL == "" {
+		list = append(list, "CANOPY_BLOB_URL is not set: there is no place to keep uploaded documents")
 	}
-	return v
-}
-
-func (l *loader) publicURL(listen string) *url.URL {
-	v := l.getenv("CANOPY_PUBLIC_URL")
-	if v == "" {
-		host, port, _ := net.SplitHostPort(listen)
-		if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-			host = "localhost"
-		}
-		return &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
-	}
-	u, err := url.Parse(v)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
-		l.fault("CANOPY_PUBLIC_URL", "must be where the platform is reached, such as https://api.example.com")
-		return &url.URL{}
-	}
-	u.Path = strings.TrimRight(u.Path, "/")
-	return u
-}
-
-func (l *loader) key(name string) []byte {
-	v := l.getenv(name)
-	if v == "" {
-		return nil
-	}
-	raw, err := base64.StdEncoding.DecodeString(v)
-	if err != nil || len(raw) != 32 {
-		l.fault(name, "must be 32 bytes in base64, such as `openssl rand -base64 32` gives")
-		return nil
-	}
-	return raw
-}
-
-func (l *loader) provider(prefix string) Provider {
-	p := Provider{l.url(prefix+"_URL", "http", "https"), l.getenv(prefix + "_API_KEY"), l.getenv(prefix + "_MODEL")}
-	if p.URL != "" && p.Model == "" {
-		l.fault(prefix+"_MODEL", "is required beside %s_URL", prefix)
-	}
-	return p
-}
-
-func (l *loader) prefixes(name string) (list []netip.Prefix) {
-	for _, v := range l.words(name) {
-		p, err := netip.ParsePrefix(v)
-		if err != nil {
-			l.fault(name, "must be a comma-separated list of CIDRs, such as 10.0.0.0/8; %q is none", v)
-			continue
-		}
-		list = append(list, p)
+	if c.MonitorUser == "" {
+		list = append(list, "CANOPY_MONITOR_USER and CANOPY_MONITOR_PASSWORD are not set: /monitoring/ and /metrics are closed")
 	}
 	return list
-}
-
-func (l *loader) origins(name string) (list []string) {
-	for _, v := range l.words(name) {
-		u, err := url.Parse(v)
-		if err != nil || u.Scheme == "" || u.Host == "" || strings.Trim(u.Path, "/") != "" {
-			l.fault(name, "must be a comma-separated list of origins, such as https://app.example.com; %q is none", v)
-			continue
-		}
-		list = append(list, u.Scheme+"://"+u.Host)
-	}
-	return list
-}
-
-func (l *loader) words(name string) (list []string) {
-	for v := range strings.SplitSeq(l.getenv(name), ",") {
-		if v = strings.TrimSpace(v); v != "" {
-			list = append(list, v)
-		}
-	}
-	return list
-}
-
-func (l *loader) count(name string, otherwise int) int {
-	v := l.getenv(name)
-	if v == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(v)
-	if err != nil || n < 0 {
-		l.fault(name, "must be a whole number, 0 or more")
-		return otherwise
-	}
-	return n
-}
-
-func (l *loader) flag(name string, otherwise bool) bool {
-	switch strings.ToLower(l.getenv(name)) {
-	case "":
-		return otherwise
-	case "1", "true", "on", "yes":
-		return true
-	case "0", "false", "off", "no":
-		return false
-	}
-	l.fault(name, "must be on or off")
-	return otherwise
-}
-
-func (l *loader) duration(name string, otherwise time.Duration) time.Duration {
-	v := l.getenv(name)
-	if v == "" {
-		return otherwise
-	}
-	if days, ok := strings.CutSuffix(v, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n > 0 {
-			return time.Duration(n) * 24 * time.Hour
-		}
-	}
-	d, err := time.ParseDuration(v)
-	if err != nil || d <= 0 {
-		l.fault(name, "must be a time such as 30d or 12h")
-		return otherwise
-	}
-	return d
 }

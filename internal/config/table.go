@@ -1,30 +1,60 @@
 package config
 
+import (
+	"slices"
+	"strconv"
+)
+
 // Variable describes one setting.
-type Variable struct{ Name, Default, Meaning string }
+type Variable struct {
+	Name, Default, Meaning string
+	// Example is a value that would do, for those that are required somewhere.
+	Example string
+
+	modes []Mode
+}
+
+// needed tells whether a mode does not start without the variable.
+func (v Variable) needed(mode Mode) bool { return slices.Contains(v.modes, mode) }
 
 // Variables describes every setting, in the order of the README's table.
 func Variables() []Variable {
 	return []Variable{
-		{"DATABASE_URL", "private server in dev", "PostgreSQL 14 or newer: postgres://user:password@host:5432/name"},
-		{"REDIS_URL", "private server in dev", "redis://, rediss://, redis-cluster:// or redis-sentinel://"},
-		{"CANOPY_LISTEN", ":8080; dev: 127.0.0.1:8080", "Address to listen on"},
-		{"CANOPY_PUBLIC_URL", "http://localhost:PORT", "Where the platform is reached: issuer of tokens, base of links"},
-		{"CANOPY_SECRET_KEY", "made and kept in dev", "32 bytes in base64; seals private keys, TOTP and signing secrets at rest"},
-		{"CANOPY_BLOB_URL", "file store in dev", "Where uploaded documents are kept: file:///… or s3://…"},
-		{"CANOPY_EMBEDDINGS_URL, _API_KEY, _MODEL", "embedded model", "OpenAI-compatible server of embeddings"},
-		{"CANOPY_CHAT_URL, _API_KEY, _MODEL", "none", "OpenAI-compatible server of chat completions"},
-		{"CANOPY_SMTP_URL", "files in dev", "Mail server: smtp://user:password@host:587?from=ADDRESS"},
-		{"CANOPY_WEBHOOK_ALLOW", "none", "CIDRs exempt from the public-address rule of webhooks; for tests"},
-		{"CANOPY_WEBHOOK_CA", "none", "PEM file of further roots for webhook deliveries"},
-		{"CANOPY_MONITOR_USER, _PASSWORD", "closed; open in dev", "HTTP Basic for /monitoring/ and /metrics"},
-		{"CANOPY_RATE_LIMIT", "6000", "Requests a minute and API key; 0 is off"},
-		{"CANOPY_MAX_COST", "50000", "Cost of one GraphQL request; 0 is off"},
-		{"CANOPY_COST_LIMIT", "600000", "GraphQL cost a minute and API key; 0 is off"},
-		{"CANOPY_INTROSPECTION", "on", "GraphQL introspection"},
-		{"CANOPY_CORS_ORIGINS", "none", "Origins of web front ends, comma-separated"},
-		{"CANOPY_TRUSTED_PROXIES", "none", "CIDRs whose X-Forwarded-For is believed"},
-		{"CANOPY_VECTOR_CACHE", "268435456", "Bytes of memory for search indexes"},
-		{"CANOPY_WEBHOOK_RETENTION", "30d", "How long deliveries are kept in the log"},
+		{
+			Name: "DATABASE_URL", Default: "required; dev: a private server", Meaning: "PostgreSQL 14 or newer",
+			Example: "postgres://user:password@host:5432/name", modes: []Mode{Tool, Server},
+		},
+		{
+			Name: "REDIS_URL", Default: "required; dev: a private server",
+			Meaning: "redis://, rediss://, redis-cluster://host,host or redis-sentinel://host,host/0?master=NAME",
+			Example: "redis://host:6379/0", modes: []Mode{Server},
+		},
+		{Name: "CANOPY_LISTEN", Default: defaultListen + "; dev: " + defaultDevListen, Meaning: "Address to listen on"},
+		{Name: "CANOPY_PUBLIC_URL", Default: "http://localhost:PORT", Meaning: "Where the platform is reached: the issuer of tokens, the base of links"},
+		{
+			Name: "CANOPY_SECRET_KEY", Default: "required; dev: made and kept",
+			Meaning: "32 bytes in base64 that seal private keys, signing secrets and TOTP secrets at rest",
+			Example: "what `openssl rand -base64 32` prints, the same for every process", modes: []Mode{Tool, Server},
+		},
+		{Name: "CANOPY_BLOB_URL", Default: "none; dev: a folder", Meaning: "Where uploaded documents are kept: file:///folder or s3://bucket?region=…"},
+		{Name: "CANOPY_EMBEDDINGS_URL", Default: "the embedded model", Meaning: "OpenAI-compatible server of embeddings"},
+		{Name: "CANOPY_EMBEDDINGS_API_KEY", Default: "none", Meaning: "Key for that server"},
+		{Name: "CANOPY_EMBEDDINGS_MODEL", Default: "none", Meaning: "Model to ask that server for; required beside its URL"},
+		{Name: "CANOPY_CHAT_URL", Default: "none", Meaning: "OpenAI-compatible server of chat completions"},
+		{Name: "CANOPY_CHAT_API_KEY", Default: "none", Meaning: "Key for that server"},
+		{Name: "CANOPY_CHAT_MODEL", Default: "none", Meaning: "Model to ask that server for; required beside its URL"},
+		{Name: "CANOPY_SMTP_URL", Default: "none; dev: .eml files", Meaning: "Mail server: smtp://user:password@host:587?from=ADDRESS, or smtps://"},
+		{Name: "CANOPY_WEBHOOK_ALLOW", Default: "none", Meaning: "CIDRs exempt from the rule that webhooks go to public addresses; for tests"},
+		{Name: "CANOPY_WEBHOOK_CA", Default: "none", Meaning: "PEM file of further roots for webhook deliveries"},
+		{Name: "CANOPY_MONITOR_USER", Default: "closed; dev: open", Meaning: "User of /monitoring/ and /metrics (HTTP Basic)"},
+		{Name: "CANOPY_MONITOR_PASSWORD", Default: "closed; dev: open", Meaning: "That user's password"},
+		{Name: "CANOPY_RATE_LIMIT", Default: strconv.Itoa(defaultRateLimit), Meaning: "Requests a minute and API key; 0 is off"},
+		{Name: "CANOPY_MAX_COST", Default: strconv.Itoa(defaultMaxCost), Meaning: "Cost of one GraphQL request; 0 is off"},
+		{Name: "CANOPY_COST_LIMIT", Default: strconv.Itoa(defaultCostLimit), Meaning: "GraphQL cost a minute and API key; 0 is off"},
+		{Name: "CANOPY_INTROSPECTION", Default: "on", Meaning: "GraphQL introspection: on or off"},
+		{Name: "CANOPY_CORS_ORIGINS", Default: "none", Meaning: "Origins of web front ends, comma-separated"},
+		{Name: "CANOPY_TRUSTED_PROXIES", Default: "none", Meaning: "CIDRs whose X-Forwarded-For is believed, comma-separated"},
+		{Name: "CANOPY_VECTOR_CACHE", Default: "256MiB", Meaning: "Memory for search indexes, in bytes or with KiB, MiB, GiB"},
+		{Name: "CANOPY_WEBHOOK_RETENTION", Default: "30d", Meaning: "How long webhook deliveries are kept in the log: days (30d) or hours (12h)"},
 	}
 }

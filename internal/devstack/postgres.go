@@ -1,290 +1,261 @@
-// Package devstack runs private PostgreSQL and Redis servers: for `canopy dev`, which needs
-// nothing installed but their programs, and for the tests.
 package devstack
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
+	"sync"
 	"syscall"
 	"time"
-
-	"github.com/lib/pq"
 )
 
-// PostgresOptions say where and how a private PostgreSQL runs.
+// startPatience bounds a start, recovery after a crash included.
+const startPatience = 60 * time.Second
+
+// PostgresOptions say how to run a private PostgreSQL.
 type PostgresOptions struct {
-	// Dir holds the cluster; where the server's user can't enter it, it holds a note of where the
-	// cluster is.
+	// Dir holds the data, the generated password, the port and the log. It is made when missing.
 	Dir string
-	// Durable is for data that is to stay; without it the server does not wait for the disk.
+	// Durable keeps what was committed through a crash of the machine. Tests do without.
 	Durable bool
-	// Settings are further settings of the server.
+	// Log is told of starts and stops; nil discards that.
+	Log *slog.Logger
+	// Settings are server parameters, over those of this package.
 	Settings map[string]string
-	Log      *slog.Logger
 }
 
-// Postgres is a running private PostgreSQL.
+// Postgres is a private PostgreSQL server, listening on 127.0.0.1 alone.
 type Postgres struct {
-	o        PostgresOptions
-	bin      string
-	data     string
+	options  PostgresOptions
+	log      *slog.Logger
+	account  *account
+	binaries binaries
+	place    string
 	password string
-	port     int
-	owner    *syscall.Credential
-	proc     *process
+
+	mu   sync.Mutex // held through a start or stop
+	lock *os.File   // nil when stopped
+	proc *process
+	port int
 }
 
-// StartPostgres makes the cluster if there is none, and starts the server on the loopback address.
+// StartPostgres runs the newest PostgreSQL that is installed, on a cluster that it makes at the
+// first start, and gives it when it answers. The server runs until Stop, whatever becomes of ctx,
+// but never longer than this process (where the system can tell: on Linux). Errors are ErrInUse
+// where a living process holds the folder, and ErrNoBinaries.
 func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
-	p := &Postgres{o: o}
+	p := &Postgres{options: o, log: orDiscard(o.Log)}
 	var err error
-	if p.bin, err = postgresPrograms(); err != nil {
+	if p.account, err = serverAccount(); err != nil {
 		return nil, err
 	}
-	if p.owner, err = serverUser(); err != nil {
+	if p.options.Dir, err = prepareFolder(o.Dir, p.account); err != nil {
+		return nil, fmt.Errorf("private PostgreSQL: %w", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.start(ctx); err != nil {
 		return nil, err
 	}
-	if p.data, err = clusterDir(o.Dir, p.owner); err != nil {
-		return nil, err
-	}
-	if err := p.initialise(ctx); err != nil {
-		return nil, err
-	}
-	if err := p.refuseRunning(); err != nil {
-		return nil, err
-	}
-	if p.port, err = stablePort(filepath.Join(o.Dir, "postgres.port")); err != nil {
-		return nil, err
-	}
-	return p, p.Start(ctx)
+	return p, nil
 }
 
-// postgresPrograms finds the newest server installation.
-func postgresPrograms() (string, error) {
-	var dirs []string
-	for _, pattern := range []string{
-		"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin",
-		"/usr/local/opt/postgresql*/bin", "/usr/local/pgsql/bin",
-	} {
-		found, _ := filepath.Glob(pattern) // the patterns are well-formed
-		dirs = append(dirs, found...)
-	}
-	if initdb, err := exec.LookPath("initdb"); err == nil {
-		dirs = append(dirs, filepath.Dir(initdb))
-	}
-	best, newest := "", 0
-	for _, dir := range dirs {
-		out, err := exec.Command(filepath.Join(dir, "postgres"), "--version").Output() //nolint:gosec // a known place
-		if err != nil {
-			continue
-		}
-		if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
-			continue
-		}
-		if v := majorVersion(string(out)); v > newest {
-			best, newest = dir, v
-		}
-	}
-	if newest < 14 {
-		return "", errors.New("no PostgreSQL server of version 14 or newer is installed: run scripts/bootstrap.sh, or set DATABASE_URL")
-	}
-	return best, nil
-}
+// URL is how to connect as the superuser, to a database of its own.
+func (p *Postgres) URL() string { return p.DatabaseURL(superuser) }
 
-// majorVersion reads "postgres (PostgreSQL) 15.18 (…)".
-func majorVersion(s string) int {
-	fields := strings.Fields(s)
-	if len(fields) < 3 {
-		return 0
-	}
-	major, _, _ := strings.Cut(fields[2], ".")
-	n, _ := strconv.Atoi(major)
-	return n
-}
-
-// initialise makes the cluster, with a password that stays beside it.
-func (p *Postgres) initialise(ctx context.Context) error {
-	secret := filepath.Join(p.o.Dir, "postgres.password")
-	if raw, err := os.ReadFile(secret); err == nil {
-		p.password = string(raw)
-		if _, err := os.Stat(filepath.Join(p.data, "PG_VERSION")); err == nil {
-			return nil
-		}
-	}
-	p.password = randomWord()
-	if err := os.WriteFile(secret, []byte(p.password), 0o600); err != nil {
-		return err
-	}
-	pwfile, err := os.CreateTemp("", "canopy-pw-*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(pwfile.Name()) }()
-	if _, err := pwfile.WriteString(p.password + "\n"); err != nil {
-		return err
-	}
-	if err := errors.Join(pwfile.Close(), chown(pwfile.Name(), p.owner)); err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, filepath.Join(p.bin, "initdb"), "-D", p.data, "-U", "canopy", //nolint:gosec // a known place
-		"--auth=scram-sha-256", "--pwfile="+pwfile.Name(), "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
-	cmd.SysProcAttr = as(p.owner)
-	cmd.Dir = "/"
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w: %s", err, lastLines(out))
-	}
-	return nil
-}
-
-// refuseRunning tells a cluster that another process is using from a stale pid file.
-func (p *Postgres) refuseRunning() error {
-	raw, err := os.ReadFile(filepath.Join(p.data, "postmaster.pid"))
-	if err != nil {
-		return nil //nolint:nilerr // no pid file: nobody uses it
-	}
-	first, _, _ := strings.Cut(string(raw), "\n")
-	pid, err := strconv.Atoi(strings.TrimSpace(first))
-	if err != nil || syscall.Kill(pid, 0) != nil {
-		return nil //nolint:nilerr // stale; the server clears it away
-	}
-	if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && !bytes.HasPrefix(name, []byte("postgres")) {
-		return nil
-	}
-	return fmt.Errorf("the private PostgreSQL in %s is in use already (process %d): is another canopy dev running?", p.o.Dir, pid)
-}
-
-// Start starts the server again after Stop or Kill.
-func (p *Postgres) Start(ctx context.Context) error {
-	settings := map[string]string{
-		"listen_addresses": "127.0.0.1", "port": strconv.Itoa(p.port), "unix_socket_directories": "",
-		"max_connections": "200", "shared_buffers": "128MB", "log_destination": "stderr", "logging_collector": "off",
-		"log_min_messages": "fatal", "timezone": "UTC", "max_wal_size": "2GB", "jit": "off",
-	}
-	if !p.o.Durable {
-		settings["fsync"], settings["synchronous_commit"], settings["full_page_writes"] = "off", "off", "off"
-	}
-	for name, value := range p.o.Settings {
-		settings[name] = value
-	}
-	args := []string{"-D", p.data}
-	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		args = append(args, "-c", name+"="+settings[name])
-	}
-	cmd := exec.Command(filepath.Join(p.bin, "postgres"), args...) //nolint:gosec // a known place
-	cmd.Dir = "/"
-	cmd.SysProcAttr = as(p.owner)
-	var err error
-	if p.proc, err = startProcess(cmd); err != nil {
-		return fmt.Errorf("start PostgreSQL: %w", err)
-	}
-	return p.proc.until(ctx, "PostgreSQL", p.answers)
-}
-
-func (p *Postgres) answers(ctx context.Context) error {
-	c, err := pq.NewConnector(p.URL())
-	if err != nil {
-		return err
-	}
-	conn, err := c.Connect(ctx)
-	if err != nil {
-		return err
-	}
-	return conn.Close()
-}
-
-// URL is where the server is, as its superuser, on the database postgres.
-func (p *Postgres) URL() string { return p.DatabaseURL("postgres") }
-
-// DatabaseURL is the URL of one of the server's databases.
+// DatabaseURL is the URL of one of the server's databases, whether it exists or not.
 func (p *Postgres) DatabaseURL(name string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.url(name)
+}
+
+func (p *Postgres) url(database string) string {
 	u := url.URL{
-		Scheme: "postgres", User: url.UserPassword("canopy", p.password),
-		Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(p.port)), Path: "/" + name, RawQuery: "sslmode=disable",
+		Scheme: "postgres", User: url.UserPassword(superuser, p.password), Host: loopback(p.port),
+		Path: "/" + database, RawQuery: "sslmode=disable&connect_timeout=5",
 	}
 	return u.String()
 }
 
-// Stop ends the server: connections are closed, and what was committed is on disk.
-func (p *Postgres) Stop(ctx context.Context) error { return p.proc.stop(ctx, syscall.SIGINT) }
+func (p *Postgres) start(ctx context.Context) (err error) {
+	begun := time.Now()
+	if p.lock, err = takeLock(filepath.Join(p.options.Dir, "lock")); err != nil {
+		return fmt.Errorf("private PostgreSQL in %s: %w", p.options.Dir, err)
+	}
+	defer func() {
+		if err != nil {
+			p.unlock()
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	if err := p.prepare(ctx); err != nil {
+		return err
+	}
+	if err := onPort(p.options.Dir, func(port int) error { return p.launch(ctx, port) }); err != nil {
+		return err
+	}
+	p.log.InfoContext(ctx, "private PostgreSQL is ready", "version", p.binaries.major, "port", p.port,
+		"data", p.data(), "took", time.Since(begun).Round(time.Millisecond))
+	return nil
+}
 
-// Kill ends the server at once, as a crash would.
-func (p *Postgres) Kill() error { return p.proc.stop(context.Background(), syscall.SIGQUIT) }
+// prepare leaves a whole cluster that no server runs on.
+func (p *Postgres) prepare(ctx context.Context) error {
+	where := places{p.options.Dir, p.account, p.options.Durable, p.log}
+	major, err := clusterMajor(cmp.Or(where.remembered(), p.options.Dir))
+	if err != nil {
+		return fmt.Errorf("private PostgreSQL: %w", err)
+	}
+	if p.binaries, err = findBinaries(ctx, p.account, major); err != nil {
+		return err
+	}
+	if p.place, err = where.find(ctx, p.binaries); err != nil {
+		return fmt.Errorf("private PostgreSQL: %w", err)
+	}
+	if p.password, err = keptPassword(p.options.Dir, major != 0); err != nil {
+		return fmt.Errorf("private PostgreSQL: %w", err)
+	}
+	if major != 0 {
+		return endOrphan(ctx, p.data(), p.log)
+	}
+	return createCluster(ctx, p.place, p.binaries, p.account, p.password, p.options.Durable)
+}
 
-// Remove ends the server at once and removes its data.
+func (p *Postgres) data() string    { return filepath.Join(p.place, dataFolder) }
+func (p *Postgres) logPath() string { return filepath.Join(p.options.Dir, "postgres.log") }
+
+// launch starts the server on a port and waits until it answers.
+func (p *Postgres) launch(ctx context.Context, port int) error {
+	out, err := openLog(p.logPath())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = out.Close() }()                               // the server has its own handle by then
+	cmd := exec.Command(p.binaries.postgres(), p.arguments(port)...) //nolint:gosec // the installed server
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.data(), serverEnv(), out, out
+	// SIGINT is the fast shutdown: a server whose owner was killed still leaves its data in order.
+	proc, err := startProcess(cmd, p.account, syscall.SIGINT)
+	if err != nil {
+		return fmt.Errorf("start PostgreSQL: %w", err)
+	}
+	p.proc, p.port = proc, port
+	if err := p.ready(ctx); err != nil {
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		proc.stop(ended, syscall.SIGINT, syscall.SIGQUIT)
+		return err
+	}
+	go p.watch(proc)
+	return nil
+}
+
+// watch tells of a server that ends without having been told to.
+func (p *Postgres) watch(proc *process) {
+	<-proc.done
+	if !proc.expected.Load() {
+		p.log.Error("the private PostgreSQL ended by itself", "state", proc.cmd.ProcessState.String(), "log", tail(p.logPath()))
+	}
+}
+
+func (p *Postgres) arguments(port int) []string {
+	settings := map[string]string{
+		"listen_addresses":        "127.0.0.1",
+		"port":                    strconv.Itoa(port),
+		"unix_socket_directories": "", // its path has a short limit, and nobody needs it
+		"log_destination":         "stderr",
+		"logging_collector":       "off",
+		"log_min_messages":        "fatal",
+		"max_connections":         "200",
+		"jit":                     "off", // it costs more than it gains on short statements
+		"timezone":                "UTC",
+		"log_timezone":            "UTC",
+	}
+	if !p.options.Durable {
+		for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
+			settings[name] = "off"
+		}
+	}
+	maps.Copy(settings, p.options.Settings)
+	args := []string{"-D", p.data()}
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		args = append(args, "-c", name+"="+settings[name])
+	}
+	return args
+}
+
+// Stop shuts the server down: open transactions are rolled back, what was committed is kept. When
+// ctx ends first, the server ends at once, and sets its data right at the next start.
+func (p *Postgres) Stop(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stop(ctx, syscall.SIGINT)
+}
+
+// Kill ends the server as a crash would: at once, with recovery at the next start.
+func (p *Postgres) Kill() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), hardStop)
+	defer cancel()
+	return p.stop(ctx, syscall.SIGQUIT)
+}
+
+// Start starts the server again after Stop or Kill, on the same port unless that was taken in the
+// meantime. A server that runs is left alone.
+func (p *Postgres) Start(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lock != nil && p.proc.running() {
+		return nil
+	}
+	if err := p.stop(ctx, syscall.SIGINT); err != nil {
+		return err
+	}
+	return p.start(ctx)
+}
+
+// Restart is Stop and Start.
+func (p *Postgres) Restart(ctx context.Context) error {
+	if err := p.Stop(ctx); err != nil {
+		return err
+	}
+	return p.Start(ctx)
+}
+
+// Remove ends the server at once and removes everything it left, Dir included. It is for data that
+// nobody needs any more.
 func (p *Postgres) Remove() {
-	_ = p.Kill() // it may have ended by itself
-	_ = os.RemoveAll(p.data)
-}
-
-// clusterDir is where the cluster is: in dir, or, where the server's user can't enter that, in a
-// folder of its own that dir has a note of.
-func clusterDir(dir string, owner *syscall.Credential) (string, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	note := filepath.Join(dir, "postgres.dir")
-	if raw, err := os.ReadFile(note); err == nil {
-		if _, err := os.Stat(string(raw)); err == nil {
-			return string(raw), nil
-		}
-	}
-	data := filepath.Join(dir, "postgres")
-	if owner != nil {
-		// Another user's server: a place that every user can reach.
-		var err error
-		if data, err = os.MkdirTemp("/var/tmp", "canopy-postgres-"); err != nil {
-			return "", err
-		}
-		if err := chown(data, owner); err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(note, []byte(data), 0o600); err != nil {
-			return "", err
-		}
-		return data, nil
-	}
-	return data, os.MkdirAll(data, 0o700)
-}
-
-func lastLines(out []byte) string {
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	return strings.Join(lines[max(0, len(lines)-3):], " ")
-}
-
-// stablePort gives the port that a file remembers while it is free, and otherwise a free one.
-func stablePort(file string) (int, error) {
-	if raw, err := os.ReadFile(file); err == nil {
-		if port, err := strconv.Atoi(string(raw)); err == nil && isFree(port) {
-			return port, nil
-		}
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	err := errors.Join(p.Kill(), os.RemoveAll(p.place), os.RemoveAll(p.options.Dir))
 	if err != nil {
-		return 0, err
+		p.log.Warn("the private PostgreSQL left something behind", "error", err)
 	}
-	port := l.Addr().(*net.TCPAddr).Port
-	return port, errors.Join(l.Close(), os.WriteFile(file, strconv.AppendInt(nil, int64(port), 10), 0o600))
 }
 
-func isFree(port int) bool {
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		return false
+func (p *Postgres) stop(ctx context.Context, gentle syscall.Signal) error {
+	if p.lock == nil {
+		return nil
 	}
-	return l.Close() == nil
+	if p.proc.running() && !p.proc.stop(ctx, gentle, syscall.SIGQUIT) {
+		p.log.WarnContext(ctx, "the private PostgreSQL was shut down in haste")
+	}
+	p.unlock()
+	return nil
 }
 
-// startTimeout is how long a server may take to answer: long enough to recover from a crash.
-const startTimeout = time.Minute
+func (p *Postgres) unlock() {
+	if err := p.lock.Close(); err != nil {
+		p.log.Warn("the lock of the private PostgreSQL", "error", err)
+	}
+	p.lock = nil
+}

@@ -1,104 +1,86 @@
 package devstack
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
 
-// process is a server that lives no longer than this program.
+// hardStop is how long a server may take after the signal that leaves it no choice.
+const hardStop = 5 * time.Second
+
+// process is a server that this process started.
 type process struct {
-	cmd    *exec.Cmd
-	output *tail
-	done   chan struct{}
-	err    error
+	cmd      *exec.Cmd
+	done     chan struct{} // closed once the server has ended
+	expected atomic.Bool   // set before the server is told to end
 }
 
-// startProcess starts a server in a process group of its own, so that a Ctrl-C in the terminal
-// reaches this program first. The kernel ends it when the thread that started it does, so that
-// thread does nothing else.
-func startProcess(cmd *exec.Cmd) (*process, error) {
-	p := &process{cmd: cmd, output: &tail{}, done: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = p.output, p.output
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
-	cmd.SysProcAttr.Setpgid = true
-	dieWithParent(cmd.SysProcAttr)
+// startProcess starts cmd in a process group of its own, so that Ctrl-C in a terminal reaches only
+// us. The kernel sends it death when we die, where it knows how to.
+func startProcess(cmd *exec.Cmd, a *account, death syscall.Signal) (*process, error) {
+	cmd.SysProcAttr = childAttributes(a, death)
+	p := &process{cmd: cmd, done: make(chan struct{})}
 	started := make(chan error)
 	go func() {
+		// The death signal is tied to the thread that forked, not to the process: without the lock
+		// the runtime could end the thread, and the server with it.
 		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			p.err = cmd.Wait()
+			_ = cmd.Wait() // how it ended is in cmd.ProcessState
 			close(p.done)
 		}
 	}()
-	return p, <-started
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
-// until waits for a server to answer.
-func (p *process) until(ctx context.Context, name string, answers func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
-		err := answers(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-p.done:
-			return fmt.Errorf("%s did not start: %w: %s", name, p.err, lastLines(p.output.bytes()))
-		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("%s does not answer: %w", name, err), p.stop(context.Background(), syscall.SIGKILL))
-		case <-time.After(pause):
-		}
-	}
-}
-
-// stop asks the server to end, and makes it end when ctx is over first.
-func (p *process) stop(ctx context.Context, sig syscall.Signal) error {
-	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
+// stop sends gentle and waits; when ctx ends it sends hard, and kills what is left after that. It
+// tells whether gentle was enough.
+func (p *process) stop(ctx context.Context, gentle, hard syscall.Signal) bool {
+	p.expected.Store(true)
+	p.signal(gentle)
 	select {
 	case <-p.done:
+		return true
 	case <-ctx.Done():
-		_ = p.cmd.Process.Kill() // it may have ended by now
+	}
+	p.signal(hard)
+	select {
+	case <-p.done:
+	case <-time.After(hardStop):
+		p.signal(syscall.SIGKILL)
 		<-p.done
 	}
-	return nil
+	return false
 }
 
-// tail keeps the last of what a server says.
-type tail struct {
-	mu  sync.Mutex
-	buf []byte
-}
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf = append(t.buf, b...)
-	if over := len(t.buf) - 4096; over > 0 {
-		t.buf = t.buf[over:]
+func (p *process) signal(s syscall.Signal) {
+	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		_ = p.cmd.Process.Kill() // a system that knows no such signal
 	}
-	return len(b), nil
 }
 
-func (t *tail) bytes() []byte {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return bytes.Clone(t.buf)
+func (p *process) running() bool {
+	select {
+	case <-p.done:
+		return false
+	default:
+		return true
+	}
 }
 
-func randomWord() string { return rand.Text() }
+// serverEnv is a server's whole environment: nothing of ours changes how it behaves.
+func serverEnv() []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
+}

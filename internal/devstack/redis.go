@@ -2,114 +2,164 @@ package devstack
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
-	"net"
-	"os"
+	"net/url"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"strings"
+	"sync"
 	"syscall"
-	"time"
-
-	"github.com/alicebob/miniredis/v2"
-	"github.com/redis/go-redis/v9"
 )
 
-// RedisOptions say where a private Redis runs.
+// RedisDatabases is how many numbered databases a private Redis has.
+const RedisDatabases = 512
+
+// RedisOptions say how to run a private Redis.
 type RedisOptions struct {
+	// Dir holds the port and the log. It is made when missing.
 	Dir string
+	// Log is told of starts and stops; nil discards that.
 	Log *slog.Logger
 }
 
-// Redis is a running private Redis. It keeps nothing on disk: what it holds can be made again.
+// Redis is a private Redis, listening on 127.0.0.1 alone and asking for a generated password. It
+// keeps nothing on disk: what it holds can be made again.
 type Redis struct {
-	port int
-	dir  string
-	proc *process
-	mini *miniredis.Miniredis
-	stop context.CancelFunc
+	dir      string
+	log      *slog.Logger
+	account  *account
+	program  string // empty for the stand-in
+	password string
+
+	mu     sync.Mutex // held through a start or stop
+	port   int
+	server redisServer // nil when stopped
 }
 
-// StartRedis starts a server on the loopback address; where none is installed, a stand-in in this
-// process, which is said loudly.
+// redisServer is a running server, or the stand-in.
+type redisServer interface {
+	running() bool
+	stop(ctx context.Context, gentle, hard syscall.Signal) bool
+}
+
+// StartRedis runs the Redis (or Valkey) that is installed, or else a stand-in in this process, which
+// it says loudly. The server runs until Stop, whatever becomes of ctx, but never longer than this
+// process (where the system can tell: on Linux).
 func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return nil, err
+	r := &Redis{log: orDiscard(o.Log), password: rand.Text()}
+	var err error
+	if r.account, err = serverAccount(); err != nil {
+		r.account = nil // unlike PostgreSQL, Redis runs as whoever we are
 	}
-	port, err := stablePort(filepath.Join(o.Dir, "redis.port"))
-	if err != nil {
-		return nil, err
+	if r.dir, err = prepareFolder(o.Dir, nil); err != nil {
+		return nil, fmt.Errorf("private Redis: %w", err)
 	}
-	r := &Redis{port: port, dir: o.Dir}
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		o.Log.WarnContext(ctx, "redis-server is not installed: a stand-in runs in this process. It is slow and for trying things out only; scripts/bootstrap.sh installs the real one")
-		return r, r.startStandIn()
+	r.program = redisProgram()
+	if r.program == "" {
+		r.log.WarnContext(ctx, "redis-server is not installed: a stand-in runs inside this process, good for trying things out and nothing more; scripts/bootstrap.sh installs the real one")
 	}
 	return r, r.Start(ctx)
 }
 
-// Start starts the server again after Stop or Kill.
-func (r *Redis) Start(ctx context.Context) error {
-	if r.mini != nil {
-		return r.mini.StartAddr(r.address())
+func redisProgram() string {
+	for _, name := range []string{"redis-server", "valkey-server"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
 	}
-	cmd := exec.Command("redis-server", "--bind", "127.0.0.1", "--port", strconv.Itoa(r.port), "--save", "", //nolint:gosec // fixed arguments
-		"--appendonly", "no", "--dir", r.dir, "--daemonize", "no", "--databases", "512")
-	var err error
-	if r.proc, err = startProcess(cmd); err != nil {
-		return fmt.Errorf("start Redis: %w", err)
-	}
-	return r.proc.until(ctx, "Redis", func(ctx context.Context) error {
-		c := redis.NewClient(&redis.Options{Addr: r.address()})
-		defer func() { _ = c.Close() }()
-		return c.Ping(ctx).Err()
-	})
+	return ""
 }
 
-// startStandIn runs miniredis, whose clock has to be moved by hand.
-func (r *Redis) startStandIn() error {
-	r.mini = miniredis.NewMiniRedis()
-	if err := r.mini.StartAddr(r.address()); err != nil {
+// URL is how to connect, to database 0.
+func (r *Redis) URL() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	u := url.URL{Scheme: "redis", User: url.UserPassword("", r.password), Host: loopback(r.port), Path: "/0"}
+	return u.String()
+}
+
+// Start starts the server again after Stop or Kill, empty, on the same port unless that was taken
+// in the meantime. A server that runs is left alone.
+func (r *Redis) Start(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.server != nil && r.server.running() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	return onPort(r.dir, func(port int) error { return r.launch(ctx, port) })
+}
+
+// Restart is Stop and Start.
+func (r *Redis) Restart(ctx context.Context) error {
+	if err := r.Stop(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	r.stop = cancel
-	go func() {
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				r.mini.FastForward(time.Second)
-			}
-		}
-	}()
+	return r.Start(ctx)
+}
+
+// Stop ends the server; when ctx ends first, at once.
+func (r *Redis) Stop(ctx context.Context) error { return r.end(ctx, syscall.SIGTERM) }
+
+// Kill ends the server as a crash would.
+func (r *Redis) Kill() error { return r.end(context.Background(), syscall.SIGKILL) }
+
+func (r *Redis) end(ctx context.Context, gentle syscall.Signal) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.server != nil {
+		r.server.stop(ctx, gentle, syscall.SIGKILL)
+		r.server = nil
+	}
 	return nil
 }
 
-func (r *Redis) address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(r.port)) }
-
-// URL is where the server is.
-func (r *Redis) URL() string { return "redis://" + r.address() + "/0" }
-
-// Stop ends the server.
-func (r *Redis) Stop(ctx context.Context) error {
-	if r.mini != nil {
-		r.stop()
-		r.mini.Close()
+func (r *Redis) launch(ctx context.Context, port int) error {
+	if r.program == "" {
+		s, err := startStandIn(port, r.password)
+		if err != nil {
+			return errPortTaken
+		}
+		r.server, r.port = s, port
 		return nil
 	}
-	return r.proc.stop(ctx, syscall.SIGTERM)
+	out, err := openLog(r.logPath())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = out.Close() }()  // the server has its own handle by then
+	cmd := exec.Command(r.program, "-") //nolint:gosec // the installed server
+	cmd.Stdin = strings.NewReader(r.settings(port))
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", serverEnv(), out, out
+	proc, err := startProcess(cmd, r.account, syscall.SIGKILL)
+	if err != nil {
+		return fmt.Errorf("start Redis: %w", err)
+	}
+	if err := r.ready(ctx, proc, port); err != nil {
+		proc.stop(context.Background(), syscall.SIGKILL, syscall.SIGKILL)
+		return err
+	}
+	r.server, r.port = proc, port
+	go r.watch(proc)
+	r.log.InfoContext(ctx, "private Redis is ready", "port", port)
+	return nil
 }
 
-// Kill ends the server at once, as a crash would.
-func (r *Redis) Kill() error {
-	if r.mini != nil {
-		r.mini.Close()
-		return nil
+// settings go in by standard input: on the command line every user could read the password.
+func (r *Redis) settings(port int) string {
+	return fmt.Sprintf("bind 127.0.0.1\nport %d\nrequirepass %s\ndatabases %d\nsave \"\"\nappendonly no\ndaemonize no\n",
+		port, r.password, RedisDatabases)
+}
+
+func (r *Redis) logPath() string { return filepath.Join(r.dir, "redis.log") }
+
+// watch tells of a server that ends without having been told to.
+func (r *Redis) watch(proc *process) {
+	<-proc.done
+	if !proc.expected.Load() {
+		r.log.Error("the private Redis ended by itself", "state", proc.cmd.ProcessState.String(), "log", tail(r.logPath()))
 	}
-	return r.proc.stop(context.Background(), syscall.SIGKILL)
 }

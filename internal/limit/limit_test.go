@@ -139,7 +139,7 @@ func TestAllowWithoutRedis(t *testing.T) {
 					t.Fatalf("call %d: %+v, %v", i, got, err)
 				}
 			}
-			if took := time.Since(begun); took > 4*patience {
+			if took := time.Since(begun); took > 2*time.Second {
 				t.Errorf("1000 calls took %v", took)
 			}
 			c.back(s)
@@ -179,9 +179,8 @@ func TestBreakerLetsOneThrough(t *testing.T) {
 	var group sync.WaitGroup
 	for range 50 {
 		group.Go(func() {
-			begun := time.Now()
-			_, _ = l.Allow(t.Context(), "k", 1, 1)
-			if time.Since(begun) >= patience {
+			_, err := l.Allow(t.Context(), "k", 1, 1)
+			if errors.Is(err, context.DeadlineExceeded) {
 				paid.Add(1)
 			}
 		})

@@ -155,7 +155,7 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 
 func (s *SMTP) dial(ctx context.Context) (net.Conn, error) {
 	address := net.JoinHostPort(s.host, strconv.Itoa(s.port))
-	if false {
+	if s.direct {
 		return (&tls.Dialer{Config: s.tls}).DialContext(ctx, "tcp", address)
 	}
 	return (&net.Dialer{}).DialContext(ctx, "tcp", address)

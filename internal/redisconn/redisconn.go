@@ -1,54 +1,64 @@
-// Package redisconn reads REDIS_URL, once, for both the task queue and everything else.
+// Package redisconn reads REDIS_URL, once, for the task queue and for everything else. It knows
+//
+//	redis://[user:password@]host[:6379][/database]
+//	rediss://…                      the same over TLS
+//	redis-cluster://[user:password@]host[:6379][,host…][?tls=true]
+//	redis-sentinel://[user:password@]host[:26379][,host…][/database]?master=NAME[&tls=true]
+//
+// User and password are those of the servers that hold the data; those of the sentinels themselves
+// are the parameters sentinel_username and sentinel_password.
 package redisconn
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
-	"net/url"
-	"strings"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 )
 
-// Parse reads a URL: redis://, rediss://, redis-cluster://[:password@]host:port,host:port or
-// redis-sentinel://[:password@]host:port,host:port[/db]?master=name.
+// ErrURL is what is wrong with a URL. It never shows the URL, which may hold a password.
+var ErrURL = errors.New("REDIS_URL")
+
+// Parse reads a URL for the task queue. Its errors are ErrURL.
 func Parse(raw string) (asynq.RedisConnOpt, error) {
-	scheme, _, _ := strings.Cut(raw, "://")
-	switch scheme {
-	case "redis", "rediss":
-		opt, err := asynq.ParseRedisURI(raw)
-		if err != nil {
-			return nil, fmt.Errorf("REDIS_URL: %w", err)
-		}
-		return opt, nil
-	case "redis-cluster":
-		u, err := url.Parse(raw)
-		if err != nil || u.Host == "" {
-			return nil, errors.New("REDIS_URL must look like redis-cluster://:password@host:6379,host:6379")
-		}
-		password, _ := u.User.Password()
-		return asynq.RedisClusterClientOpt{Addrs: strings.Split(u.Host, ","), Username: u.User.Username(), Password: password}, nil
-	case "redis-sentinel":
-		opt, err := asynq.ParseRedisURI(raw)
-		if err != nil {
-			return nil, fmt.Errorf("REDIS_URL must look like redis-sentinel://host:26379,host:26379?master=name: %w", err)
-		}
-		return opt, nil
+	a, err := parseAddress(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrURL, err)
 	}
-	return nil, fmt.Errorf("REDIS_URL: %q is none of redis, rediss, redis-cluster, redis-sentinel", scheme)
+	switch a.scheme {
+	case schemeCluster:
+		return asynq.RedisClusterClientOpt{Addrs: a.hosts, Username: a.username, Password: a.password, TLSConfig: a.tls()}, nil
+	case schemeSentinel:
+		return asynq.RedisFailoverClientOpt{
+			MasterName: a.master, SentinelAddrs: a.hosts, DB: a.database, Username: a.username, Password: a.password,
+			SentinelUsername: a.sentinelUsername, SentinelPassword: a.sentinelPassword, TLSConfig: a.tls(),
+		}, nil
+	}
+	return asynq.RedisClientOpt{
+		Addr: a.hosts[0], DB: a.database, Username: a.username, Password: a.password, TLSConfig: a.tls(),
+	}, nil
 }
 
-// Client connects for everything but the queue. Its commands give up soon: whatever is asked of
-// it must do without, or be asked again.
+// Client reads a URL and makes a client of it, which connects when it is first used. Its errors are
+// ErrURL.
 func Client(raw string) (redis.UniversalClient, error) {
-	opt, err := Parse(raw)
+	o, err := Parse(raw)
 	if err != nil {
 		return nil, err
 	}
-	client, ok := opt.MakeRedisClient().(redis.UniversalClient)
+	client, ok := o.MakeRedisClient().(redis.UniversalClient)
 	if !ok {
-		return nil, errors.New("REDIS_URL: no such client")
+		return nil, fmt.Errorf("%w: the task queue made a client of another kind", ErrURL)
 	}
 	return client, nil
+}
+
+func (a *address) tls() *tls.Config {
+	if !a.secure {
+		return nil
+	}
+	// The server's name is the host that is dialled; each of several has its own.
+	return &tls.Config{MinVersion: tls.VersionTLS12}
 }

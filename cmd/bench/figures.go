@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// row is a line of the table.
+type row struct {
+	name, figure, reference, ratio, statements, allocations, wanted string
+}
+
+func run(ctx context.Context, o options) error {
+	l, err := newLab(ctx, o)
+	if l != nil {
+		defer l.close()
+	}
+	if err != nil {
+		return err
+	}
+	if l.platform, err = l.start(ctx, "/healthz", nil, l.binary, "serve"); err != nil {
+		return err
+	}
+	time.Sleep(2 * time.Second)
+	rows := []row{
+		{name: "serve: start to first answer", figure: l.platform.started.Round(time.Millisecond).String(), wanted: "< 1 s"},
+		{name: "serve: idle RSS", figure: mib(l.platform.rss()), wanted: "< 80 MiB"},
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if l.bare, err = l.start(ctx, "/healthz", []string{"BENCH_ISSUER=" + l.platform.url}, self); err != nil {
+		return err
+	}
+	b := &bencher{ctx: ctx, o: o, lab: l}
+	if err := b.prepare(); err != nil {
+		return err
+	}
+	rows = append(rows, b.small()...)
+	if o.companies > 0 {
+		large, err := b.large()
+		if err != nil {
+			return err
+		}
+		rows = append(rows, large...)
+	}
+	print(rows)
+	return b.failed
+}
+
+func mib(n int64) string { return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20)) }
+
+func print(rows []row) {
+	fmt.Printf("%d cores, %s; rate and cost limits are off; PostgreSQL, load tool and server share the cores\n\n", runtime.NumCPU(), runtime.Version())
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "WHAT\tFIGURE\tREFERENCE\tRATIO\tSQL\tALLOCS\tWANTED")
+	for _, r := range rows {
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name, r.figure, r.reference, r.ratio, r.statements, r.allocations, r.wanted)
+	}
+	_ = w.Flush()
+}
+
+type bencher struct {
+	ctx    context.Context
+	o      options
+	lab    *lab
+	token  string
+	failed error
+	// wide is a company with 20 descendants of 10 users each.
+	wide int64
+}
+
+// prepare makes a small tree and a token.
+func (b *bencher) prepare() error {
+	out, err := b.lab.canopy(b.ctx, "seed", "--companies", "420", "--fanout", "20", "--staffed", "420", "--users", "10")
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Sscanf(out[strings.Index(out, "company "):], "company %d", &b.wide); err != nil {
+		return err
+	}
+	return b.newToken()
+}
+
+func (b *bencher) newToken() error {
+	resp, err := http.PostForm(b.lab.platform.url+"/connect/token", b.form()) //nolint:noctx // once
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var t struct {
+		AccessToken string `json:"access_token"`
+	}
+	err = json.NewDecoder(resp.Body).Decode(&t)
+	b.token = t.AccessToken
+	return err
+}
+
+func (b *bencher) form() url.Values {
+	return url.Values{"grant_type": {"client_credentials"}, "client_id": {b.lab.clientID}, "client_secret": {b.lab.secret}, "target_app": {"tenant"}}
+}
+
+// measure loads the platform with a call.
+func (b *bencher) measure(c *child, conns int, what call) result {
+	r := load(b.ctx, c, b.token, conns, b.o.load, what)
+	if r.failures > 0 && b.failed == nil {
+		b.failed = fmt.Errorf("%d requests failed, the first: %s", r.failures, r.firstFail)
+	}
+	return r
+}
+
+func graphql(query string, variables map[string]any) call {
+	body, _ := json.Marshal(map[string]any{"query": query, "variables": variables}) // strings and numbers always marshal
+	return call{method: "POST", path: "/graphql", contentType: "application/json", body: string(body)}
+}
+
+const treeQuery = `query Tree($id: ID!) { customer(id: $id) { id name descendants(first: 20) { nodes { id name
+	users(first: 10) { nodes { id name email permissions(first: 3) { nodes { id disabled
+		role { id name } account { id name } application { id name } region { id name } } } } } } } } }`
+
+// small measures on a tree that fits everywhere.
+func (b *bencher) small() []row {
+	var rows []row
+	add := func(name, wanted string, conns int, what call, reference func() result) {
+		if !strings.Contains(name, b.o.only) {
+			return
+		}
+		r := b.measure(b.lab.platform, conns, what)
+		line := row{
+			name: name, figure: fmt.Sprintf("%.0f/s, p99 %s, %d B", r.rate, ms(r.p99), r.size), wanted: wanted,
+			statements: fmt.Sprintf("%.1f", r.statements), allocations: fmt.Sprintf("%.0f", r.allocations),
+		}
+		if reference != nil {
+			ref := reference()
+			line.reference, line.ratio = fmt.Sprintf("%.0f/s", ref.rate), fmt.Sprintf("%.2f", r.rate/ref.rate)
+		}
+		rows = append(rows, line)
+	}
+	exchange := call{method: "POST", path: "/connect/token", contentType: "application/x-www-form-urlencoded", body: b.form().Encode()}
+	add("token exchange, 8 connections", "≥ 4000/s, ≥ 0.6", 8, exchange, func() result { return b.measure(b.lab.bare, 8, exchange) })
+	company := call{method: "GET", path: fmt.Sprintf("/tenant/%d", b.wide+1)}
+	add("GET /tenant/{cid}, 16 connections", "≥ 0.7", 16, company, func() result { return b.measure(b.lab.bare, 16, company) })
+	add("GraphQL company + region, 8 connections", "≥ 3000/s, ≥ 0.5 of REST", 8,
+		graphql(`query($id: ID!) { customer(id: $id) { id name regionId createdAt region { id name description } } }`, map[string]any{"id": b.wide + 1}),
+		func() result { return b.measure(b.lab.platform, 8, company) })
+	add("GraphQL tree 20 × 10 × 3, 4 connections", "≥ 50/s (80), ≤ 9 SQL", 4, graphql(treeQuery, map[string]any{"id": b.wide}), nil)
+	return rows
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
+
+// large measures on a tree of many companies.
+func (b *bencher) large() ([]row, error) {
+	begin := time.Now()
+	out, err := b.lab.canopy(b.ctx, "seed", "--companies", fmt.Sprint(b.o.companies), "--fanout", "10", "--staffed", "0")
+	if err != nil {
+		return nil, err
+	}
+	var top int64
+	if _, err := fmt.Sscanf(out[strings.Index(out, "company "):], "company %d", &top); err != nil {
+		return nil, err
+	}
+	size := fmt.Sprintf("%d companies: ", b.o.companies)
+	rows := []row{{name: size + "seed", figure: time.Since(begin).Round(time.Second).String(), wanted: "< 5 min"}}
+	if err := b.newToken(); err != nil {
+		return nil, err
+	}
+	spread := func(n int) int64 { return top + 1 + int64(n*7919)%int64(b.o.companies) }
+	timed := func(name, wanted string, what call) {
+		r := b.measure(b.lab.platform, 1, what)
+		rows = append(rows, row{
+			name: size + name, figure: fmt.Sprintf("p50 %s, p99 %s", ms(r.p50), ms(r.p99)), wanted: wanted,
+			statements: fmt.Sprintf("%.1f", r.statements), allocations: fmt.Sprintf("%.0f", r.allocations),
+		})
+	}
+	timed("reach check + details", "p99 < 5 ms", call{method: "GET", vary: func(n int) (string, string) { return fmt.Sprintf("/tenant/%d", spread(n)), "" }})
+	timed("first 100 descendants of any", "p99 < 10 ms", call{method: "GET", vary: func(n int) (string, string) {
+		return fmt.Sprintf("/tenant/customers/%d?limit=100", spread(n)), ""
+	}})
+	timed("first 100 descendants of the top", "p99 < 10 ms", call{method: "GET", path: fmt.Sprintf("/tenant/customers/%d?limit=100", top)})
+	stamp := time.Now().UnixNano()
+	timed("create", "< 5 ms", call{method: "POST", path: "/tenant/customer", contentType: "application/json", vary: func(n int) (string, string) {
+		return "/tenant/customer", fmt.Sprintf(`{"parentId":%d,"name":"New","regionId":1,"email":"new%d.%d@example.com"}`, spread(n), stamp, n)
+	}})
+	stream, err := b.stream(size)
+	return append(rows, stream), err
+}
+
+// stream reads the whole list and watches the server's memory meanwhile.
+func (b *bencher) stream(size string) (row, error) {
+	if err := b.newToken(); err != nil {
+		return row{}, err
+	}
+	before := b.lab.platform.rss()
+	peak := before
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case done <- struct{}{}:
+				return
+			case <-time.After(20 * time.Millisecond):
+				peak = max(peak, b.lab.platform.rss())
+			}
+		}
+	}()
+	req, err := http.NewRequestWithContext(b.ctx, http.MethodGet, b.lab.platform.url+"/tenant/customers", nil)
+	if err != nil {
+		return row{}, err
+	}
+	req.Header.Set("Authorization", "Bearer "+b.token)
+	begin := time.Now()
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return row{}, err
+	}
+	n, err := io.Copy(io.Discard, resp.Body)
+	_ = resp.Body.Close()
+	took := time.Since(begin)
+	<-done
+	return row{
+		name: size + "GET /tenant/customers of root", wanted: "< 64 MiB more",
+		figure: fmt.Sprintf("%s in %.1f s, %s more memory", mib(n), took.Seconds(), mib(peak-before)),
+	}, err
+}

@@ -1,0 +1,44 @@
+// Command bench prints one table of the platform's speeds, each beside a bare reference of the
+// same run: machines differ and are shared, so ratios are what counts. `make bench` runs it.
+//
+// PostgreSQL, the load tool and one `canopy serve` share the machine; rate and cost limits are off.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	var o options
+	flag.StringVar(&o.binary, "canopy", "bin/canopy", "the program to measure")
+	flag.DurationVar(&o.load, "time", 5*time.Second, "how long each figure is measured")
+	flag.IntVar(&o.companies, "companies", 1_000_000, "size of the tree for the figures of the large tree; 0 leaves them out")
+	flag.StringVar(&o.only, "only", "", "measure only the figures whose name holds this")
+	bare := flag.String("bare", "", "run as the bare reference server on this address (bench starts it itself)")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var err error
+	if *bare != "" {
+		err = serveBare(ctx, *bare)
+	} else {
+		err = run(ctx, o)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1) //nolint:gocritic // nothing is left to clean up
+	}
+}
+
+type options struct {
+	binary    string
+	load      time.Duration
+	companies int
+	only      string
+}

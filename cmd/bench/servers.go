@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/devstack"
+)
+
+// lab is everything that runs for a measurement.
+type lab struct {
+	dir      string
+	postgres *devstack.Postgres
+	redis    *devstack.Redis
+	env      []string
+	binary   string
+	clientID string
+	secret   string
+	platform *child
+	bare     *child
+}
+
+// child is a server under measurement.
+type child struct {
+	cmd *exec.Cmd
+	url string
+	// started is how long it took from the start to the first answer.
+	started time.Duration
+}
+
+func newLab(ctx context.Context, o options) (l *lab, err error) {
+	l = &lab{binary: o.binary}
+	if l.dir, err = os.MkdirTemp("", "canopy-bench-"); err != nil {
+		return nil, err
+	}
+	log := slog.New(slog.DiscardHandler)
+	if l.postgres, err = devstack.StartPostgres(ctx, devstack.PostgresOptions{Dir: l.dir + "/pg", Durable: true, Log: log,
+		Settings: map[string]string{"shared_buffers": "512MB", "max_wal_size": "8GB", "synchronous_commit": "off"}}); err != nil {
+		return l, err
+	}
+	if l.redis, err = devstack.StartRedis(ctx, devstack.RedisOptions{Dir: l.dir + "/redis", Log: log}); err != nil {
+		return l, err
+	}
+	l.env = append(os.Environ(), "DATABASE_URL="+l.postgres.URL(), "REDIS_URL="+l.redis.URL(),
+		"CANOPY_SECRET_KEY="+base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32)),
+		"CANOPY_MONITOR_USER=bench", "CANOPY_MONITOR_PASSWORD=bench",
+		"CANOPY_RATE_LIMIT=0", "CANOPY_MAX_COST=0", "CANOPY_COST_LIMIT=0")
+	if err := db.Migrate(ctx, l.postgres.URL()); err != nil {
+		return l, err
+	}
+	out, err := l.canopy(ctx, "bootstrap", "--company", "Bench", "--email", "bench@example.com")
+	if err != nil {
+		return l, err
+	}
+	l.clientID, l.secret = field(out, "client_id"), field(out, "client_secret")
+	return l, nil
+}
+
+// canopy runs a command of the program to its end.
+func (l *lab) canopy(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, l.binary, args...)
+	cmd.Env = l.env
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("canopy %s: %w: %s", args[0], err, errs.String())
+	}
+	return string(out), nil
+}
+
+// field reads "name   value" lines.
+func field(out, name string) string {
+	for line := range strings.Lines(out) {
+		if rest, ok := strings.CutPrefix(line, name+" "); ok {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return ""
+}
+
+// start starts a server that answers at path; without arguments, this program's bare one.
+func (l *lab) start(ctx context.Context, path string, env []string, name string, args ...string) (*child, error) {
+	port, err := freePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	if len(args) == 0 {
+		args = []string{"-bare", address}
+	}
+	c := &child{url: "http://" + address, cmd: exec.Command(name, args...)}
+	c.cmd.Env = append(append([]string{}, l.env...), "CANOPY_LISTEN="+address, "CANOPY_PUBLIC_URL="+c.url)
+	c.cmd.Env = append(c.cmd.Env, env...)
+	c.cmd.Stderr = io.Discard
+	begin := time.Now()
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	for time.Since(begin) < 30*time.Second {
+		if resp, err := http.Get(c.url + path); err == nil { //nolint:noctx // bounded by the loop
+			_ = resp.Body.Close()
+			c.started = time.Since(begin)
+			return c, nil
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	return nil, errors.Join(fmt.Errorf("%s does not answer", name), c.stop())
+}
+
+func freePort(ctx context.Context) (int, error) {
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return ln.Addr().(*net.TCPAddr).Port, ln.Close()
+}
+
+func (c *child) stop() error {
+	if c == nil {
+		return nil
+	}
+	_ = c.cmd.Process.Signal(syscall.SIGTERM)
+	return c.cmd.Wait()
+}
+
+// rss is the resident memory of the server, in bytes.
+func (c *child) rss() int64 {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", c.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(strings.Fields(string(raw))[1], 10, 64)
+	return pages * int64(os.Getpagesize())
+}
+
+// counters reads the server's own counts: statements and allocations so far.
+func (c *child) counters() (statements, allocations float64) {
+	req, err := http.NewRequest(http.MethodGet, c.url+"/metrics", nil) //nolint:noctx // a scrape
+	if err != nil {
+		return 0, 0
+	}
+	req.SetBasicAuth("bench", "bench")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, 0
+	}
+	defer func() { _ = resp.Body.Close() }()
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		n, _ := strconv.ParseFloat(value, 64)
+		switch name {
+		case "canopy_sql_statements_total":
+			statements = n
+		case "go_memstats_mallocs_total":
+			allocations = n
+		}
+	}
+	return statements, allocations
+}
+
+func (l *lab) close() {
+	_ = l.platform.stop()
+	_ = l.bare.stop()
+	if l.redis != nil {
+		_ = l.redis.Kill()
+	}
+	if l.postgres != nil {
+		l.postgres.Remove()
+	}
+	_ = os.RemoveAll(l.dir)
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	_ "github.com/lib/pq" // the driver of the look into the tables
+
+	"canopy/internal/relay"
+	"canopy/internal/token"
+	"canopy/resolvers"
+)
+
+// What nobody outside the target company may read, and an id that nothing has.
+const (
+	targetName = "Coral Haven" // what Coral Ports is renamed to: its accounts keep the old name
+	targetMail = "@coral-ports.example"
+	secretMark = "Sealed-4711"
+	absentID   = int64(1) << 60
+)
+
+// world is a platform with one company as the target of every operation, and callers all around it.
+type world struct {
+	*stack
+	db     *sqlx.DB
+	ctx    context.Context // of the root company's owner
+	m      resolvers.Mutation
+	q      resolvers.Query
+	tokens map[who]string
+	homes  map[who]int64
+	target int64
+	shared int64 // a user who is in the target company and in every caller's own
+	serial int
+}
+
+func newWorld(t *testing.T) *world {
+	s := newStack(t)
+	w := &world{stack: s, tokens: map[who]string{}, homes: map[who]int64{}}
+	w.m, w.q = resolvers.Mutation{Resolver: s.p.resolver}, resolvers.Query{Resolver: s.p.resolver}
+	var err error
+	if w.db, err = sqlx.Open("postgres", s.p.cfg.DatabaseURL); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.db.Close() })
+	w.tokens[asRoot] = s.root()
+	if w.ctx, err = s.p.resolver.Admit(t.Context(), "Bearer "+w.tokens[asRoot]); err != nil {
+		t.Fatal(err)
+	}
+	w.target = s.company("Coral Ports")
+	w.people()
+	w.marks()
+	return w
+}
+
+// people makes the callers that the demo data lack, and a token for each.
+func (w *world) people() {
+	w.staff("vera"+targetMail, resolvers.ViewerRole)
+	dora := w.staff("dora"+targetMail, resolvers.OwnerRole)
+	for as, c := range map[who]struct{ company, email, app string }{
+		asAncestor:   {"Coral Logistics", "wei@coral.example", "tenant"},
+		asOwner:      {"Coral Ports", "minh" + targetMail, "tenant"},
+		asViewer:     {"Coral Ports", "vera" + targetMail, "tenant"},
+		asDescendant: {"Harbour Robotics", "kenji@harbour.example", "tenant"},
+		asSibling:    {"Coral Air", "siti@coral-air.example", "tenant"},
+		asStranger:   {"Alpine Energy", "greta@alpine.example", "tenant"},
+		asDisabled:   {"Coral Ports", "dora" + targetMail, "tenant"},
+		asOtherApp:   {"Coral Ports", "minh" + targetMail, "assistant"},
+	} {
+		w.homes[as] = w.company(c.company)
+		w.tokens[as] = w.tokenOf(w.homes[as], c.email, c.app)
+	}
+	w.homes[asRoot], w.homes[asExpired], w.homes[asNobody] = w.rootCompany(), w.target, w.target
+	_, err := w.m.TogglePermission(w.ctx, resolvers.TogglePermissionInput{ID: relay.ID{Int: dora}})
+	w.ok(err)
+	w.tokens[asExpired] = w.stale(w.tokens[asOwner])
+	w.shareUser()
+}
+
+func (w *world) rootCompany() int64 {
+	c, err := w.q.Customer(w.ctx, nil)
+	w.ok(err)
+	return c.ID
+}
+
+// stale signs the claims of a token anew, as of an hour ago.
+func (w *world) stale(raw string) string {
+	c, err := w.p.resolver.Verifier.Verify(raw)
+	w.ok(err)
+	old := *c
+	old.IssuedAt, old.ExpiresAt = time.Now().Add(-time.Hour), time.Now().Add(-45*time.Minute)
+	key, _ := w.p.resolver.Keys.Signing(time.Now())
+	signed, err := token.Sign(key, old)
+	w.ok(err)
+	return signed
+}
+
+// shareUser adds one user to the target company and to those of all outside.
+func (w *world) shareUser() {
+	for _, company := range []int64{w.target, w.homes[asDescendant], w.homes[asSibling], w.homes[asStranger]} {
+		made, err := w.m.CreateUser(w.ctx, resolvers.CreateUserInput{CustomerID: id(company), Email: "shared@elsewhere.example"})
+		w.ok(err)
+		w.shared = made.User.ID
+		w.grant(company, w.shared, resolvers.MemberRole)
+	}
+}
+
+// marks gives the target company what nobody outside may read.
+func (w *world) marks() {
+	name, mark := targetName, secretMark
+	_, err := w.m.UpdateCustomer(w.ctx, resolvers.UpdateCustomerInput{CustomerID: relay.ID{Int: w.target}, Name: &name})
+	w.ok(err)
+	_, err = w.m.SaveBilling(w.ctx, resolvers.SaveBillingInput{CustomerID: id(w.target), BillingName: &mark, TaxID: &mark})
+	w.ok(err)
+}
+
+// hidden lists what an answer must not hold.
+func (w *world) hidden(as who, refused bool) []string {
+	marks := []string{targetMail, secretMark, "Coral Ports", "cnpy_"}
+	if as == asSibling || as == asStranger || refused {
+		marks = append(marks, targetName)
+	}
+	return marks
+}
+
+// unique makes a text that was not there before, and that nobody outside may read.
+func (w *world) unique() string {
+	w.serial++
+	return secretMark + "-" + strconv.Itoa(w.serial)
+}
+
+// account gives a company's tenant account.
+func (w *world) account(company int64) (account int64) {
+	w.look(&account, `SELECT min(a.id) FROM accounts a JOIN app_instances i ON i.id = a.app_instance_id
+		JOIN applications p ON p.id = i.application_id WHERE a.customer_id = $1 AND p.code = 'tenant'`, company)
+	return account
+}
+
+// region is where the target company's accounts are.
+func (w *world) region() (region int64) {
+	w.look(&region, `SELECT region_id FROM customers WHERE id = $1`, w.target)
+	return region
+}
+
+// systemRole gives a system role of the tenant application.
+func (w *world) systemRole(name string) (role int64) {
+	w.look(&role, `SELECT r.id FROM roles r JOIN applications p ON p.id = r.application_id
+		WHERE r.customer_id IS NULL AND p.code = 'tenant' AND r.name = $1`, name)
+	return role
+}
+
+// look reads one value straight from the tables.
+func (w *world) look(into any, query string, args ...any) {
+	w.t.Helper()
+	w.ok(w.db.Get(into, query, args...))
+}
+
+func (w *world) ok(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// member adds a user without a password to the target company.
+func (w *world) member(email string) int64 {
+	w.t.Helper()
+	made, err := w.m.CreateUser(w.ctx, resolvers.CreateUserInput{CustomerID: id(w.target), Email: email})
+	w.ok(err)
+	return made.User.ID
+}
+
+// grant gives a user a role on a company's tenant account.
+func (w *world) grant(company, user int64, role string) int64 {
+	w.t.Helper()
+	made, err := w.m.CreatePermission(w.ctx, resolvers.CreatePermissionInput{
+		AccountID: relay.ID{Int: w.account(company)}, RoleID: relay.ID{Int: w.systemRole(role)}, UserID: id(user),
+	})
+	w.ok(err)
+	return made.Permission.ID
+}
+
+// staff makes a user of the target company with a role and gives its permission.
+func (w *world) staff(email, role string) int64 {
+	w.t.Helper()
+	return w.grant(w.target, w.member(email), role)
+}
+
+// ask is one request of one caller. Its ids are those of the target company, each one fresh where
+// the operation uses it up; or, with absent, of nothing at all.
+type ask struct {
+	*world
+	as     who
+	absent bool
+}
+
+func (a *ask) or(made func() int64) int64 {
+	if a.absent {
+		return absentID
+	}
+	return made()
+}
+
+func (a *ask) theCompany() int64 { return a.or(func() int64 { return a.target }) }
+func (a *ask) theAccount() int64 { return a.or(func() int64 { return a.account(a.target) }) }
+func (a *ask) home() int64       { return a.homes[a.as] }
+
+func (a *ask) freshMail() string {
+	a.serial++
+	return fmt.Sprintf("n%d%s", a.serial, targetMail)
+}
+
+func (a *ask) freshUser() int64 { return a.or(func() int64 { return a.member(a.freshMail()) }) }
+
+func (a *ask) freshPermission() int64 {
+	return a.or(func() int64 { return a.staff(a.freshMail(), resolvers.MemberRole) })
+}
+
+func (a *ask) freshRole() int64 {
+	return a.or(func() int64 {
+		made, err := a.m.CreateRole(a.ctx, resolvers.CreateRoleInput{ApplicationID: relay.ID{Int: 1}, CustomerID: id(a.target), Name: a.unique()})
+		a.ok(err)
+		return made.Role.ID
+	})
+}
+
+func (a *ask) freshKey() int64 {
+	return a.or(func() int64 {
+		name := a.unique()
+		made, err := a.m.CreateAPIKey(a.ctx, resolvers.CreateAPIKeyInput{CustomerID: id(a.target), UserID: id(a.shared), Name: &name})
+		a.ok(err)
+		return made.APIKey.ID
+	})
+}
+
+func (a *ask) anEvent() int64 {
+	return a.or(func() (event int64) {
+		a.look(&event, `SELECT min(id) FROM audit_events WHERE customer_id = $1`, a.target)
+		return event
+	})
+}

@@ -1,0 +1,253 @@
+package config
+
+import (
+	"crypto/x509"
+	"encoding/base64"
+	"fmt"
+	"math"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lib/pq"
+
+	"canopy/internal/redisconn"
+)
+
+// loader reads one variable after another and collects the faults.
+type loader struct {
+	getenv func(string) string
+	faults []error
+}
+
+func (l *loader) fault(name, format string, args ...any) {
+	l.faults = append(l.faults, &Fault{name, fmt.Sprintf(format, args...)})
+}
+
+// value is a variable without what a file or a shell put around it.
+func (l *loader) value(name string) string { return strings.TrimSpace(l.getenv(name)) }
+
+func (l *loader) database(name string) string {
+	v := l.value(name)
+	if v == "" {
+		return ""
+	}
+	// The driver's own words may show the password.
+	if _, err := pq.NewConfig(v); err != nil || !strings.HasPrefix(v, "postgres://") && !strings.HasPrefix(v, "postgresql://") {
+		l.fault(name, "must look like postgres://user:password@host:5432/name?sslmode=require, special letters in user and password written with %%")
+	}
+	return v
+}
+
+func (l *loader) redis(name string) string {
+	v := l.value(name)
+	if v == "" {
+		return ""
+	}
+	if _, err := redisconn.Parse(v); err != nil {
+		l.fault(name, "%s", strings.TrimPrefix(err.Error(), name+": "))
+	}
+	return v
+}
+
+func (l *loader) listen(name string, mode Mode) string {
+	v := l.value(name)
+	switch {
+	case v == "" && mode == Dev:
+		return defaultDevListen
+	case v == "":
+		return defaultListen
+	}
+	_, port, err := net.SplitHostPort(v)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		l.fault(name, "must be host:port or :port, such as :8080, not %q", v)
+	}
+	return v
+}
+
+// publicURL is set, or what a browser on this machine would say.
+func (l *loader) publicURL(name, listen string) (u *url.URL, set bool) {
+	v := l.value(name)
+	if v == "" {
+		host, port, _ := net.SplitHostPort(listen) // a fault of it is told already
+		if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+			host = "localhost"
+		}
+		return &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}, false
+	}
+	u = l.web(name, v, "https://api.example.com")
+	if u == nil {
+		return nil, true
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		l.fault(name, "must have no user, query or fragment: https://api.example.com")
+	}
+	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
+	return u, true
+}
+
+// web reads an address of http or https.
+func (l *loader) web(name, v, example string) *url.URL {
+	u, err := url.Parse(v)
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
+		l.fault(name, "must be an address of http:// or https://, such as %s", example)
+		return nil
+	}
+	return u
+}
+
+func (l *loader) key(name string) []byte {
+	v := l.value(name)
+	if v == "" {
+		return nil
+	}
+	raw, err := base64.StdEncoding.DecodeString(v)
+	if err != nil || len(raw) != secretKeyBytes {
+		l.fault(name, "must be %d bytes in base64, as `openssl rand -base64 %d` prints", secretKeyBytes, secretKeyBytes)
+	}
+	return raw
+}
+
+func (l *loader) blob(name string) string {
+	v := l.value(name)
+	if v == "" {
+		return ""
+	}
+	u, err := url.Parse(v)
+	folder := err == nil && u.Scheme == "file" && u.Host == "" && strings.HasPrefix(u.Path, "/")
+	bucket := err == nil && u.Scheme == "s3" && u.Host != ""
+	if !folder && !bucket {
+		l.fault(name, "must be file:///absolute/folder or s3://bucket?region=…")
+	}
+	return v
+}
+
+// provider reads the three variables of one server.
+func (l *loader) provider(prefix string) Provider {
+	p := Provider{URL: l.value(prefix + "_URL"), APIKey: l.value(prefix + "_API_KEY"), Model: l.value(prefix + "_MODEL")}
+	if p.URL != "" {
+		l.web(prefix+"_URL", p.URL, "https://models.example.com/v1")
+		if p.Model == "" {
+			l.fault(prefix+"_MODEL", "is required beside %s_URL", prefix)
+		}
+		return p
+	}
+	if p.APIKey != "" || p.Model != "" {
+		l.fault(prefix+"_URL", "is required beside %s_API_KEY and %s_MODEL", prefix, prefix)
+	}
+	return p
+}
+
+func (l *loader) mail(name string) string {
+	v := l.value(name)
+	if v == "" {
+		return ""
+	}
+	u, err := url.Parse(v)
+	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
+		l.fault(name, "must look like smtp://user:password@host:587?from=ADDRESS, or smtps:// for TLS from the first byte")
+	}
+	return v
+}
+
+func (l *loader) certificates(name string) string {
+	path := l.value(name)
+	if path == "" {
+		return ""
+	}
+	pem, err := os.ReadFile(path) //nolint:gosec // the operator's own file
+	if err != nil {
+		l.fault(name, "must be a PEM file that can be read: %v", err)
+		return path
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(pem) {
+		l.fault(name, "must be a PEM file with certificates: %s has none", path)
+	}
+	return path
+}
+
+func (l *loader) count(name string, otherwise int) int {
+	v := l.value(name)
+	if v == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(v, 10, 31)
+	if err != nil {
+		l.fault(name, "must be a whole number from 0, which is no limit, to %d, not %q", math.MaxInt32, v)
+	}
+	return int(n) //nolint:gosec // 31 bits
+}
+
+// sizes are the units of bytes, the longest first.
+var sizes = []struct {
+	unit  string
+	bytes int64
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"B", 1}, {"", 1}}
+
+func (l *loader) size(name string, otherwise int64) int64 {
+	v := l.value(name)
+	if v == "" {
+		return otherwise
+	}
+	for _, s := range sizes {
+		digits, ok := strings.CutSuffix(v, s.unit)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+		if err == nil && n >= 0 && n <= math.MaxInt64/s.bytes {
+			return n * s.bytes
+		}
+		break
+	}
+	l.fault(name, "must be a number of bytes, such as 268435456 or 256MiB, not %q", v)
+	return otherwise
+}
+
+func (l *loader) flag(name string, otherwise bool) bool {
+	v := strings.ToLower(l.value(name))
+	switch {
+	case v == "":
+		return otherwise
+	case slices.Contains([]string{"on", "true", "yes", "1"}, v):
+		return true
+	case slices.Contains([]string{"off", "false", "no", "0"}, v):
+		return false
+	}
+	l.fault(name, "must be on or off, not %q", v)
+	return otherwise
+}
+
+const day = 24 * time.Hour
+
+func (l *loader) duration(name string, otherwise time.Duration) time.Duration {
+	v := l.value(name)
+	if v == "" {
+		return otherwise
+	}
+	d, err := parseDuration(v)
+	if err != nil || d <= 0 {
+		l.fault(name, "must be a time such as 30d or 12h, not %q", v)
+	}
+	return d
+}
+
+// parseDuration reads Go's notation, and whole days.
+func parseDuration(v string) (time.Duration, error) {
+	days, ok := strings.CutSuffix(v, "d")
+	if !ok {
+		return time.ParseDuration(v)
+	}
+	n, err := strconv.ParseInt(days, 10, 64)
+	if err == nil && (n < 0 || n > int64(math.MaxInt64/day)) {
+		err = strconv.ErrRange
+	}
+	return time.Duration(n) * day, err
+}

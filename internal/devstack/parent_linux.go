@@ -1,5 +1,0 @@
-package devstack
-
-import "syscall"
-
-func dieWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGTERM }
