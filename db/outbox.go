@@ -67,31 +67,14 @@ var (
 				WHERE d.status = 'pending' AND d.destination_id > w.destination_id
 				ORDER BY d.destination_id, d.next_attempt_at LIMIT 1) n)
 		SELECT destination_id AS id, next_attempt_at AS oldest FROM walk WHERE next_attempt_at <= now()`)
-	// A lease that ran out means that its attempt was interrupted. The first few of these are free.
-	qClaimDeliveries = prepare(`
-		UPDATE webhook_deliveries w SET
-			claim = w.claim + 1, claimed_at = now(), next_attempt_at = now() + $3 * interval '1 second',
-			interruptions = w.interruptions + CASE WHEN w.claimed_at IS NULL THEN 0 ELSE 1 END,
-			attempts = w.attempts + CASE WHEN w.claimed_at IS NULL OR w.interruptions < ` + maxInterruptions + ` THEN 0 ELSE 1 END,
-			log = CASE WHEN w.claimed_at IS NULL THEN w.log ELSE w.log || jsonb_build_array(jsonb_build_object(
-				'at', to_char(w.claimed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-				'durationMs', 0, 'httpStatus', NULL, 'error', 'interrupted')) END
-		FROM (SELECT id, destination_id FROM webhook_deliveries
-			WHERE destination_id = $1 AND status = 'pending' AND next_attempt_at <= now()
-			ORDER BY next_attempt_at LIMIT $2 FOR UPDATE SKIP LOCKED) due
-		LEFT JOIN webhook_destinations d ON d.id = due.destination_id AND d.deleted_at IS NULL
-		WHERE w.id = due.id
-		RETURNING w.id, w.customer_id, w.destination_id, w.event_id, w.type, w.payload, w.attempts, w.claim, w.created_at,
-			COALESCE(d.url, '') AS url,
-			COALESCE(CASE WHEN d.next_at <= now() THEN d.next_secret ELSE d.secret END, '') AS secret,
-			CASE WHEN d.next_at > now() THEN d.next_secret END AS next_secret`)
-	qNextDue = prepare(`
-		SELECT EXTRACT(epoch FROM next_attempt_at - now())::float8 AS wait FROM webhook_deliveries
-		WHERE destination_id = $1 AND status = 'pending' ORDER BY next_attempt_at LIMIT 1`)
+	qClaimDeliveries = prepare(claim(`destination_id = $1 AND status = 'pending' AND next_attempt_at <= now()
+			ORDER BY next_attempt_at LIMIT $2`))
+	// Deliveries whose retry is due go before others; each is named.
+	qClaimAgain = prepare(claim(`destination_id = $1 AND id = ANY($2::bigint[]) AND status = 'pending' AND next_attempt_at <= now()`))
 	// Only the worker with the last claim writes; another's outcome is passed over.
 	qRecordOutcomes = prepare(`
 		UPDATE webhook_deliveries w SET
-			status = o.status, attempts = w.attempts + 1, claimed_at = NULL,
+			status = o.status, attempts = LEAST(w.attempts + 1, ` + maxAttempts + `), claimed_at = NULL,
 			next_attempt_at = now() + o.wait * interval '1 second',
 			http_status = NULLIF(o.http_status, 0), error = o.error, log = w.log || o.log::jsonb,
 			completed_at = CASE WHEN o.status = 'pending' THEN NULL ELSE now() END
@@ -117,7 +100,31 @@ var (
 		FROM (SELECT next_attempt_at FROM webhook_deliveries WHERE status = 'pending' AND next_attempt_at <= now() LIMIT 100000) due`)
 )
 
-const maxInterruptions = "3" // MaxInterruptions, as SQL text
+// claim takes up the deliveries that which selects. A lease that ran out means that its attempt was
+// interrupted; the first few of these are free.
+func claim(which string) string {
+	return `
+		UPDATE webhook_deliveries w SET
+			claim = w.claim + 1, claimed_at = now(), next_attempt_at = now() + $3 * interval '1 second',
+			interruptions = w.interruptions + CASE WHEN w.claimed_at IS NULL THEN 0 ELSE 1 END,
+			attempts = w.attempts + CASE WHEN w.claimed_at IS NULL OR w.interruptions < ` + maxInterruptions + ` THEN 0 ELSE 1 END,
+			log = CASE WHEN w.claimed_at IS NULL THEN w.log ELSE w.log || jsonb_build_array(jsonb_build_object(
+				'at', to_char(w.claimed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+				'durationMs', 0, 'httpStatus', NULL, 'error', 'interrupted')) END
+		FROM (SELECT id, destination_id FROM webhook_deliveries WHERE ` + which + ` FOR UPDATE SKIP LOCKED) due
+		LEFT JOIN webhook_destinations d ON d.id = due.destination_id AND d.deleted_at IS NULL
+		WHERE w.id = due.id
+		RETURNING w.id, w.customer_id, w.destination_id, w.event_id, w.type, w.payload, w.attempts, w.claim, w.created_at,
+			COALESCE(d.url, '') AS url,
+			COALESCE(CASE WHEN d.next_at <= now() THEN d.next_secret ELSE d.secret END, '') AS secret,
+			CASE WHEN d.next_at > now() THEN d.next_secret END AS next_secret`
+}
+
+// The bounds as SQL text.
+const (
+	maxAttempts      = "3"
+	maxInterruptions = "3"
+)
 
 // DueDestinations lists the destinations with something due.
 func (s *Store) DueDestinations(ctx context.Context) (rows []DueDestination, err error) {
@@ -131,12 +138,10 @@ func (s *Store) ClaimDeliveries(ctx context.Context, destinationID int64, limit 
 	return rows, err
 }
 
-// NextDue tells how long it is until a destination has something due; ErrNoRows when nothing is
-// pending there.
-func (s *Store) NextDue(ctx context.Context, destinationID int64) (time.Duration, error) {
-	var wait float64
-	err := s.get(ctx, &wait, qNextDue, destinationID)
-	return time.Duration(wait * float64(time.Second)), err
+// ClaimAgain takes those of some deliveries of a destination up that are due.
+func (s *Store) ClaimAgain(ctx context.Context, destinationID int64, ids []int64, lease time.Duration) (rows []*Claimed, err error) {
+	err = s.list(ctx, &rows, qClaimAgain, destinationID, ids, lease.Seconds())
+	return rows, err
 }
 
 // RecordOutcomes writes what came of attempts, all in one transaction, and gives the ids of the

@@ -17,13 +17,19 @@ import (
 // The queues, with their share of the workers.
 const (
 	queueMail = "mail"
+	// queueRuns and queueWebhooks have workers of their own: the former's tasks are long, the
+	// latter's are urgent.
+	queueRuns     = "runs"
+	queueWebhooks = "webhooks"
 )
 
 var queueShares = map[string]int{queueMail: 1}
 
 // The task types. Payloads carry ids only, so that the queue's dashboard shows nothing personal.
 const (
-	typeMail = "mail:send"
+	typeMail    = "mail:send"
+	typeRun     = "run:execute"
+	typeDeliver = "webhook:deliver"
 )
 
 // leaseTime is how long a row that was handed to the queue is left alone before it is handed out
@@ -41,11 +47,27 @@ func mailTask(due db.DueMail) (*asynq.Task, error) {
 	return newTask(typeMail, queueMail, due)
 }
 
+func runTask(due db.DueRun) (*asynq.Task, error) {
+	return newTask(typeRun, queueRuns, due, asynq.Timeout(runTimeout))
+}
+
+// destinationDue is the payload of a task that has a destination's deliveries attempted; Oldest is
+// when the first of them was due.
+type destinationDue struct {
+	DestinationID int64     `json:"destinationId"`
+	Oldest        time.Time `json:"oldest"`
+}
+
+func deliverTask(due db.DueDestination) (*asynq.Task, error) {
+	return newTask(typeDeliver, queueWebhooks, destinationDue{due.ID, due.Oldest}, asynq.Retention(time.Minute))
+}
+
 // newTask makes a task that is tried once: whether and when to try again is the row's business.
-func newTask(typ, queue string, payload any) (*asynq.Task, error) {
+func newTask(typ, queue string, payload any, more ...asynq.Option) (*asynq.Task, error) {
 	raw, err := json.Marshal(payload)
 	if err != nil {
 		return nil, err
 	}
-	return asynq.NewTask(typ, raw, asynq.Queue(queue), asynq.MaxRetry(0), asynq.Retention(time.Hour)), nil
+	options := append([]asynq.Option{asynq.Queue(queue), asynq.MaxRetry(0), asynq.Retention(time.Hour)}, more...)
+	return asynq.NewTask(typ, raw, options...), nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/bus"
+	"canopy/internal/egress"
 	"canopy/internal/mail"
 	"canopy/internal/secret"
 )
@@ -26,30 +27,40 @@ type Worker struct {
 	Box   *secret.Box
 	// Mail sends mails; without one they wait in the outbox.
 	Mail mail.Sender
-	Log  *slog.Logger
+	// Egress sends deliveries; without it they wait.
+	Egress *egress.Client
+	// Tools are what runs work with; without them runs wait.
+	Tools *Tools
+	// Retention is how long deliveries that have ended are kept; 0 stands for ever.
+	Retention time.Duration
+	// PublicURL is the base of links in mails.
+	PublicURL string
+	// Metrics counts; nil counts nothing.
+	Metrics *Metrics
+	Log     *slog.Logger
 }
 
 // Run works until ctx ends; then tasks under way finish, and others are left for the next worker.
 func (w *Worker) Run(ctx context.Context) error {
-	server := asynq.NewServer(w.Redis, asynq.Config{
-		Concurrency:       20,
-		Queues:            queueShares,
-		TaskCheckInterval: 50 * time.Millisecond,
-		ShutdownTimeout:   drainTime,
-		Logger:            asynqLog{w.Log},
-		LogLevel:          asynq.WarnLevel,
-		ErrorHandler: asynq.ErrorHandlerFunc(func(ctx context.Context, t *asynq.Task, err error) {
-			w.Log.ErrorContext(ctx, "a task failed", "type", t.Type(), "error", err)
-		}),
-	})
+	servers := []*asynq.Server{w.server(20, checkEvery, queueShares)}
 	mux := asynq.NewServeMux()
 	if w.Mail != nil {
 		mux.Handle(typeMail, &mailer{w.Store, w.Box, w.Mail, w.Log})
 	} else {
 		w.Log.WarnContext(ctx, "no mail server is configured (SMTP_URL): mails wait in the outbox")
 	}
-	if err := server.Start(mux); err != nil {
-		return fmt.Errorf("start the task server: %w", err)
+	if w.Tools != nil {
+		mux.Handle(typeRun, &runner{w.Store, w.Bus, w.Tools, w.Log, ctx.Done()})
+		servers = append(servers, w.server(runsAtOnce, checkEvery, map[string]int{queueRuns: 1}))
+	}
+	var deliveries *dispatcher
+	if w.Egress != nil {
+		deliveries = newDispatcher(ctx, w)
+		mux.Handle(typeDeliver, deliveries)
+		servers = append(servers, w.server(pokesAtOnce, checkOften, map[string]int{queueWebhooks: 1}))
+	}
+	if err := start(servers, mux); err != nil {
+		return err
 	}
 	client := asynq.NewClient(w.Redis)
 	defer func() { _ = client.Close() }()
@@ -57,9 +68,55 @@ func (w *Worker) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { relay.Run(ctx) })
 	running.Go(func() { w.upkeep(ctx) })
+	due := &dueRelay{Relay: relay}
+	if w.Tools != nil {
+		running.Go(func() { relay.watch(ctx, queueRuns, due.relayRuns) })
+	}
+	if deliveries != nil {
+		running.Go(func() { relay.watch(ctx, queueWebhooks, due.relayDeliveries) })
+	}
 	<-ctx.Done()
-	server.Shutdown()
+	for _, server := range servers {
+		running.Go(server.Shutdown)
+	}
 	running.Wait()
+	if deliveries != nil {
+		deliveries.drain()
+	}
+	return nil
+}
+
+// How often empty queues are looked at: deliveries are urgent.
+const (
+	checkEvery  = 50 * time.Millisecond
+	checkOften  = 8 * time.Millisecond
+	pokesAtOnce = 10
+)
+
+func (w *Worker) server(concurrency int, every time.Duration, queues map[string]int) *asynq.Server {
+	return asynq.NewServer(w.Redis, asynq.Config{
+		Concurrency:       concurrency,
+		Queues:            queues,
+		TaskCheckInterval: every,
+		ShutdownTimeout:   drainTime,
+		Logger:            asynqLog{w.Log},
+		LogLevel:          asynq.WarnLevel,
+		ErrorHandler: asynq.ErrorHandlerFunc(func(ctx context.Context, t *asynq.Task, err error) {
+			w.Log.ErrorContext(ctx, "a task failed", "type", t.Type(), "error", err)
+		}),
+	})
+}
+
+// start starts task servers, all or none.
+func start(servers []*asynq.Server, mux *asynq.ServeMux) error {
+	for i, server := range servers {
+		if err := server.Start(mux); err != nil {
+			for _, started := range servers[:i] {
+				started.Shutdown()
+			}
+			return fmt.Errorf("start the task servers: %w", err)
+		}
+	}
 	return nil
 }
 
@@ -71,9 +128,11 @@ func (w *Worker) upkeep(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		for name, step := range map[string]func(context.Context) error{
-			"rotate signing keys": func(ctx context.Context) error { return rotateByAge(ctx, w.Store, w.Box) },
-			"forget old links":    w.Store.SweepLinks,
-			"forget old mails":    w.Store.SweepMails,
+			"rotate signing keys":          func(ctx context.Context) error { return rotateByAge(ctx, w.Store, w.Box) },
+			"forget old links":             w.Store.SweepLinks,
+			"forget old mails":             w.Store.SweepMails,
+			"forget old deliveries":        w.forgetDeliveries,
+			"disable failing destinations": w.disableFailing,
 		} {
 			if err := step(ctx); err != nil && ctx.Err() == nil {
 				w.Log.WarnContext(ctx, "upkeep failed; it is tried again", "step", name, "error", err)
