@@ -26,7 +26,7 @@ type APIKey struct {
 // GlobalID is the node id of the key.
 func (k *APIKey) GlobalID() relay.ID { return relay.ID{Type: "ApiKey", Int: k.ID} }
 
-const apiKeyColumns = `k.id, k.client_id, k.customer_id, k.user_id, k.name, k.expires_at, k.revoked_at, k.last_used_at, k.created_at`
+const apiKeyColumns = `k.id, k.client_id, k.customer_id, k.user_id, k.name, k.expires_at, k.revoked_at, k.last_used_at, k.created_at` //nolint:gosec // column names
 
 var (
 	qAPIKey = prepare(`

@@ -3,8 +3,7 @@ package db
 import (
 	"context"
 	"fmt"
-
-	"github.com/lib/pq"
+	"strings"
 )
 
 // Seed is a synthetic tree, for load tests: each company has Fanout children, level by level,
@@ -114,7 +113,7 @@ func (s *Store) copyIn(ctx context.Context, table string, columns []string, fill
 	if _, err := tx.ExecContext(ctx, `SET LOCAL statement_timeout = 0`); err != nil {
 		return translate(ctx, err)
 	}
-	st, err := tx.PrepareContext(ctx, pq.CopyIn(table, columns...))
+	st, err := tx.PrepareContext(ctx, "COPY "+table+" ("+strings.Join(columns, ", ")+") FROM STDIN")
 	if err != nil {
 		return translate(ctx, err)
 	}

@@ -54,6 +54,7 @@ func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
 	return translate(ctx, tx.Commit())
 }
 
+// stmt gives a prepared statement, which lives as long as the store.
 func (s *Store) stmt(ctx context.Context, q query) *sqlx.Stmt {
 	s.executed.Add(1)
 	if s.tx != nil {
@@ -64,12 +65,12 @@ func (s *Store) stmt(ctx context.Context, q query) *sqlx.Stmt {
 
 // get reads one row into dst; ErrNoRows when there is none.
 func (s *Store) get(ctx context.Context, dst any, q query, args ...any) error {
-	return translate(ctx, s.stmt(ctx, q).GetContext(ctx, dst, args...))
+	return translate(ctx, s.stmt(ctx, q).GetContext(ctx, dst, args...)) //nolint:sqlclosecheck // see stmt
 }
 
 // list reads all rows into dst, a pointer to a slice.
 func (s *Store) list(ctx context.Context, dst any, q query, args ...any) error {
-	return translate(ctx, s.stmt(ctx, q).SelectContext(ctx, dst, args...))
+	return translate(ctx, s.stmt(ctx, q).SelectContext(ctx, dst, args...)) //nolint:sqlclosecheck // see stmt
 }
 
 // exec runs a statement and tells how many rows it touched.
@@ -94,7 +95,7 @@ func (s *Store) must(ctx context.Context, q query, args ...any) error {
 // stream reads rows one by one, so that a list of any length needs no memory of its own. The
 // error of each ends it.
 func stream[T any](ctx context.Context, s *Store, each func(*T) error, q query, args ...any) error {
-	rows, err := s.stmt(ctx, q).QueryxContext(ctx, args...)
+	rows, err := s.stmt(ctx, q).QueryxContext(ctx, args...) //nolint:sqlclosecheck // see stmt
 	if err != nil {
 		return translate(ctx, err)
 	}

@@ -54,7 +54,7 @@ func (c *costs) MutateOperationContext(ctx context.Context, oc *graphql.Operatio
 	report := &CostReport{Requested: w.set(oc.Operation.SelectionSet), Limit: c.max, PerMinute: c.perMinute}
 	oc.Stats.SetExtension(costExtension, report)
 	if c.max > 0 && report.Requested > c.max {
-		return gqlerror.Wrap(problem.Bad("the request costs %d, more than the %d that one request may: ask for fewer rows", report.Requested, c.max).With("cost_limit"))
+		return face(ctx, problem.Bad("the request costs %d, more than the %d that one request may: ask for fewer rows", report.Requested, c.max).With("cost_limit"))
 	}
 	p := access.PrincipalOf(ctx)
 	if c.perMinute == 0 || p == nil {
@@ -63,7 +63,7 @@ func (c *costs) MutateOperationContext(ctx context.Context, oc *graphql.Operatio
 	d, err := c.limiter.Allow(ctx, budgetKey(p), report.Requested, c.perMinute)
 	report.Remaining = d.Remaining
 	if err == nil && !d.Allowed {
-		return gqlerror.Wrap(&problem.Error{
+		return face(ctx, &problem.Error{
 			Code: problem.RateLimited, RetryAfter: d.RetryAfter,
 			Detail: "the request costs " + strconv.Itoa(report.Requested) + ", and of the " + strconv.Itoa(c.perMinute) + " a minute " + strconv.Itoa(d.Remaining) + " are left",
 		})

@@ -3,6 +3,7 @@
 package graph
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"github.com/99designs/gqlgen/graphql/handler/transport"
 	"github.com/redis/go-redis/v9"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"canopy/graph/generated"
 	"canopy/internal/problem"
@@ -45,20 +47,35 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 	s := handler.New(schema)
 	door := &endpoint{resolver: r, options: o, server: s}
 	s.AddTransport(door.websocket())
-	s.AddTransport(transport.SSE{KeepAlivePingInterval: keepAlive})
+	s.AddTransport(sse{transport.SSE{KeepAlivePingInterval: keepAlive}})
 	s.AddTransport(httpTransport{})
 	s.SetQueryCache(lru.New[*ast.QueryDocument](cachedQueries))
 	s.SetDisableSuggestion(true)
+	s.SetValidationRulesFn(quietRules)
 	s.SetParserTokenLimit(maxTokens)
 	s.SetErrorPresenter(door.present)
 	s.SetRecoverFunc(door.recovered)
-	s.Use(extension.AutomaticPersistedQuery{Cache: newPersisted(o.Redis, o.Log)})
+	persisted := newPersisted(o.Redis, o.Log)
+	s.Use(extension.AutomaticPersistedQuery{Cache: persisted})
 	s.Use(newGuard())
+	s.Use(persisted)
+	s.Use(freshCaller{r})
 	if o.Introspection {
 		s.Use(extension.Introspection{})
 	}
 	s.Use(&costs{max: o.MaxCost, perMinute: o.CostPerMinute, limiter: r.Limiter})
 	return door
+}
+
+// quietRules are the rules of validation without "Did you mean", which tells of the schema where
+// introspection is off. gqlgen's own switch leaves these out.
+func quietRules() *rules.Rules {
+	set := rules.NewDefaultRules()
+	set.ReplaceRule(rules.KnownArgumentNamesRule.Name, rules.KnownArgumentNamesRuleWithoutSuggestions.RuleFunc)
+	set.ReplaceRule(rules.KnownTypeNamesRule.Name, rules.KnownTypeNamesRuleWithoutSuggestions.RuleFunc)
+	set.ReplaceRule(rules.ScalarLeafsRule.Name, rules.ScalarLeafsRuleWithoutSuggestions.RuleFunc)
+	set.ReplaceRule(rules.ValuesOfCorrectTypeRule.Name, rules.ValuesOfCorrectTypeRuleWithoutSuggestions.RuleFunc)
+	return set
 }
 
 // endpoint admits callers before the request reaches GraphQL.
@@ -73,6 +90,10 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusForbidden, problem.Denied("a cross-site request needs the header GraphQL-Preflight"))
 		return
 	}
+	if r.Header.Get("Upgrade") != "" && !e.originAllowed(r) {
+		refuse(w, r, http.StatusForbidden, problem.Denied("pages of this origin may not open a connection"))
+		return
+	}
 	switch r.Method {
 	case http.MethodGet, http.MethodPost, http.MethodHead:
 	case http.MethodOptions:
@@ -84,13 +105,18 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusMethodNotAllowed, problem.Bad("GraphQL takes GET and POST"))
 		return
 	}
-	ctx, err := e.resolver.Admit(r.Context(), r.Header.Get("Authorization"))
+	authorization := r.Header.Get("Authorization")
+	ctx, err := e.resolver.Admit(r.Context(), authorization)
 	if err != nil {
 		p := problem.From(err)
 		e.logInternal(r.Context(), p)
 		refuse(w, r, p.Status(), p)
 		return
 	}
+	if authorization != "" && r.Header.Get("Upgrade") != "" {
+		ctx = context.WithValue(ctx, socketTokenKey{}, authorization)
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	e.server.ServeHTTP(w, r.WithContext(ctx))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"runtime/debug"
 	"time"
 
@@ -34,12 +35,18 @@ func face(ctx context.Context, p *problem.Error) *gqlerror.Error {
 
 // present gives every error its face. What gqlgen itself says of a document or an argument is safe
 // to show; any other error that is no problem of ours is internal, and only the log has its text.
+// By the time an error gets here gqlgen has wrapped it, so that its type tells nothing: what gqlgen
+// says by itself wraps no cause.
 func (e *endpoint) present(ctx context.Context, err error) *gqlerror.Error {
 	var p *problem.Error
 	var own *gqlerror.Error
 	isOwn := errors.As(err, &own)
 	switch {
 	case errors.As(err, &p):
+	case isOwn && hasFace(own):
+		return own
+	case isOwn && own.Err != nil && !readingArguments(ctx):
+		p = problem.From(own.Err)
 	case isOwn && own.Message == errNotPersisted:
 		p = problem.Bad("%s", own.Message).With(errNotPersisted)
 	case isOwn:
@@ -58,6 +65,19 @@ func (e *endpoint) present(ctx context.Context, err error) *gqlerror.Error {
 	return shown
 }
 
+// hasFace tells an error that face made.
+func hasFace(err *gqlerror.Error) bool {
+	code, _ := err.Extensions["code"].(string)
+	return http.StatusText(problem.New(problem.Code(code), "").Status()) != ""
+}
+
+// readingArguments tells whether gqlgen was still reading the field's arguments: those of a field
+// that has any are nil until then.
+func readingArguments(ctx context.Context) bool {
+	fc := graphql.GetFieldContext(ctx)
+	return fc != nil && fc.Args == nil && fc.Field.Field != nil && fc.Field.Definition != nil && len(fc.Field.Definition.Arguments) > 0
+}
+
 func (e *endpoint) logInternal(ctx context.Context, p *problem.Error) {
 	switch p.Code {
 	case problem.Internal:
@@ -69,5 +89,5 @@ func (e *endpoint) logInternal(ctx context.Context, p *problem.Error) {
 
 // recovered turns a panic into an internal error.
 func (e *endpoint) recovered(ctx context.Context, cause any) error {
-	return fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+	return problem.New(problem.Internal, "internal server error").Because(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 }

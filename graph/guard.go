@@ -21,6 +21,8 @@ const (
 	maxAliases    = 200
 	maxDirectives = 100
 	maxRootFields = 50
+	// maxQuery is in bytes: comments are no tokens, but would be kept with the document.
+	maxQuery = 256 << 10
 	// saturated is where counting stops: a kilobyte of nested fragments can expand to more than
 	// any integer holds.
 	saturated = 1 << 20
@@ -45,6 +47,9 @@ func (g guard) MutateOperationParameters(ctx context.Context, p *graphql.RawPara
 	if _, ok := g.passed.Get(ctx, p.Query); ok {
 		return nil
 	}
+	if len(p.Query) > maxQuery {
+		return face(ctx, problem.Bad("the query is longer than %d bytes", maxQuery))
+	}
 	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: p.Query}, maxTokens)
 	if err != nil {
 		return nil //nolint:nilerr // gqlgen parses it again and tells of the fault itself
@@ -52,7 +57,7 @@ func (g guard) MutateOperationParameters(ctx context.Context, p *graphql.RawPara
 	m := measure{doc: doc, fragments: map[string]*size{}}
 	for _, op := range doc.Operations {
 		if err := m.operation(op); err != nil {
-			return gqlerror.Wrap(err)
+			return face(ctx, err)
 		}
 	}
 	g.passed.Add(ctx, p.Query, struct{}{})
@@ -60,9 +65,10 @@ func (g guard) MutateOperationParameters(ctx context.Context, p *graphql.RawPara
 }
 
 // size is what a selection expands to.
-type size struct{ fields, depth, aliases, directives int }
+type size struct{ roots, fields, depth, aliases, directives int }
 
 func (s *size) add(t size) {
+	s.roots = min(s.roots+t.roots, saturated)
 	s.fields = min(s.fields+t.fields, saturated)
 	s.aliases = min(s.aliases+t.aliases, saturated)
 	s.directives = min(s.directives+t.directives, saturated)
@@ -75,12 +81,11 @@ type measure struct {
 	fragments map[string]*size
 }
 
-func (m *measure) operation(op *ast.OperationDefinition) error {
-	if len(op.SelectionSet) > maxRootFields {
-		return problem.Bad("the operation asks for more than %d fields at its root", maxRootFields)
-	}
+func (m *measure) operation(op *ast.OperationDefinition) *problem.Error {
 	n := m.set(op.SelectionSet)
 	switch {
+	case n.roots > maxRootFields:
+		return problem.Bad("the operation asks for more than %d fields at its root", maxRootFields)
 	case n.depth > maxDepth:
 		return problem.Bad("the operation is nested more than %d levels deep", maxDepth)
 	case n.fields > maxFields:
@@ -113,6 +118,7 @@ func (m *measure) set(set ast.SelectionSet) (total size) {
 
 func (m *measure) field(f *ast.Field) size {
 	n := m.set(f.SelectionSet)
+	n.roots = 1
 	n.depth++
 	n.fields++
 	n.directives += len(f.Directives)

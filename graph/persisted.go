@@ -8,6 +8,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/redis/go-redis/v9"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
 // errNotPersisted is what a client of persisted queries waits for: it sends the whole query then.
@@ -16,6 +17,8 @@ const errNotPersisted = "PersistedQueryNotFound"
 const (
 	persistedFor     = 24 * time.Hour
 	persistedTimeout = 50 * time.Millisecond
+	// maxPersisted is in bytes.
+	maxPersisted = 64 << 10
 )
 
 // persisted keeps queries by their hash: in this process, and in Redis for the others. Without
@@ -28,6 +31,28 @@ type persisted struct {
 
 func newPersisted(client redis.UniversalClient, log *slog.Logger) *persisted {
 	return &persisted{lru.New[string](cachedQueries), client, log}
+}
+
+var (
+	_ graphql.HandlerExtension        = (*persisted)(nil)
+	_ graphql.OperationContextMutator = (*persisted)(nil)
+)
+
+// ExtensionName and Validate make it an extension of gqlgen's server.
+func (*persisted) ExtensionName() string                   { return "KeepPersistedQueries" }
+func (*persisted) Validate(graphql.ExecutableSchema) error { return nil }
+
+// MutateOperationContext keeps a query once it has proved valid. Its hash has been checked.
+func (p *persisted) MutateOperationContext(ctx context.Context, oc *graphql.OperationContext) *gqlerror.Error {
+	given, _ := oc.Extensions["persistedQuery"].(map[string]any)
+	hash, ok := given["sha256Hash"].(string)
+	if !ok || len(oc.RawQuery) > maxPersisted {
+		return nil
+	}
+	if _, known := p.local.Get(ctx, hash); !known {
+		p.keep(ctx, hash, oc.RawQuery)
+	}
+	return nil
 }
 
 // Get finds a query.
@@ -45,8 +70,11 @@ func (p *persisted) Get(ctx context.Context, hash string) (string, bool) {
 	return query, true
 }
 
-// Add keeps a query, whose hash gqlgen has checked.
-func (p *persisted) Add(ctx context.Context, hash, query string) {
+// Add is where gqlgen would keep a query before it is known to be valid. Since that takes no
+// token, anyone could fill the memory with what is none.
+func (p *persisted) Add(context.Context, string, string) {}
+
+func (p *persisted) keep(ctx context.Context, hash, query string) {
 	p.local.Add(ctx, hash, query)
 	if p.redis == nil {
 		return

@@ -26,6 +26,7 @@ func (x root) Customer() generated.CustomerResolver { return resolvers.CustomerE
 func (x root) CustomerRef() generated.CustomerRefResolver {
 	return resolvers.CustomerRefEdges{Resolver: x.r}
 }
+
 func (x root) Permission() generated.PermissionResolver {
 	return resolvers.PermissionEdges{Resolver: x.r}
 }

@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -8,8 +10,10 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/handler/transport"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -25,6 +29,9 @@ const (
 
 // maxBody bounds a request, in bytes.
 const maxBody = 1 << 20
+
+// maxErrors is how many faults of a document an answer tells of.
+const maxErrors = 20
 
 // httpTransport serves queries by GET and everything by POST, as the GraphQL-over-HTTP draft has
 // it.
@@ -104,7 +111,7 @@ func (httpTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Gra
 		return
 	}
 	start := graphql.Now()
-	raw, status, p := params(w, r)
+	raw, status, p := params(r)
 	if p != nil {
 		refuse(w, r, status, p)
 		return
@@ -113,7 +120,7 @@ func (httpTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Gra
 	raw.ReadTime = graphql.TraceTiming{Start: start, End: graphql.Now()}
 	oc, errs := exec.CreateOperationContext(r.Context(), raw)
 	if errs != nil {
-		resp := exec.DispatchError(graphql.WithOperationContext(r.Context(), oc), errs)
+		resp := exec.DispatchError(graphql.WithOperationContext(r.Context(), oc), errs[:min(len(errs), maxErrors)])
 		status := http.StatusBadRequest
 		if media == typeJSON {
 			status = http.StatusOK // as the draft has it for clients of the time before
@@ -132,6 +139,11 @@ func (httpTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Gra
 	}
 	next, ctx := exec.DispatchOperation(r.Context(), oc)
 	resp := next(ctx)
+	if resp == nil { // the client has gone
+		p := problem.From(context.Canceled)
+		refuse(w, r, p.Status(), p)
+		return
+	}
 	write(w, media, refusedStatus(w, resp, http.StatusOK), resp)
 }
 
@@ -163,13 +175,23 @@ type request struct {
 }
 
 // params reads a request; the status goes with the problem.
-func params(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, int, *problem.Error) {
+func params(r *http.Request) (*graphql.RawParams, int, *problem.Error) {
 	var q request
 	if r.Method != http.MethodPost {
 		q = fromQuery(r)
-	} else if status, p := q.fromBody(w, r); p != nil {
-		return nil, status, p
+	} else {
+		body, status, p := readBody(r)
+		if p != nil {
+			return nil, status, p
+		}
+		if p := q.decode(body); p != nil {
+			return nil, http.StatusBadRequest, p
+		}
 	}
+	return q.params()
+}
+
+func (q *request) params() (*graphql.RawParams, int, *problem.Error) {
 	raw := &graphql.RawParams{}
 	var err1, err2 error
 	raw.Variables, err1 = object(q.Variables)
@@ -179,6 +201,9 @@ func params(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, int, *p
 	}
 	if q.Query != nil {
 		raw.Query = *q.Query
+	}
+	if !utf8.ValidString(raw.Query) {
+		return nil, http.StatusBadRequest, problem.Bad("query is not valid UTF-8")
 	}
 	if raw.Query == "" && raw.Extensions["persistedQuery"] == nil {
 		return nil, http.StatusBadRequest, problem.Bad("query is required")
@@ -203,25 +228,52 @@ func fromQuery(r *http.Request) request {
 	return q
 }
 
-func (q *request) fromBody(w http.ResponseWriter, r *http.Request) (int, *problem.Error) {
+// readBody reads the body of a POST; the status goes with the problem.
+func readBody(r *http.Request) ([]byte, int, *problem.Error) {
 	if !isJSON(r) {
-		return http.StatusUnsupportedMediaType, problem.Bad("the Content-Type must be application/json in UTF-8")
+		return nil, http.StatusUnsupportedMediaType, problem.Bad("the Content-Type must be application/json in UTF-8")
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			return http.StatusRequestEntityTooLarge, problem.New(problem.PayloadTooLarge, "%s: the request is larger than %d bytes", strictjson.OpenMember(body), maxBody)
+			return nil, http.StatusRequestEntityTooLarge, problem.New(problem.PayloadTooLarge, "%s: the request is larger than %d bytes", strictjson.OpenMember(body), maxBody)
 		}
-		return http.StatusBadRequest, problem.Bad("the request could not be read")
+		return nil, http.StatusBadRequest, problem.Bad("the request could not be read")
 	}
+	return body, 0, nil
+}
+
+func (q *request) decode(body []byte) *problem.Error {
 	if fault := strictjson.Check(body); fault != nil {
-		return http.StatusBadRequest, problem.Invalid(problem.Fault(*fault))
+		return problem.Invalid(problem.Fault(*fault))
 	}
 	if err := json.Unmarshal(body, q); err != nil {
-		return http.StatusBadRequest, problem.Bad("the body must be an object with query, operationName, variables and extensions")
+		return problem.Bad("the body must be an object with query, operationName, variables and extensions")
 	}
-	return 0, nil
+	return nil
+}
+
+// sse is gqlgen's transport of server-sent events behind the checks of the other requests: by
+// itself it reads a body of any size, and logs it when it is not JSON.
+type sse struct{ transport.SSE }
+
+// Do streams the answer to one request.
+func (s sse) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
+	var q request
+	body, status, p := readBody(r)
+	if p == nil {
+		status, p = http.StatusBadRequest, q.decode(body)
+	}
+	if p == nil {
+		_, status, p = q.params()
+	}
+	if p != nil {
+		refuse(w, r, status, p)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	s.SSE.Do(w, r, exec)
 }
 
 // object reads a JSON object, keeping numbers as they are written.
@@ -237,4 +289,3 @@ func object(raw json.RawMessage) (map[string]any, error) {
 	d.UseNumber()
 	return m, d.Decode(&m)
 }
-

@@ -6,12 +6,16 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/handler/transport"
 	"github.com/gorilla/websocket"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"canopy/internal/access"
 	"canopy/internal/problem"
+	"canopy/resolvers"
 )
 
 // websocket serves graphql-transport-ws. The token comes in connection_init or in the header,
@@ -28,7 +32,7 @@ func (e *endpoint) websocket() transport.Websocket {
 				if err != nil {
 					return ctx, nil, face(ctx, problem.From(err))
 				}
-				ctx = admitted
+				ctx = context.WithValue(admitted, socketTokenKey{}, authorization)
 			}
 			if p := access.PrincipalOf(ctx); p != nil {
 				return ctx, nil, nil
@@ -36,6 +40,36 @@ func (e *endpoint) websocket() transport.Websocket {
 			return ctx, nil, face(ctx, problem.Unauthorized(`a bearer token is needed in connection_init: {"authorization": "Bearer …"}`))
 		},
 	}
+}
+
+// socketTokenKey is where the token of a connection is in the context of its operations.
+type socketTokenKey struct{}
+
+// freshCaller looks the caller up again for each operation of a WebSocket, which may live longer
+// than its token, its API key and the rights that it began with.
+type freshCaller struct{ resolver *resolvers.Resolver }
+
+var (
+	_ graphql.HandlerExtension     = freshCaller{}
+	_ graphql.OperationInterceptor = freshCaller{}
+)
+
+func (freshCaller) ExtensionName() string                   { return "FreshCaller" }
+func (freshCaller) Validate(graphql.ExecutableSchema) error { return nil }
+
+// InterceptOperation refuses the operation when the caller's token no longer works.
+func (f freshCaller) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+	var err error
+	if authorization, ok := ctx.Value(socketTokenKey{}).(string); ok {
+		ctx, err = f.resolver.Admit(ctx, authorization)
+	}
+	if p := access.PrincipalOf(ctx); err == nil && p != nil && !time.Now().Before(p.Expires) {
+		err = problem.Unauthorized("the access token has expired").With("invalid_token")
+	}
+	if err != nil {
+		return graphql.OneShot(&graphql.Response{Errors: gqlerror.List{face(ctx, problem.From(err))}})
+	}
+	return next(ctx)
 }
 
 // tokenOf reads the token of connection_init, under the names that clients use.

@@ -118,7 +118,8 @@ type userPermission struct {
 func userPermissionOf(p *db.Permission, r *db.Role, a *db.Account, app application, reg *db.Region) userPermission {
 	return userPermission{
 		p.ID, utc(p.LastAccess), p.Disabled, p.CreatedAt.UTC(), createdBy(p.CreatorID, p.CreatorEmail), roleOf(r),
-		permissionAccount{a.ID, a.Name, a.CustomerID, a.Disabled}, p.InstanceActive, app, regionOf(reg),
+		permissionAccount{a.ID, a.Name, a.CustomerID, a.Disabled},
+		p.InstanceActive, app, regionOf(reg),
 	}
 }
 

@@ -49,8 +49,10 @@ func newLab(ctx context.Context, o options) (l *lab, err error) {
 		return nil, err
 	}
 	log := slog.New(slog.DiscardHandler)
-	if l.postgres, err = devstack.StartPostgres(ctx, devstack.PostgresOptions{Dir: l.dir + "/pg", Durable: true, Log: log,
-		Settings: map[string]string{"shared_buffers": "512MB", "max_wal_size": "8GB", "synchronous_commit": "off"}}); err != nil {
+	if l.postgres, err = devstack.StartPostgres(ctx, devstack.PostgresOptions{
+		Dir: l.dir + "/pg", Durable: true, Log: log,
+		Settings: map[string]string{"shared_buffers": "512MB", "max_wal_size": "8GB", "synchronous_commit": "off"},
+	}); err != nil {
 		return l, err
 	}
 	if l.redis, err = devstack.StartRedis(ctx, devstack.RedisOptions{Dir: l.dir + "/redis", Log: log}); err != nil {

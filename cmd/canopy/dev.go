@@ -200,8 +200,15 @@ func (d *dev) tell(i *devFile) {
 	w := tabwriter.NewWriter(d.m.Stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintf(w, "\nCanopy is ready. Ctrl-C stops it; the data stays in %s.\n\n", d.dir)
 	for _, line := range [][2]string{
-		{"REST", i.URL}, {"GraphQL", i.GraphqlURL}, {"Console", i.ConsoleURL}, {"Docs", i.DocsURL}, {"Queues", i.MonitorURL},
-		{"Client id", i.ClientID}, {"Client secret", i.ClientSecret}, {"Admin", i.AdminEmail}, {"Password", i.AdminPassword},
+		{"REST", i.URL},
+		{"GraphQL", i.GraphqlURL},
+		{"Console", i.ConsoleURL},
+		{"Docs", i.DocsURL},
+		{"Queues", i.MonitorURL},
+		{"Client id", i.ClientID},
+		{"Client secret", i.ClientSecret},
+		{"Admin", i.AdminEmail},
+		{"Password", i.AdminPassword},
 	} {
 		_, _ = fmt.Fprintf(w, "  %s\t%s\n", line[0], line[1])
 	}

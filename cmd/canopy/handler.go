@@ -8,6 +8,7 @@ import (
 
 	"github.com/hibiken/asynqmon"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"canopy/graph"
@@ -19,7 +20,7 @@ import (
 // handler is everything that the platform serves, on one listener.
 func (p *platform) handler(open bool) (http.Handler, error) {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(prometheus.NewGoCollector(), prometheus.NewProcessCollector(prometheus.ProcessCollectorOpts{}),
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "canopy_sql_statements_total", Help: "SQL statements that were run.",
 		}, func() float64 { return float64(p.store.Executed()) }))
@@ -36,7 +37,7 @@ func (p *platform) handler(open bool) (http.Handler, error) {
 	mux.Handle("/", door)
 	mux.Handle("/graphql", gql)
 	mux.HandleFunc("GET /schema.graphql", graph.ServeSchema)
-	pages.Register(mux, pages.Options{})
+	pages.Register(mux, pages.Options{Version: version, Monitoring: p.queue != nil})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok", nil) })
 	mux.HandleFunc("GET /readyz", p.ready)
 	guard := web.BasicAuth{User: p.cfg.MonitorUser, Password: p.cfg.MonitorPassword, Open: open && p.cfg.MonitorUser == ""}
@@ -45,8 +46,8 @@ func (p *platform) handler(open bool) (http.Handler, error) {
 		mux.Handle("/monitoring/", guard.Guard(asynqmon.New(asynqmon.Options{RootPath: "/monitoring", RedisConnOpt: p.queue})))
 		mux.Handle("GET /monitoring", http.RedirectHandler("/monitoring/", http.StatusSeeOther))
 	}
-	return web.Chain(web.Routed(mux), web.Identify(p.cfg.TrustedProxies), web.AccessLog(p.log, "/healthz", "/readyz", "/metrics"),
-		measure, web.CORS(p.cfg.CORSOrigins), web.Recover(p.log, rest.Failed)), nil
+	return web.Chain(web.Routed(mux), web.Identify(p.cfg.TrustedProxies), measure,
+		web.AccessLog(p.log, "/healthz", "/readyz", "/metrics"), web.Recover(p.log, rest.Failed), web.CORS(p.cfg.CORSOrigins)), nil
 }
 
 // readyTimeout bounds what readiness asks of each part.

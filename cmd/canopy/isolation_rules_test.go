@@ -96,6 +96,14 @@ func (r rule) but(c class, whom ...who) rule {
 	return r
 }
 
+// there gives a rule with another answer for some callers, for an object that is there.
+func (r rule) there(c class, whom ...who) rule {
+	for _, as := range whom {
+		r.present[as] = c
+	}
+	return r
+}
+
 func (r rule) wants(as who, absent bool) class {
 	if absent {
 		return r.absent[as]

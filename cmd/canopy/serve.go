@@ -53,7 +53,11 @@ func (m *Main) server(ctx context.Context) (*platform, error) {
 		return nil, err
 	}
 	m.tune()
-	return openPlatform(ctx, cfg, m.logger())
+	log := m.logger()
+	for _, w := range cfg.Warnings() {
+		log.WarnContext(ctx, w)
+	}
+	return openPlatform(ctx, cfg, log)
 }
 
 func (p *platform) listen(ctx context.Context) (net.Listener, error) {

@@ -219,6 +219,13 @@ func (a *ask) freshPermission() int64 {
 	return a.or(func() int64 { return a.staff(a.freshMail(), resolvers.MemberRole) })
 }
 
+// ownPermission gives a member of the caller's own company a permission there.
+func (a *ask) ownPermission() int64 {
+	made, err := a.m.CreateUser(a.ctx, resolvers.CreateUserInput{CustomerID: id(a.home()), Email: a.unique() + "@own.example"})
+	a.ok(err)
+	return a.grant(a.home(), made.User.ID, resolvers.MemberRole)
+}
+
 func (a *ask) freshRole() int64 {
 	return a.or(func() int64 {
 		made, err := a.m.CreateRole(a.ctx, resolvers.CreateRoleInput{ApplicationID: relay.ID{Int: 1}, CustomerID: id(a.target), Name: a.unique()})

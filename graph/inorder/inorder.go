@@ -18,8 +18,12 @@ func MarshalSlice(ctx context.Context, length int, element func(ctx context.Cont
 		}
 	}()
 	list = make(graphql.Array, length)
+	// All of them live as long as the list: one piece of memory each, not one for each element.
+	fields, indices := make([]graphql.FieldContext, length), make([]int, length)
 	for i := range list {
-		current = graphql.WithFieldContext(ctx, &graphql.FieldContext{Index: &i})
+		indices[i] = i
+		fields[i].Index = &indices[i]
+		current = graphql.WithFieldContext(ctx, &fields[i])
 		list[i] = element(current, i)
 	}
 	return list

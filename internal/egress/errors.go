@@ -52,10 +52,10 @@ func (e *Error) Is(target error) bool {
 }
 
 // Blocked tells that the destination is forbidden, for packages that don't import this one.
-func (e *Error) Blocked() bool { return e.Kind == ErrBlocked }
+func (e *Error) Blocked() bool { return errors.Is(e.Kind, ErrBlocked) }
 
 // Timeout tells that the attempt's time ran out; it is the method of net.Error.
-func (e *Error) Timeout() bool { return e.Kind == ErrTimeout }
+func (e *Error) Timeout() bool { return errors.Is(e.Kind, ErrTimeout) }
 
 func blocked(message string, cause error) *Error {
 	return &Error{Kind: ErrBlocked, Message: message, Cause: cause}

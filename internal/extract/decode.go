@@ -52,7 +52,7 @@ func decode(data []byte) (string, error) {
 }
 
 // view is the bytes as a string, without a copy.
-func view(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) }
+func view(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) } //nolint:gosec // data is not written to while the string lives
 
 func decodeWith(enc encoding.Encoding, data []byte) (string, error) {
 	out, err := enc.NewDecoder().Bytes(data)

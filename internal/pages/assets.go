@@ -11,7 +11,7 @@ import (
 // A name of an asset has the hash of its content in it, so that browsers may keep it for ever.
 const immutable = "public, max-age=31536000, immutable"
 
-// assets are the files of site/ and vendor/ that the pages load.
+// assets are the files of site/ and thirdparty/ that the pages load.
 type assets struct {
 	files     map[string]*file  // by the name in the address, with the hash
 	addresses map[string]string // by the name in the source
@@ -24,10 +24,10 @@ func loadAssets() *assets {
 			a.add(newFile(name, content, immutable))
 		}
 	})
-	each(vendor, func(name string, content []byte) {
+	each(thirdparty, func(name string, content []byte) {
 		f, err := newCompressedFile(strings.TrimSuffix(name, ".gz"), content, immutable)
 		if err != nil {
-			panic(fmt.Sprintf("pages: vendor/%s: %v", name, err))
+			panic(fmt.Sprintf("pages: thirdparty/%s: %v", name, err))
 		}
 		a.add(f)
 	})

@@ -1,6 +1,6 @@
 // Package pages serves the pages that live in the binary: the landing page, account set-up,
 // GraphiQL and the REST reference. They load nothing from anywhere else, and work where there is
-// no internet. The sources are in site/; vendor/ holds third-party files, which build/ makes.
+// no internet. The sources are in site/; thirdparty/ holds third-party files, which build/ makes.
 package pages
 
 import (
@@ -16,8 +16,8 @@ import (
 //go:embed site
 var site embed.FS
 
-//go:embed vendor
-var vendor embed.FS
+//go:embed thirdparty
+var thirdparty embed.FS
 
 // Options say what the pages tell of the server.
 type Options struct {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-"github.com/chromedp/cdproto/runtime"
 )
 
 func testdata(t *testing.T, name string) string {
@@ -105,13 +104,6 @@ func TestGraphiQLInBrowser(t *testing.T) {
 	b.shoot(t, "graphiql")
 
 	b.run(t, query("subscription { ticks }"))
-	time.Sleep(2*time.Second)
-	b.shoot(t, "dbg")
-	var v string
-	b.run(t, chromedp.Evaluate(shown, &v))
-	t.Log(v, b.requests[len(b.requests)-3:])
-	b.run(t, chromedp.Evaluate(`(async()=>{const out=[];for await (const x of subscribe({query:'subscription { ticks }'},{})){ out.push(x); return JSON.stringify(out)} return 'none'})()`, &v, func(p *runtime.EvaluateParams) *runtime.EvaluateParams{return p.WithAwaitPromise(true)}))
-	t.Log(v)
 	b.waitFor(t, shown+`.includes('4711')`)
 	b.run(t, chromedp.Click(".graphiql-execute-button"))
 	select {

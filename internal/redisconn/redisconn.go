@@ -48,11 +48,17 @@ func Client(raw string) (redis.UniversalClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, ok := o.MakeRedisClient().(redis.UniversalClient)
-	if !ok {
-		return nil, fmt.Errorf("%w: the task queue made a client of another kind", ErrURL)
+	// By default the client pays no heed to the deadlines of contexts, and a Redis that hangs would
+	// hold its callers for seconds.
+	switch client := o.MakeRedisClient().(type) {
+	case *redis.Client:
+		client.Options().ContextTimeoutEnabled = true
+		return client, nil
+	case *redis.ClusterClient:
+		client.Options().ContextTimeoutEnabled = true
+		return client, nil
 	}
-	return client, nil
+	return nil, fmt.Errorf("%w: the task queue made a client of another kind", ErrURL)
 }
 
 func (a *address) tls() *tls.Config {

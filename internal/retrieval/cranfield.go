@@ -53,7 +53,7 @@ func readFile[T any](dir fs.FS, name string, parse func(io.Reader) (T, error)) (
 	if err != nil {
 		return none, fmt.Errorf("retrieval: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	v, err := parse(f)
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", name, err)

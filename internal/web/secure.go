@@ -22,8 +22,12 @@ func (p Policy) String() string {
 		name    string
 		sources []string
 	}{
-		{"script-src", p.Script}, {"style-src", p.Style}, {"img-src", p.Image},
-		{"font-src", p.Font}, {"connect-src", p.Connect}, {"worker-src", p.Worker},
+		{"script-src", p.Script},
+		{"style-src", p.Style},
+		{"img-src", p.Image},
+		{"font-src", p.Font},
+		{"connect-src", p.Connect},
+		{"worker-src", p.Worker},
 	} {
 		b.WriteString("; " + d.name + " 'self'")
 		for _, s := range d.sources {

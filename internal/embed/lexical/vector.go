@@ -158,7 +158,7 @@ func (v Vector) AppendBinary(b []byte) ([]byte, error) {
 		before = c.Bucket
 		switch {
 		case c.Words == 1 && c.Pairs == 0:
-			b = binary.AppendUvarint(b, distance|oneWord)
+			b = binary.AppendUvarint(b, distance|oneWord) //nolint:staticcheck // oneWord is the kind 0, written out
 		case c.Words == 0 && c.Pairs == 1:
 			b = binary.AppendUvarint(b, distance|onePair)
 		default:

@@ -206,7 +206,7 @@ func (c *Client) once(ctx context.Context, path string, body []byte, answer any,
 	if err != nil {
 		return fmt.Errorf("the model server cannot be reached: %w", err)
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
 		return c.statusError(response)
 	}

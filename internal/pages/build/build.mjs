@@ -1,4 +1,4 @@
-// Makes ../vendor: the third-party files of the pages, each compressed, and their licences.
+// Makes ../thirdparty: the third-party files of the pages, each compressed, and their licences.
 // Run it after a change of versions in package.json: npm ci && npm run build
 import { build } from 'esbuild';
 import { existsSync, readFileSync, readdirSync, rmSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const modules = join(here, 'node_modules');
-const vendor = join(here, '..', 'vendor');
+const thirdparty = join(here, '..', 'thirdparty');
 
 const result = await build({
   absWorkingDir: here,
@@ -24,8 +24,8 @@ const result = await build({
   metafile: true,
 });
 
-rmSync(vendor, { recursive: true, force: true });
-mkdirSync(vendor, { recursive: true });
+rmSync(thirdparty, { recursive: true, force: true });
+mkdirSync(thirdparty, { recursive: true });
 for (const file of result.outputFiles) {
   const name = file.path.split(sep).pop();
   put(name, name.endsWith('.css') ? withoutFonts(file.text) : file.text);
@@ -36,7 +36,7 @@ put('swagger-ui.css', withoutSourceMap(readFileSync(join(swagger, 'swagger-ui.cs
 put('LICENSES.txt', licences());
 
 function put(name, text) {
-  writeFileSync(join(vendor, `${name}.gz`), gzipSync(text, { level: 9 }));
+  writeFileSync(join(thirdparty, `${name}.gz`), gzipSync(text, { level: 9 }));
   console.log(name, text.length);
 }
 

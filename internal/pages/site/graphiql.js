@@ -1,6 +1,6 @@
 'use strict';
 
-const { GraphiQL, createElement, createRoot, getOperationAST, useState } = window.GraphiQLBundle;
+const { GraphiQL, createElement, createRoot, getOperationAST, parse, useState } = window.GraphiQLBundle;
 
 const welcome = `# Sign in (top right), then run this query: Ctrl-Enter.
 # Ctrl-Space completes names; the book on the left documents the whole schema.
@@ -34,11 +34,41 @@ function withAuthorization(text, authorization) {
   return Object.keys(headers).length ? JSON.stringify(headers, null, 2) : '';
 }
 
+// What GraphiQL remembers between visits, but for headers: its history would keep the tokens too.
+const storage = {
+  get length() {
+    return localStorage.length;
+  },
+  getItem: (key) => localStorage.getItem(key),
+  removeItem: (key) => localStorage.removeItem(key),
+  clear: () => localStorage.clear(),
+  setItem(key, value) {
+    if (!key.endsWith(':headers')) {
+      localStorage.setItem(key, withoutHeaders(value));
+    }
+  },
+};
+
+function withoutHeaders(text) {
+  try {
+    return JSON.stringify(JSON.parse(text, (key, value) => (key === 'headers' ? '' : value)));
+  } catch {
+    return text; // not JSON: a query, a theme, a width
+  }
+}
+
 // Sends one operation: a subscription as an event stream, everything else as plain JSON.
 function fetcher(params, options = {}) {
-  const operation = options.documentAST && getOperationAST(options.documentAST, params.operationName || undefined);
-  const send = operation && operation.operation === 'subscription' ? subscribe : request;
+  const send = kindOf(params) === 'subscription' ? subscribe : request;
   return send(params, options.headers || {});
+}
+
+function kindOf({ query, operationName }) {
+  try {
+    return getOperationAST(parse(query), operationName || undefined)?.operation;
+  } catch {
+    return ''; // not GraphQL: the server says where the fault is
+  }
 }
 
 function post(params, headers, accept, signal) {
@@ -142,6 +172,7 @@ function App() {
   return createElement(GraphiQL, {
     fetcher,
     headers,
+    storage,
     onEditHeaders: setHeaders,
     defaultQuery: welcome,
     defaultEditorToolsVisibility: 'headers',

@@ -1,0 +1,141 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/validator"
+
+	"canopy/graph/generated"
+	"canopy/internal/limit"
+	"canopy/resolvers"
+)
+
+func costOf(t testing.TB, document string, variables map[string]any) int {
+	t.Helper()
+	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
+	doc, errs := gqlparser.LoadQuery(schema, document)
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	values, err := validator.VariableValues(schema, doc.Operations[0], variables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := costWalk{variables: values, fragments: map[string]int{}}
+	return w.set(doc.Operations[0].SelectionSet)
+}
+
+func TestCost(t *testing.T) {
+	const byVariable = `query ($n: Int = 3) { customer { children(first: $n) { nodes { name } } } }`
+	for _, c := range []struct {
+		name, document string
+		variables      map[string]any
+		want           int
+	}{
+		{"scalars are free", `{ __typename }`, nil, 0},
+		{"introspection is free", `{ __schema { types { fields { name } } } }`, nil, 0},
+		{"an object", `{ customer { name level } }`, nil, 1},
+		{"objects in objects", `{ customer { region { name } parent { customer { name } } } }`, nil, 4},
+		{"rows", `{ customer { children(first: 10) { nodes { name } } } }`, nil, 1 + 1 + 10},
+		{"rows with their cursors", `{ customer { children(first: 10) { pageInfo { hasNextPage } edges { cursor node { name } } } } }`, nil, 1 + 1 + 10},
+		{"rows without first", `{ customer { children { nodes { name } } } }`, nil, 1 + 1 + 50},
+		{"first is null", `{ customer { children(first: null) { nodes { name } } } }`, nil, 1 + 1 + 50},
+		{"more than a page has", `{ customer { children(first: 5000) { nodes { name } } } }`, nil, 1 + 1 + 200},
+		{"less than nothing", `{ customer { children(first: -5) { nodes { name } } } }`, nil, 1 + 1},
+		{"a variable", byVariable, map[string]any{"n": 7}, 1 + 1 + 7},
+		{"a variable's default", byVariable, nil, 1 + 1 + 3},
+		{"a variable that is null", byVariable, map[string]any{"n": nil}, 1 + 1 + 50},
+		{"objects of rows", `{ customer { children(first: 10) { nodes { region { name } } } } }`, nil, 1 + 1 + 10*2},
+		{"rows of rows", `{ customer { children(first: 10) { nodes { users(first: 5) { nodes { name } } } } } }`, nil, 1 + 1 + 10*(1+1+5)},
+		{"a fragment twice", `{ a: customer { ...f } b: customer { ...f } } fragment f on Customer { region { name } }`, nil, 4},
+		{"a fragment of a connection", `{ customer { children(first: 4) { ...f } } } fragment f on CustomerConnection { nodes { name } }`, nil, 1 + 1 + 4},
+		{"an inline fragment", `{ node(id: "x") { ... on Customer { region { name } } } }`, nil, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := costOf(t, c.document, c.variables); got != c.want {
+				t.Errorf("cost %d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+func TestCostSaturates(t *testing.T) {
+	deep := `{ customer { ` + strings.Repeat("children(first: 200) { nodes { ", 30) + "name" + strings.Repeat(" } }", 30) + ` } }`
+	if got := costOf(t, deep, nil); got < 1<<30 || got > maxCounted {
+		t.Errorf("200³⁰ rows cost %d", got)
+	}
+	start := time.Now()
+	if got := costOf(t, `{ customer { ...f0 } } `+wide(40), nil); got < 1<<30 || got > maxCounted {
+		t.Errorf("2⁴⁰ objects cost %d", got)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+// wide doubles the objects with each fragment, through another edge so that validation stays quick.
+func wide(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "fragment f%d on Customer { parent { customer { ...f%d } } ancestors { customer { ...f%d } } } ", i, i+1, i+1)
+	}
+	fmt.Fprintf(&b, "fragment f%d on Customer { region { name } }", n)
+	return b.String()
+}
+
+// refusedRows costs 1 + 1 + 200 and asks for what no row is read for: the cursor is not one.
+const refusedRows = `{ customer(id: "no id") { children(first: 200) { nodes { name } } } }`
+
+func TestCostLimit(t *testing.T) {
+	d := newTestDoor(t, func(_ *resolvers.Resolver, o *Options) { o.MaxCost = 202 }).as(owner(time.Minute))
+	a := d.query(t, refusedRows, nil)
+	if c := a.Extensions.Cost; c == nil || c.Requested != 202 || c.Limit != 202 {
+		t.Errorf("at the limit: %s", a.Raw)
+	}
+	a = d.query(t, strings.Replace(refusedRows, "name", "region { name }", 1), nil)
+	if a.code() != "BAD_REQUEST" || !strings.Contains(a.message(), "402") || !strings.Contains(a.message(), "202") {
+		t.Errorf("over the limit: %s", a.Raw)
+	}
+	off := newTestDoor(t, func(_ *resolvers.Resolver, o *Options) { o.MaxCost = 0 }).as(owner(time.Minute))
+	if a := off.query(t, refusedRows, nil); strings.Contains(a.message(), "cost") {
+		t.Errorf("without a limit: %s", a.Raw)
+	}
+}
+
+func TestCostPerMinute(t *testing.T) {
+	server := miniredis.RunT(t)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	t.Cleanup(func() { _ = client.Close() })
+	d := newTestDoor(t, func(r *resolvers.Resolver, o *Options) {
+		r.Limiter, o.Redis, o.CostPerMinute = limit.New(client), client, 500
+	})
+	// Three tries within one minute of the clock: the budget is counted by it.
+	if left := time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)); left < 2*time.Second {
+		time.Sleep(left)
+	}
+	mine := d.as(owner(time.Minute))
+	for _, remaining := range []int{298, 96} {
+		if a := mine.query(t, refusedRows, nil); a.Extensions.Cost == nil || a.Extensions.Cost.Remaining != remaining || a.Extensions.Cost.PerMinute != 500 {
+			t.Fatalf("want %d left: %s", remaining, a.Raw)
+		}
+	}
+	a := mine.query(t, refusedRows, nil)
+	if a.Status != 429 || a.code() != "RATE_LIMITED" || a.Header.Get("Retry-After") == "" {
+		t.Errorf("past the budget: %d %s", a.Status, a.Raw)
+	}
+	person := owner(time.Minute)
+	person.KeyID = 0
+	if a := d.as(person).query(t, refusedRows, nil); a.Status != 200 {
+		t.Errorf("a login has a budget of its own: %d %s", a.Status, a.Raw)
+	}
+	server.Close()
+	if a := mine.query(t, refusedRows, nil); a.Status != 200 {
+		t.Errorf("without Redis the budget is open: %d %s", a.Status, a.Raw)
+	}
+}

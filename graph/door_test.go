@@ -1,0 +1,150 @@
+package graph
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"canopy/internal/access"
+	"canopy/internal/bus"
+	"canopy/internal/limit"
+	"canopy/internal/token"
+	"canopy/resolvers"
+)
+
+// testDoor is the endpoint without a database behind it: the fields that read one panic, and
+// whatever comes before them is real.
+type testDoor struct {
+	http.Handler
+	log *logBuffer
+}
+
+// logBuffer is a log that requests write at the same time.
+type logBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func newTestDoor(t testing.TB, change func(*resolvers.Resolver, *Options)) *testDoor {
+	t.Helper()
+	d := &testDoor{log: &logBuffer{}}
+	log := slog.New(slog.NewTextHandler(d.log, nil))
+	own := &url.URL{Scheme: "https", Host: "canopy.example"}
+	messages := bus.New(nil, log)
+	t.Cleanup(messages.Close)
+	r := &resolvers.Resolver{
+		Verifier: token.NewVerifier(own.String(), &token.KeyRing{}, nil), Limiter: limit.New(nil),
+		Bus: messages, PublicURL: own, Log: log,
+	}
+	o := Options{Introspection: true, MaxCost: 50_000, CostPerMinute: 600_000, PublicURL: own, Log: log}
+	if change != nil {
+		change(r, &o)
+	}
+	d.Handler = New(r, o)
+	return d
+}
+
+// owner is a caller with every right in the tenant application, for as long as given.
+func owner(life time.Duration) *access.Principal {
+	p := &access.Principal{UserID: 7, Email: "ada@example.com", CustomerID: 1, Lineage: access.Lineage{1}, KeyID: 9, Expires: time.Now().Add(life)}
+	p.Serves[access.Tenant] = true
+	p.Grants[access.Tenant] = &access.Grant{PermissionID: 3, AccountID: 4, RoleName: "Owner", Owner: true, Features: access.AllFeatures}
+	return p
+}
+
+// as serves every request for a caller who has been admitted.
+func (d *testDoor) as(p *access.Principal) *testDoor {
+	next := d.Handler
+	return &testDoor{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(access.WithPrincipal(r.Context(), p)))
+	}), d.log}
+}
+
+// answer is a response as a client reads it.
+type answer struct {
+	Status     int             `json:"-"`
+	Header     http.Header     `json:"-"`
+	Raw        string          `json:"-"`
+	Data       json.RawMessage `json:"data"`
+	Errors     gqlerror.List   `json:"errors"`
+	Extensions struct {
+		Cost *CostReport `json:"cost"`
+	} `json:"extensions"`
+}
+
+// code is that of the first error; empty when there is none.
+func (a *answer) code() string {
+	if len(a.Errors) == 0 {
+		return ""
+	}
+	return codeOf(a.Errors[0].Extensions)
+}
+
+func codeOf(extensions map[string]any) string {
+	code, _ := extensions["code"].(string)
+	return code
+}
+
+func (a *answer) message() string {
+	if len(a.Errors) == 0 {
+		return ""
+	}
+	return a.Errors[0].Message
+}
+
+func (d *testDoor) do(t testing.TB, r *http.Request) *answer {
+	t.Helper()
+	w := httptest.NewRecorder()
+	d.ServeHTTP(w, r)
+	a := &answer{Status: w.Code, Header: w.Header(), Raw: w.Body.String()}
+	if strings.Contains(w.Header().Get("Content-Type"), "json") {
+		if err := json.Unmarshal(w.Body.Bytes(), a); err != nil {
+			t.Fatalf("status %d with %q: %v", w.Code, a.Raw, err)
+		}
+	}
+	return a
+}
+
+func post(ctx context.Context, body io.Reader) *http.Request {
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/graphql", body)
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
+// query posts a document with its variables.
+func (d *testDoor) query(t testing.TB, document string, variables map[string]any) *answer {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"query": document, "variables": variables})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.do(t, post(t.Context(), bytes.NewReader(body)))
+}
+
+func toText(v any) string {
+	raw, _ := json.Marshal(v)
+	return string(raw)
+}

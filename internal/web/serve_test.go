@@ -1,0 +1,195 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"canopy/internal/web"
+)
+
+// running is a server that Serve runs, and the way to stop it.
+type running struct {
+	address string
+	stop    context.CancelFunc
+	done    chan error
+}
+
+func serve(t *testing.T, h http.Handler, drain time.Duration) *running {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s := &running{ln.Addr().String(), stop, make(chan error, 1)}
+	go func() {
+		s.done <- web.Serve(ctx, ln, h, web.ServeOptions{Drain: drain, Log: slog.New(slog.DiscardHandler)})
+	}()
+	t.Cleanup(stop)
+	return s
+}
+
+// send begins a request on a connection of its own.
+func (s *running) send(t *testing.T, headers string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n"+headers+"\r\n")
+	return conn
+}
+
+func (s *running) refusesSoon(t *testing.T) {
+	t.Helper()
+	for range 10_000 {
+		conn, err := net.Dial("tcp", s.address)
+		if err != nil {
+			return
+		}
+		_ = conn.Close()
+	}
+	t.Error("new connections are still taken")
+}
+
+func TestServeFinishesRequests(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	started, finish := make(chan struct{}), make(chan struct{})
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		started <- struct{}{}
+		<-finish
+		if r.Context().Err() != nil {
+			t.Errorf("the context of a request in flight is done: %v", context.Cause(r.Context()))
+		}
+		_, _ = io.WriteString(w, "whole")
+	}), time.Minute)
+	conn := s.send(t, "")
+	<-started
+	s.stop()
+	s.refusesSoon(t)
+	close(finish)
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, err := io.ReadAll(res.Body); err != nil || string(body) != "whole" {
+		t.Errorf("the answer is %q, %v", body, err)
+	}
+	if err := <-s.done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestServeTellsStreams(t *testing.T) {
+	for name, headers := range map[string]string{
+		"an event stream": "Accept: text/event-stream\r\n",
+		"a WebSocket":     "Connection: upgrade\r\nUpgrade: websocket\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			started := make(chan struct{})
+			s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Upgrade") == "" {
+					close(started)
+					<-r.Context().Done()
+					_, _ = io.WriteString(w, context.Cause(r.Context()).Error())
+					return
+				}
+				conn, _, err := http.NewResponseController(w).Hijack()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				close(started)
+				<-r.Context().Done()
+				_, _ = io.WriteString(conn, context.Cause(r.Context()).Error())
+				_ = conn.Close()
+			}), time.Minute)
+			conn := s.send(t, headers)
+			<-started
+			s.stop()
+			if err := <-s.done; err != nil {
+				t.Error(err)
+			}
+			// Serve has waited for the handler, also for that of the hijacked connection.
+			got, err := io.ReadAll(conn)
+			if err != nil || !strings.Contains(string(got), web.ErrShutdown.Error()) {
+				t.Errorf("the stream was told %q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestServeCutsOffAtTheDeadline(t *testing.T) {
+	for name, headers := range map[string]string{"a request": "", "a WebSocket": "Connection: upgrade\r\nUpgrade: websocket\r\n"} {
+		t.Run(name, func(t *testing.T) {
+			started, ended := make(chan struct{}), make(chan error, 1)
+			release := make(chan struct{})
+			s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Upgrade") != "" {
+					conn, _, _ := http.NewResponseController(w).Hijack()
+					defer func() { _ = conn.Close() }()
+				}
+				close(started)
+				<-release // deaf to its context until then
+				<-r.Context().Done()
+				ended <- context.Cause(r.Context())
+			}), 50*time.Millisecond)
+			s.send(t, headers)
+			<-started
+			s.stop()
+			if err := <-s.done; !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("the error is %v", err)
+			}
+			close(release)
+			if cause := <-ended; !errors.Is(cause, web.ErrShutdown) {
+				t.Errorf("the cause is %v", cause)
+			}
+		})
+	}
+}
+
+func TestServeTellsOfItsListener(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = ln.Close()
+	if err := web.Serve(t.Context(), ln, http.NotFoundHandler(), web.ServeOptions{}); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// Without TLS, HTTP/2 is not spoken, neither by prior knowledge nor by an upgrade.
+func TestServeSpeaksNoH2C(t *testing.T) {
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }), time.Minute)
+	tr := &http.Transport{Protocols: new(http.Protocols)}
+	tr.Protocols.SetUnencryptedHTTP2(true)
+	defer tr.CloseIdleConnections()
+	if res, err := (&http.Client{Transport: tr}).Get("http://" + s.address); err == nil {
+		t.Errorf("HTTP/2 was answered: %s", res.Proto)
+	}
+	conn := s.send(t, "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n")
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusOK || string(body) != "HTTP/1.1" {
+		t.Errorf("the answer is %d %q", res.StatusCode, body)
+	}
+	s.stop()
+	if err := <-s.done; err != nil {
+		t.Error(err)
+	}
+}
