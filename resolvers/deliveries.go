@@ -89,6 +89,19 @@ func (q Query) WebhookDelivery(ctx context.Context, id relay.ID) (*db.Delivery, 
 	return q.delivery(ctx, c, id)
 }
 
+// CapturedDelivery gives a delivery of a company within reach with its bytes and its log.
+func (q Query) CapturedDelivery(ctx context.Context, id relay.ID) (*db.Delivery, *db.Captured, error) {
+	d, err := q.WebhookDelivery(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	captured, err := d.Captured(ctx, q.Store)
+	if err == nil && captured == nil {
+		err = notThere(db.ErrNoRows, d.ID)
+	}
+	return d, captured, err
+}
+
 func (q Query) deliveryNode(ctx context.Context, id relay.ID) (*db.Delivery, error) {
 	return q.WebhookDelivery(ctx, id)
 }

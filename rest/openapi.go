@@ -24,9 +24,11 @@ const (
 	tagRegions     = "Regions"
 	tagUsers       = "Users"
 	tagPermissions = "Permissions"
+	tagRuns        = "Runs"
+	tagWebhooks    = "Webhooks"
 )
 
-const introduction = `Tenants, users, permissions, billing and regions of the platform.
+const introduction = `Tenants, users, permissions, billing and regions of the platform; runs of agents, and webhooks.
 
 Every operation but those under Tokens and Login takes a bearer token: exchange an API key for one
 at POST /connect/token. A caller reaches its own company and the companies below it.
@@ -58,6 +60,8 @@ func config(version, base string) huma.Config {
 		{Name: tagRegions, Description: "Where companies' data lives"},
 		{Name: tagUsers, Description: "The users of companies"},
 		{Name: tagPermissions, Description: "Who has which role on which account"},
+		{Name: tagRuns, Description: "Agents, executed in the background"},
+		{Name: tagWebhooks, Description: "Events, delivered to HTTPS endpoints"},
 	}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		bearerScheme: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "An access token of POST /connect/token or POST /auth/token"},

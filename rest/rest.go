@@ -40,6 +40,8 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerRegions()
 	a.registerUsers()
 	a.registerPermissions()
+	a.registerRuns()
+	a.registerWebhooks()
 	a.serveDocuments(h.mux)
 	return h, a.huma
 }

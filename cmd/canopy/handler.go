@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/hibiken/asynq"
 	"github.com/hibiken/asynqmon"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -14,16 +15,22 @@ import (
 	"canopy/graph"
 	"canopy/internal/pages"
 	"canopy/internal/web"
+	"canopy/jobs"
 	"canopy/rest"
 )
 
 // handler is everything that the platform serves, on one listener.
 func (p *platform) handler(open bool) (http.Handler, error) {
-	registry := prometheus.NewRegistry()
+	registry := p.registry
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "canopy_sql_statements_total", Help: "SQL statements that were run.",
 		}, func() float64 { return float64(p.store.Executed()) }))
+	backlogs := &jobs.Backlogs{Store: p.store}
+	if p.queue != nil {
+		backlogs.Inspector = asynq.NewInspector(p.queue)
+	}
+	registry.MustRegister(backlogs)
 	measure, err := web.Metrics(registry)
 	if err != nil {
 		return nil, err
