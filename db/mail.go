@@ -23,6 +23,10 @@ var (
 		WHERE id IN (SELECT id FROM mail_outbox WHERE sent_at IS NULL AND failed_at IS NULL AND next_attempt_at <= now()
 			ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED)
 		RETURNING id, attempts`)
+	// A mail whose attempt has begun meanwhile has another count, and is left alone.
+	qReleaseMails = prepare(`
+		UPDATE mail_outbox m SET next_attempt_at = now() FROM unnest($1::bigint[], $2::integer[]) d(id, attempts)
+		WHERE m.id = d.id AND m.attempts = d.attempts AND m.sent_at IS NULL AND m.failed_at IS NULL`)
 	qClaimMail = prepare(`
 		UPDATE mail_outbox SET attempts = attempts + 1, next_attempt_at = now() + $2 * interval '1 second'
 		WHERE id = $1 AND attempts = $3 AND sent_at IS NULL AND failed_at IS NULL
@@ -51,6 +55,16 @@ type DueMail struct {
 func (s *Store) LeaseMails(ctx context.Context, limit int, lease time.Duration) (due []DueMail, err error) {
 	err = s.list(ctx, &due, qLeaseMails, limit, lease.Seconds())
 	return due, err
+}
+
+// ReleaseMails ends the lease of mails that could not be handed on: they are due again.
+func (s *Store) ReleaseMails(ctx context.Context, due []DueMail) error {
+	ids, attempts := make([]int64, len(due)), make([]int64, len(due))
+	for i, d := range due {
+		ids[i], attempts[i] = d.ID, int64(d.Attempts)
+	}
+	_, err := s.exec(ctx, qReleaseMails, ids, attempts)
+	return err
 }
 
 // ClaimMail begins the next attempt on a mail; ErrNoRows when it is done, or another worker has

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -68,14 +69,20 @@ func (r *Relay) relayMails(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, d := range due {
-		t, err := mailTask(d)
-		if err != nil {
-			return 0, err
-		}
-		if _, err := r.Client.EnqueueContext(ctx, t); err != nil {
-			return 0, err
+	for i, d := range due {
+		if err := r.enqueueMail(ctx, d); err != nil {
+			// Without the release they would wait for their lease's end when the queue is back.
+			return 0, errors.Join(err, r.Store.ReleaseMails(ctx, due[i:]))
 		}
 	}
 	return len(due), nil
+}
+
+func (r *Relay) enqueueMail(ctx context.Context, due db.DueMail) error {
+	t, err := mailTask(due)
+	if err != nil {
+		return err
+	}
+	_, err = r.Client.EnqueueContext(ctx, t)
+	return err
 }

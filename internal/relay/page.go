@@ -31,7 +31,7 @@ func (c Cursor) String() string {
 // ParseCursor reads a cursor of exactly keys integers; keys 0 stands for any number of them.
 func ParseCursor(s string, keys int) (Cursor, error) {
 	fault := problem.Invalid(problem.Fault{Location: "after", Message: "is not a cursor of this list"})
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	raw, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil || len(raw) > 2048 {
 		return nil, fault
 	}
@@ -41,9 +41,13 @@ func ParseCursor(s string, keys int) (Cursor, error) {
 	}
 	c := make(Cursor, len(parts)-1)
 	for i, p := range parts[1:] {
-		if c[i], err = strconv.ParseInt(p, 10, 64); err != nil || strconv.FormatInt(c[i], 10) != p {
+		if c[i], err = strconv.ParseInt(p, 10, 64); err != nil {
 			return nil, fault
 		}
+	}
+	// A cursor has one form: the decoder alone would also take line breaks and spare bits.
+	if c.String() != s {
+		return nil, fault
 	}
 	return c, nil
 }

@@ -35,3 +35,15 @@ func MarshalJSON(raw json.RawMessage) graphql.Marshaler {
 
 // UnmarshalJSON keeps a JSON value as it came.
 func UnmarshalJSON(v any) (json.RawMessage, error) { return json.Marshal(v) }
+
+// MarshalString writes a text as JSON.
+func MarshalString(s string) graphql.Marshaler { return graphql.MarshalString(s) }
+
+// UnmarshalString reads a text and nothing else: a number or a boolean is no String (GraphQL
+// specification, section 3.5.3).
+func UnmarshalString(v any) (string, error) {
+	if s, ok := v.(string); ok {
+		return s, nil
+	}
+	return "", problem.Bad("a String is a text in quotes")
+}

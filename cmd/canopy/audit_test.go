@@ -1,0 +1,415 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// TestAuditLog makes one change of each kind and reads what was written of it.
+func TestAuditLog(t *testing.T) {
+	s := newStack(t)
+	greta := s.as("Alpine Energy", "greta@alpine.example")
+	alpine, hydro := s.company("Alpine Energy"), s.company("Alpine Hydro")
+	account, mira := s.account(alpine, "tenant"), s.userID("mira@alpine.example")
+	viewer := s.roleID(alpine, "tenant", "Viewer")
+	temp := s.permission(s.userID("temp@alpine.example"), account)
+	run := func(query string, in map[string]any) map[string]any {
+		t.Helper()
+		return s.mustGQL(greta, query, map[string]any{"in": in})
+	}
+	var role, key float64
+	var made, added, granted int64
+	type event struct {
+		Action, ObjectType string
+		ObjectID           int64
+		Details            map[string]any
+	}
+	var clientID string
+	steps := []struct {
+		action, object string
+		do             func() int64
+		details        map[string]any
+	}{
+		{"customer.created", "Customer", func() int64 {
+			made = s.must(200, "POST", "/tenant/customer", greta, map[string]any{"name": "Audited", "regionId": s.regionID("eu-central"), "email": "a@audit.example"}).id(t, "id")
+			return made
+		}, map[string]any{"name": "Audited"}},
+		{"customer.updated", "Customer", func() int64 {
+			s.must(204, "PUT", "/tenant", greta, map[string]any{"customerId": hydro, "name": "Renamed"})
+			return hydro
+		}, map[string]any{"name": "Renamed"}},
+		{"billing.saved", "Billing", func() int64 {
+			s.must(204, "POST", "/tenant/billing", greta, map[string]any{"city": "Graz"})
+			return alpine
+		}, nil},
+		{"user.created", "User", func() int64 {
+			added = s.must(201, "POST", "/tenant/user", greta, map[string]any{"email": "b@audit.example"}).id(t, "id")
+			return added
+		}, map[string]any{"email": "b@audit.example"}},
+		{"user.invited", "User", func() int64 {
+			s.must(204, "POST", "/tenant/user/init", greta, map[string]any{"id": mira})
+			return mira
+		}, nil},
+		{"permission.created", "Permission", func() int64 {
+			granted = s.must(200, "POST", "/permission", greta, map[string]any{"appAccountId": account, "appRoleId": viewer, "userIdentityId": added}).id(t, "id")
+			return granted
+		}, map[string]any{"role": viewer}},
+		{"permission.updated", "Permission", func() int64 {
+			s.must(204, "PUT", "/permission", greta, map[string]any{"id": granted, "appRoleId": s.roleID(alpine, "tenant", "Member")})
+			return granted
+		}, map[string]any{"previousRole": viewer}},
+		{"permission.toggled", "Permission", func() int64 {
+			s.must(204, "PATCH", fmt.Sprint("/permission/", temp), greta, nil)
+			return temp
+		}, map[string]any{"disabled": false}},
+		{"permission.deleted", "Permission", func() int64 {
+			s.must(204, "DELETE", fmt.Sprint("/permission/", temp), greta, nil)
+			return temp
+		}, map[string]any{"account": account}},
+		{"role.created", "Role", func() int64 {
+			role = member(t, run(`mutation($in: CreateRoleInput!) { createRole(input: $in) { role { databaseId } } }`,
+				map[string]any{"applicationId": 1, "name": "Audited", "features": []string{"user.read"}}), "createRole.role.databaseId").(float64)
+			return int64(role)
+		}, map[string]any{"name": "Audited"}},
+		{"role.updated", "Role", func() int64 {
+			run(`mutation($in: UpdateRoleInput!) { updateRole(input: $in) { role { name } } }`, map[string]any{"id": role, "name": "Again"})
+			return int64(role)
+		}, map[string]any{"name": "Again"}},
+		{"role.deleted", "Role", func() int64 {
+			run(`mutation($in: DeleteRoleInput!) { deleteRole(input: $in) { deletedId } }`, map[string]any{"id": role})
+			return int64(role)
+		}, nil},
+		{"apiKey.created", "ApiKey", func() int64 {
+			out := run(`mutation($in: CreateApiKeyInput!) { createApiKey(input: $in) { clientId apiKey { databaseId } } }`, map[string]any{"name": "Audited"})
+			key, clientID = member(t, out, "createApiKey.apiKey.databaseId").(float64), member(t, out, "createApiKey.clientId").(string)
+			return int64(key)
+		}, map[string]any{"name": "Audited"}},
+		{"apiKey.rotated", "ApiKey", func() int64 {
+			run(`mutation($in: RotateApiKeySecretInput!) { rotateApiKeySecret(input: $in) { clientId } }`, map[string]any{"id": key})
+			return int64(key)
+		}, nil},
+		{"apiKey.revoked", "ApiKey", func() int64 {
+			run(`mutation($in: RevokeApiKeyInput!) { revokeApiKey(input: $in) { apiKey { revokedAt } } }`, map[string]any{"id": key})
+			return int64(key)
+		}, nil},
+		{"account.updated", "Account", func() int64 {
+			id := s.account(alpine, "builder")
+			run(`mutation($in: SetAccountDisabledInput!) { setAccountDisabled(input: $in) { account { disabled } } }`, map[string]any{"id": id, "disabled": true})
+			return id
+		}, map[string]any{"disabled": true}},
+	}
+	last := func() (event, map[string]any) {
+		t.Helper()
+		data := s.mustGQL(greta, `{ auditEvents(first: 1) { nodes { action objectType objectId details clientId createdAt actor { email } customer { databaseId } } } }`, nil)
+		raw, err := json.Marshal(member(t, data, "auditEvents.nodes.0"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e event
+		if err := json.Unmarshal(raw, &e); err != nil {
+			t.Fatal(err)
+		}
+		return e, member(t, data, "auditEvents.nodes.0").(map[string]any)
+	}
+	total := func() int64 { return s.number(`SELECT count(*) FROM audit_events`) }
+	for _, step := range steps {
+		t.Run(step.action, func(t *testing.T) {
+			before := total()
+			object := step.do()
+			if n := total() - before; n != 1 {
+				t.Errorf("%d events", n)
+			}
+			e, raw := last()
+			if e.Action != step.action || e.ObjectType != step.object || e.ObjectID != object {
+				t.Errorf("%+v, want %s of %s %d", e, step.action, step.object, object)
+			}
+			for name, want := range step.details {
+				if !sameJSON(e.Details[name], want) {
+					t.Errorf("details %v, want %s %v", e.Details, name, want)
+				}
+			}
+			if member(t, raw, "actor.email") != "greta@alpine.example" || !strings.HasPrefix(fmt.Sprint(raw["clientId"]), "cnpyid_") {
+				t.Errorf("by %v with %v", raw["actor"], raw["clientId"])
+			}
+		})
+	}
+	t.Run("a refusal writes none", func(t *testing.T) {
+		before := total()
+		s.must(400, "POST", "/tenant/user", greta, map[string]any{"email": "b@audit.example"})
+		s.must(403, "PUT", "/tenant", greta, map[string]any{"customerId": 1, "name": "Mine"})
+		if total() != before {
+			t.Error("a refused change was written down as done")
+		}
+	})
+	t.Run("secrets are not in it", func(t *testing.T) {
+		if n := s.number(`SELECT count(*) FROM audit_events WHERE details::text ~ 'cnpy_|token|password'`); n != 0 {
+			t.Errorf("%d events with a secret", n)
+		}
+		if clientID == "" {
+			t.Error("no key was made")
+		}
+	})
+	t.Run("reach", func(t *testing.T) {
+		lukas := s.tokenOf(hydro, "lukas@alpine-hydro.example", "tenant")
+		data := s.mustGQL(lukas, `{ auditEvents(first: 100) { totalCount nodes { action customer { databaseId } actor { email } } } }`, nil)
+		seen := false
+		for _, e := range member(t, data, "auditEvents.nodes").([]any) {
+			if got := int64(member(t, e, "customer.databaseId").(float64)); got != hydro {
+				t.Errorf("hydro sees an event of %d", got)
+			}
+			if actor := e.(map[string]any)["actor"]; actor != nil && strings.Contains(fmt.Sprint(actor), "greta") {
+				t.Error("hydro sees who acted from above")
+			}
+			seen = seen || member(t, e, "action") == "customer.updated"
+		}
+		if !seen || member(t, data, "auditEvents.totalCount") != float64(len(member(t, data, "auditEvents.nodes").([]any))) {
+			t.Errorf("%v", data)
+		}
+	})
+	s.refused(t, "FORBIDDEN", s.as("Alpine Energy", "mira@alpine.example"), `{ auditEvents { totalCount } }`, nil)
+}
+
+const auditSubscription = `subscription { auditEvent { action objectId customer { name } } }`
+
+// heard is what a subscriber is sent.
+type heard struct {
+	event map[string]any
+	err   error
+	over  bool
+}
+
+// hear reads one result of the subscription.
+func hear(payload []byte) heard {
+	var p struct {
+		Data   struct{ AuditEvent map[string]any }
+		Errors []struct{ Message string }
+	}
+	err := json.Unmarshal(payload, &p)
+	if err == nil && len(p.Errors) > 0 {
+		err = errors.New(p.Errors[0].Message)
+	}
+	return heard{event: p.Data.AuditEvent, err: err}
+}
+
+// overSocket subscribes by graphql-transport-ws.
+func (s *stack) overSocket(t *testing.T, init map[string]any, header http.Header) (<-chan heard, *websocket.Conn) {
+	t.Helper()
+	dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}, HandshakeTimeout: 5 * time.Second}
+	conn, resp, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.url, "http")+"/graphql", header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.WriteJSON(map[string]any{"type": "connection_init", "payload": init}); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.WriteJSON(map[string]any{"id": "1", "type": "subscribe", "payload": map[string]any{"query": auditSubscription}}); err != nil {
+		t.Fatal(err)
+	}
+	out := make(chan heard, 100)
+	go func() {
+		defer close(out)
+		for {
+			var m struct {
+				Type    string
+				Payload json.RawMessage
+			}
+			if err := conn.ReadJSON(&m); err != nil {
+				out <- heard{err: err}
+				return
+			}
+			switch m.Type {
+			case "next":
+				out <- hear(m.Payload)
+			case "error":
+				out <- heard{err: fmt.Errorf("%s", m.Payload)}
+			case "complete":
+				out <- heard{over: true}
+			}
+		}
+	}()
+	return out, conn
+}
+
+// overSSE subscribes by server-sent events.
+func (s *stack) overSSE(t *testing.T, token string) <-chan heard {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"query": auditSubscription})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/graphql", strings.NewReader(string(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	if resp.StatusCode != 200 || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		t.Fatalf("%d %s", resp.StatusCode, resp.Header.Get("Content-Type"))
+	}
+	out := make(chan heard, 100)
+	go func() {
+		defer close(out)
+		lines := bufio.NewScanner(resp.Body)
+		for lines.Scan() {
+			if lines.Text() == "event: complete" {
+				out <- heard{over: true}
+			}
+			data, ok := strings.CutPrefix(lines.Text(), "data: ")
+			if !ok || data == "" {
+				continue
+			}
+			out <- hear([]byte(data))
+		}
+	}()
+	return out
+}
+
+// next waits for the next thing heard.
+func next(t *testing.T, from <-chan heard, what string) heard {
+	t.Helper()
+	select {
+	case h, open := <-from:
+		if !open {
+			t.Fatalf("%s: the stream is closed", what)
+		}
+		return h
+	case <-time.After(15 * time.Second):
+		t.Fatalf("%s: nothing is heard", what)
+	}
+	return heard{}
+}
+
+// until makes changes until a subscriber, whose subscription takes a moment to begin, hears one.
+func (s *stack) until(t *testing.T, from <-chan heard, change func(n int)) map[string]any {
+	t.Helper()
+	for n := range 300 {
+		change(n)
+		select {
+		case h := <-from:
+			if h.err != nil || h.over {
+				t.Fatalf("%+v", h)
+			}
+			return h.event
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	t.Fatal("nothing is heard")
+	return nil
+}
+
+func TestAuditSubscription(t *testing.T) {
+	s := newStack(t)
+	alpine, hydro, coral := s.company("Alpine Energy"), s.company("Alpine Hydro"), s.company("Coral Logistics")
+	root := s.root()
+	rename := func(id int64) func(int) {
+		return func(n int) {
+			s.must(204, "PUT", "/tenant", root, map[string]any{"customerId": id, "name": fmt.Sprint("Renamed ", n)})
+		}
+	}
+	doors := map[string]func(t *testing.T, token string) <-chan heard{
+		"socket": func(t *testing.T, token string) <-chan heard {
+			c, _ := s.overSocket(t, map[string]any{"authorization": "Bearer " + token}, nil)
+			return c
+		},
+		"socket, by the header": func(t *testing.T, token string) <-chan heard {
+			c, _ := s.overSocket(t, nil, http.Header{"Authorization": {"Bearer " + token}})
+			return c
+		},
+		"events": s.overSSE,
+	}
+	for name, subscribe := range doors {
+		t.Run(name, func(t *testing.T) {
+			key, plain, err := s.p.resolver.OperatorCreateKey(t.Context(), alpine, "greta@alpine.example", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			stream := subscribe(t, s.token(key.ClientID, plain, "tenant"))
+			e := s.until(t, stream, rename(hydro))
+			if e["action"] != "customer.updated" || e["objectId"] != float64(hydro) {
+				t.Errorf("%v", e)
+			}
+			t.Run("not what is out of reach", func(t *testing.T) {
+				rename(coral)(0)
+				rename(alpine)(1)
+				for {
+					h := next(t, stream, "an event of its own")
+					if h.err != nil || h.over || h.event["objectId"] == float64(coral) {
+						t.Fatalf("%+v", h)
+					}
+					if h.event["objectId"] == float64(alpine) {
+						return
+					}
+				}
+			})
+			t.Run("ends when the token stops working", func(t *testing.T) {
+				if err := s.p.resolver.OperatorRevokeKey(t.Context(), key.ClientID); err != nil {
+					t.Fatal(err)
+				}
+				rename(hydro)(2)
+				for {
+					h := next(t, stream, "the end")
+					if h.over || h.err != nil {
+						return
+					}
+					if h.event != nil && h.event["action"] != "customer.updated" {
+						t.Errorf("told after the end: %v", h.event)
+					}
+				}
+			})
+		})
+	}
+	t.Run("refused", func(t *testing.T) {
+		for name, init := range map[string]map[string]any{
+			"without a token": nil, "with a bad one": {"authorization": "Bearer abc"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				stream, _ := s.overSocket(t, init, nil)
+				if h := next(t, stream, "a refusal"); h.err == nil {
+					t.Errorf("%+v", h)
+				}
+			})
+		}
+		t.Run("with the token in the URL", func(t *testing.T) {
+			a := s.raw(t, "GET", "/graphql?query="+"%7Bme%7Bemail%7D%7D&access_token="+root+"&authorization=Bearer+"+root, nil, "")
+			if !strings.Contains(string(a.Body), "UNAUTHENTICATED") || strings.Contains(string(a.Body), demoAdmin) {
+				t.Errorf("%s", a.Body)
+			}
+		})
+		t.Run("without the right", func(t *testing.T) {
+			stream, _ := s.overSocket(t, map[string]any{"authorization": "Bearer " + s.tokenOf(alpine, "mira@alpine.example", "tenant")}, nil)
+			if h := next(t, stream, "a refusal"); h.err == nil || !strings.Contains(h.err.Error(), "audit.read") {
+				t.Errorf("%+v", h)
+			}
+		})
+		t.Run("from another site", func(t *testing.T) {
+			dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}}
+			conn, resp, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.url, "http")+"/graphql", http.Header{"Origin": {"https://evil.example"}})
+			if err == nil {
+				_ = conn.Close()
+				t.Fatal("let in")
+			}
+			if resp == nil || resp.StatusCode != 403 {
+				t.Errorf("%v", resp)
+			}
+		})
+	})
+}

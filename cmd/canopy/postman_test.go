@@ -1,0 +1,280 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"io"
+	"log"
+	"math/big"
+	"mime"
+	"mime/multipart"
+	"mime/quotedprintable"
+	"net"
+	netmail "net/mail"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
+
+	"canopy/internal/config"
+	"canopy/internal/mail"
+)
+
+// postman is a real mail server that takes mails only over TLS and with a login.
+type postman struct {
+	address string
+	config  *tls.Config
+	server  *smtp.Server
+	got     chan []byte
+}
+
+const postmanPassword = "let/me@in"
+
+// newPostman makes a server that the process trusts for the rest of this test; it is not started.
+func newPostman(t *testing.T) *postman {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "postman"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The system's roots are read once, when the first certificate is checked against them: this
+	// test is the only one of the package that does.
+	file := filepath.Join(t.TempDir(), "roots.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SSL_CERT_FILE", file)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &postman{address: l.Addr().String(), got: make(chan []byte, 100)}
+	p.config = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *postman) start(t *testing.T) {
+	t.Helper()
+	l, err := net.Listen("tcp", p.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.server = smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) { return &delivery{p: p, conn: c}, nil }))
+	p.server.Domain, p.server.TLSConfig, p.server.ErrorLog = "localhost", p.config, log.New(io.Discard, "", 0)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = p.server.Serve(l)
+	}()
+	t.Cleanup(func() {
+		_ = p.server.Close()
+		<-done
+	})
+}
+
+func (p *postman) sender(t *testing.T) mail.Sender {
+	t.Helper()
+	s, err := mail.NewSMTP("smtp://canopy:" + strings.NewReplacer("/", "%2F", "@", "%40").Replace(postmanPassword) + "@" + p.address + "?from=no-reply@canopy.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// next waits for a mail.
+func (p *postman) next(t *testing.T) (*netmail.Message, map[string]string) {
+	t.Helper()
+	select {
+	case raw := <-p.got:
+		m, err := netmail.ReadMessage(bytes.NewReader(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m, partsOf(t, m)
+	case <-time.After(30 * time.Second):
+		t.Fatal("no mail arrives")
+	}
+	return nil, nil
+}
+
+// partsOf gives the parts of a mail by their type.
+func partsOf(t *testing.T, m *netmail.Message) map[string]string {
+	t.Helper()
+	media, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
+	if err != nil || media != "multipart/alternative" {
+		t.Fatalf("%s: %v", media, err)
+	}
+	parts := map[string]string{}
+	for r := multipart.NewReader(m.Body, params["boundary"]); ; {
+		p, err := r.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			return parts
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(quotedprintable.NewReader(p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		media, _, err := mime.ParseMediaType(p.Header.Get("Content-Type"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts[media] = string(body)
+	}
+}
+
+type delivery struct {
+	p    *postman
+	conn *smtp.Conn
+	in   bool
+}
+
+func (d *delivery) AuthMechanisms() []string { return []string{sasl.Plain} }
+
+func (d *delivery) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, user, password string) error {
+		if d.in = user == "canopy" && password == postmanPassword; !d.in {
+			return smtp.ErrAuthFailed
+		}
+		return nil
+	}), nil
+}
+
+func (d *delivery) Mail(string, *smtp.MailOptions) error {
+	if _, tls := d.conn.TLSConnectionState(); !d.in || !tls {
+		return smtp.ErrAuthRequired
+	}
+	return nil
+}
+
+func (d *delivery) Rcpt(string, *smtp.RcptOptions) error { return nil }
+
+func (d *delivery) Data(r io.Reader) error {
+	raw, err := io.ReadAll(r)
+	d.p.got <- raw
+	return err
+}
+
+func (d *delivery) Reset()        {}
+func (d *delivery) Logout() error { return nil }
+
+// work runs the platform's worker until the test ends.
+func (s *stack) work(t *testing.T, sender mail.Sender) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.p.worker(sender).Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// noDemoMails takes the invitations of the demo data out of the way.
+func (s *stack) noDemoMails() { s.sql(`DELETE FROM mail_outbox`) }
+
+func TestInvitationArrives(t *testing.T) {
+	p := newPostman(t)
+	p.start(t)
+	s := newStack(t, func(c *config.Config) {})
+	s.noDemoMails()
+	s.work(t, p.sender(t))
+	s.must(201, "POST", "/tenant/user", s.root(), map[string]any{"email": "zoe@mail.example", "name": "Zoë <b>Bold</b>"})
+	m, parts := p.next(t)
+	if m.Header.Get("To") != "<zoe@mail.example>" || m.Header.Get("From") != "<no-reply@canopy.example>" || m.Header.Get("Message-Id") == "" || !strings.Contains(m.Header.Get("Subject"), "Northwind Group") {
+		t.Errorf("%v", m.Header)
+	}
+	text, html := parts["text/plain"], parts["text/html"]
+	if len(parts) != 2 || !strings.Contains(text, "Zoë <b>Bold</b>") || strings.Contains(html, "<b>Bold</b>") || !strings.Contains(html, "&lt;b&gt;Bold") {
+		t.Errorf("%s\n%s", text, html)
+	}
+	link := s.url + "/setup#token="
+	if !strings.Contains(text, link) || !strings.Contains(html, link) {
+		t.Fatalf("no link to %s in\n%s\n%s", link, text, html)
+	}
+	token := linkPattern.FindStringSubmatch(text)[1]
+	t.Run("its link leads to a page", func(t *testing.T) {
+		if a := s.must(200, "GET", "/setup", "", nil); !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") {
+			t.Errorf("%s", a.Header.Get("Content-Type"))
+		}
+	})
+	t.Run("its link sets the password", func(t *testing.T) {
+		s.must(204, "POST", "/auth/setup", "", map[string]any{"token": token, "password": newPassword})
+		s.must(403, "POST", "/auth/token", "", map[string]any{"email": "zoe@mail.example", "password": newPassword})
+		s.must(200, "POST", "/permission", s.root(), map[string]any{"appAccountId": s.account(1, "tenant"), "appRoleId": s.roleID(1, "tenant", "Viewer"), "email": "zoe@mail.example"})
+		s.must(200, "GET", "/tenant", s.login("zoe@mail.example", newPassword), nil)
+	})
+	t.Run("what was sent is emptied", func(t *testing.T) {
+		s.eventually(t, "the row is emptied", func() bool {
+			return s.number(`SELECT count(*) FROM mail_outbox WHERE sent_at IS NOT NULL AND message = '' AND attempts = 1`) == 1
+		})
+	})
+	t.Run("a reset arrives too", func(t *testing.T) {
+		s.must(204, "POST", "/auth/reset", "", map[string]any{"email": "zoe@mail.example"})
+		if m, parts := p.next(t); m.Header.Get("To") != "<zoe@mail.example>" || !strings.Contains(parts["text/plain"], link) {
+			t.Errorf("%v", parts)
+		}
+	})
+	t.Run("a server that is down loses no mail", func(t *testing.T) {
+		if err := p.server.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, email := range []string{"a@down.example", "b@down.example", "c@down.example"} {
+			s.must(201, "POST", "/tenant/user", s.root(), map[string]any{"email": email})
+		}
+		s.eventually(t, "each was tried in vain", func() bool {
+			return s.number(`SELECT count(*) FROM mail_outbox WHERE sent_at IS NULL AND failed_at IS NULL AND attempts > 0 AND last_error <> ''`) == 3
+		})
+		p.start(t)
+		to := map[string]int{}
+		for range 3 {
+			m, _ := p.next(t)
+			to[m.Header.Get("To")]++
+		}
+		if len(to) != 3 {
+			t.Errorf("%v", to)
+		}
+	})
+}
+
+// eventually waits for a thing that happens in the background.
+func (s *stack) eventually(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.After(30 * time.Second); !happened(); {
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Fatalf("it does not come about that %s", what)
+		}
+	}
+}
