@@ -96,13 +96,9 @@ func (d *dev) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	worker, err := p.worker(sender)
-	if err != nil {
-		return errors.Join(err, l.Close())
-	}
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return p.serve(ctx, l, true) })
-	all.Go(func() error { return worker.Run(ctx) })
+	all.Go(func() error { return p.worker(sender).Run(ctx) })
 	d.tell(info)
 	return all.Wait()
 }

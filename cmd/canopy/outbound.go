@@ -38,8 +38,8 @@ func (p *platform) egressClient(timeout time.Duration, maxResponse int64) (*egre
 	return egress.New(o), nil
 }
 
-// tools are what the steps of runs work with.
-func (p *platform) tools() (*jobs.Tools, error) {
+// runTools are what the steps of runs work with.
+func (p *platform) runTools() (*jobs.Tools, error) {
 	client, err := p.egressClient(diagram.StepTimeout, stepResponse)
 	if err != nil {
 		return nil, err

@@ -43,6 +43,7 @@ type platform struct {
 	resolver *resolvers.Resolver
 	registry *prometheus.Registry
 	metrics  *jobs.Metrics
+	tools    *jobs.Tools
 
 	background sync.WaitGroup
 	stop       context.CancelFunc
@@ -89,6 +90,9 @@ func (p *platform) wire(ctx context.Context) error {
 	}
 	client, err := p.egressClient(egress.DefaultTimeout, egress.DefaultMaxResponse)
 	if err != nil {
+		return err
+	}
+	if p.tools, err = p.runTools(); err != nil {
 		return err
 	}
 	if p.metrics, err = jobs.NewMetrics(p.registry); err != nil {
@@ -141,15 +145,11 @@ func (p *platform) reloadKeys(ctx context.Context, keys *token.KeyRing) func(str
 }
 
 // worker makes the background half of the platform.
-func (p *platform) worker(sender mail.Sender) (*jobs.Worker, error) {
-	tools, err := p.tools()
-	if err != nil {
-		return nil, err
-	}
+func (p *platform) worker(sender mail.Sender) *jobs.Worker {
 	return &jobs.Worker{
-		Store: p.store, Redis: p.queue, Bus: p.bus, Box: p.box, Mail: sender, Egress: p.resolver.Egress, Tools: tools,
+		Store: p.store, Redis: p.queue, Bus: p.bus, Box: p.box, Mail: sender, Egress: p.resolver.Egress, Tools: p.tools,
 		Retention: p.cfg.WebhookRetention, PublicURL: p.resolver.Issuer(), Metrics: p.metrics, Log: p.log,
-	}, nil
+	}
 }
 
 func (p *platform) close() {

@@ -96,11 +96,7 @@ func workerCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) err
 				return fmt.Errorf("CANOPY_SMTP_URL: %w", err)
 			}
 		}
-		worker, err := p.worker(sender)
-		if err != nil {
-			return err
-		}
 		p.log.InfoContext(ctx, "working")
-		return worker.Run(ctx)
+		return p.worker(sender).Run(ctx)
 	}
 }

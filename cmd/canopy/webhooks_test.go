@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"encoding/json"
 	"encoding/pem"
@@ -20,7 +19,6 @@ import (
 
 	"canopy/internal/config"
 	"canopy/internal/webhook"
-	"canopy/jobs"
 )
 
 // received is one request that a receiver got.
@@ -118,39 +116,15 @@ func (r *receiver) certificate(t testing.TB) string {
 }
 
 // newDeliveringStack starts a platform with a worker that may deliver to the loopback address.
-func newDeliveringStack(t testing.TB, r *receiver) *stack {
+func newDeliveringStack(t *testing.T, r *receiver) *stack {
 	t.Helper()
 	ca := r.certificate(t)
 	s := newStack(t, func(c *config.Config) {
 		c.WebhookAllow, c.WebhookCA = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, ca
 	})
-	s.work()
+	s.noDemoMails()
+	s.work(t, nil)
 	return s
-}
-
-// work runs a worker until the test ends.
-func (s *stack) work() {
-	s.t.Helper()
-	worker, err := s.p.worker(nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.run(worker)
-}
-
-// run runs a worker until the test, or the returned stop, ends it.
-func (s *stack) run(worker *jobs.Worker) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- worker.Run(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			s.t.Errorf("worker: %v", err)
-		}
-	})
-	s.t.Cleanup(stop)
-	return stop
 }
 
 const hooks = "/v1/outbound-webhooks"
