@@ -46,6 +46,17 @@ func run(ctx context.Context, o options) error {
 	if err := b.prepare(); err != nil {
 		return err
 	}
+	if !o.noDeliveries {
+		delivered, err := b.deliveries(self)
+		rows = append(rows, delivered...)
+		if err != nil {
+			print(rows)
+			return err
+		}
+	}
+	if err := b.newToken(); err != nil {
+		return err
+	}
 	rows = append(rows, b.small()...)
 	if o.companies > 0 {
 		large, err := b.large()
@@ -92,8 +103,12 @@ func (b *bencher) prepare() error {
 	return b.newToken()
 }
 
-func (b *bencher) newToken() error {
-	resp, err := http.PostForm(b.lab.platform.url+"/connect/token", b.form()) //nolint:noctx // once
+func (b *bencher) newToken() error { return b.newTokenFor("tenant") }
+
+func (b *bencher) newTokenFor(app string) error {
+	form := b.form()
+	form.Set("target_app", app)
+	resp, err := http.PostForm(b.lab.platform.url+"/connect/token", form) //nolint:noctx // once
 	if err != nil {
 		return err
 	}
