@@ -46,10 +46,13 @@ var (
 		UPDATE link_tokens SET used_at = now() WHERE hash = $1 AND used_at IS NULL AND expires_at > now() RETURNING user_id`)
 	qPeekLink = prepare(`
 		SELECT EXISTS (SELECT 1 FROM link_tokens WHERE hash = $1 AND used_at IS NULL AND expires_at > now())`)
-	// Tokens tell their time in whole seconds: the moment is rounded up, so that every login from
-	// before the change is older, and a later one is dated no earlier.
+	// Tokens tell their time in whole seconds: the moment is rounded up, and lies behind that of an
+	// earlier change, so that every login from before the change is older. A later one is dated no
+	// earlier than the change.
 	qSetPassword = prepare(`
-		UPDATE users SET password_hash = $2, password_changed_at = date_trunc('second', clock_timestamp()) + interval '1 second' WHERE id = $1`)
+		UPDATE users SET password_hash = $2,
+			password_changed_at = GREATEST(date_trunc('second', clock_timestamp()), password_changed_at) + interval '1 second'
+		WHERE id = $1`)
 	qSweepLinks = prepare(`DELETE FROM link_tokens WHERE expires_at < now() - interval '30 days'`)
 )
 

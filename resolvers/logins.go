@@ -202,8 +202,8 @@ func passwordFaults(password string) error {
 	return v.err()
 }
 
-// RequestReset sends a link that sets a new password, or the invitation again while there is
-// none, to the user of an address. Anyone may call it, and learns nothing of whether there is one.
+// RequestReset sends a link that sets a password to the user of an address, whether or not it has
+// one already. Anyone may call it, and learns nothing of whether there is such a user.
 func (r *Resolver) RequestReset(ctx context.Context, email, address string) error {
 	var v check
 	v.email("email", email)

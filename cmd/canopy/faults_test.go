@@ -44,6 +44,7 @@ func ownRedis(t *testing.T) *devstack.Redis {
 // load is what callers do all the time while something breaks.
 type load struct {
 	s     *stack
+	name  string
 	token string
 	stop  chan struct{}
 	all   sync.WaitGroup
@@ -70,7 +71,7 @@ func (l *load) start() {
 		func() { l.judge("graph", l.s.do("POST", "/graphql", l.token, basic), demoAdmin) },
 		func() { l.judge("exchange", l.s.form(l.s.grantForm(nil)), `"expires_in":900`) },
 		func() {
-			email := fmt.Sprintf("load%d@load.example", n.Add(1))
+			email := fmt.Sprintf("%s%d@load.example", l.name, n.Add(1))
 			if l.judge("create", l.s.do("POST", "/tenant/user", l.token, map[string]any{"email": email}), email) {
 				l.mu.Lock()
 				l.made = append(l.made, email)
@@ -130,7 +131,7 @@ func (l *load) end(t *testing.T) {
 func TestPostgresRestarts(t *testing.T) {
 	p := ownPostgres(t)
 	s := newStack(t, func(c *config.Config) { c.DatabaseURL = p.URL() })
-	l := &load{s: s, token: s.root()}
+	l := &load{s: s, name: "during", token: s.root()}
 	l.start()
 	l.more(t, "all is well", &l.good, 50)
 	for name, end := range map[string]func() error{
@@ -164,7 +165,7 @@ func TestPostgresRestarts(t *testing.T) {
 	})
 	t.Run("full service", func(t *testing.T) {
 		refused := l.away.Load()
-		again := &load{s: s, token: l.token}
+		again := &load{s: s, name: "after", token: l.token}
 		again.start()
 		again.more(t, "all is well", &again.good, 200)
 		again.end(t)

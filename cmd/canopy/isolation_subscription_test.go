@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"canopy/internal/access"
+	"canopy/internal/relay"
+	"canopy/resolvers"
+)
+
+// subscriptionRow is a subscription, and what each caller must get. change makes an event in a
+// company; of reads the company's id from what was sent.
+type subscriptionRow struct {
+	field, query string
+	change       func(w *world, company int64)
+	of           func(data object) int64
+	want         rule
+}
+
+func subscriptionRows() []subscriptionRow {
+	return []subscriptionRow{{
+		field: "auditEvent", query: `subscription { auditEvent { details customer { databaseId } actor { email } } }`, want: reach(access.AuditRead),
+		change: func(w *world, company int64) {
+			_, err := w.m.UpdateCustomer(w.ctx, resolvers.UpdateCustomerInput{CustomerID: relay.ID{Int: company}})
+			w.ok(err)
+		},
+		of: func(data object) int64 {
+			return int64(data["auditEvent"].(object)["customer"].(object)["databaseId"].(float64))
+		},
+	}}
+}
+
+// TestSubscriptionIsolation listens as every kind of caller: who may hears of the target company's
+// changes or, outside its tree, of the caller's own only.
+func TestSubscriptionIsolation(t *testing.T) {
+	w := newWorld(t)
+	for _, row := range subscriptionRows() {
+		for _, as := range everybody {
+			t.Run(row.field+"/"+string(as), func(t *testing.T) {
+				w.t = t
+				switch c := row.want.wants(as, false); {
+				case c == getsOK:
+					w.listens(t, row, as, true)
+				case as.outside():
+					w.listens(t, row, as, false)
+				default:
+					w.isRefused(t, row, as, c)
+				}
+			})
+		}
+	}
+	w.quiet(t)
+}
+
+// listens changes the target company and the caller's own in turns, and checks what is heard
+// between two changes of the caller's own.
+func (w *world) listens(t *testing.T, row subscriptionRow, as who, hearsTarget bool) {
+	lines := w.stream(t, row.query, w.tokens[as])
+	heardHome, heardTarget := 0, 0
+	for deadline := time.Now().Add(20 * time.Second); heardHome < 2; {
+		if time.Now().After(deadline) {
+			t.Fatal("the caller's own changes are not heard")
+		}
+		row.change(w, w.target)
+		row.change(w, w.homes[as])
+		for waiting := true; waiting && heardHome < 2; {
+			select {
+			case line, open := <-lines:
+				if !open {
+					t.Fatal("the stream has ended")
+				}
+				w.noMarks(t, as, line)
+				company := row.of(dataOf(t, line))
+				if company == w.target {
+					heardTarget++
+				}
+				if company == w.homes[as] {
+					heardHome++
+				}
+			case <-time.After(50 * time.Millisecond):
+				waiting = false
+			}
+		}
+	}
+	if (heardTarget > 0) != hearsTarget {
+		t.Errorf("of the target company %d changes are heard", heardTarget)
+	}
+}
+
+func (w *world) noMarks(t *testing.T, as who, line string) {
+	t.Helper()
+	if !as.outside() {
+		return
+	}
+	for _, mark := range w.hidden(as, false) {
+		if strings.Contains(line, mark) {
+			t.Errorf("%s is told %q: %s", as, mark, line)
+		}
+	}
+}
+
+func dataOf(t *testing.T, line string) object {
+	t.Helper()
+	var body struct {
+		Data   object
+		Errors []any
+	}
+	if err := json.Unmarshal([]byte(line), &body); err != nil || len(body.Errors) > 0 {
+		t.Fatalf("%v: %s", err, line)
+	}
+	return body.Data
+}
+
+func (w *world) isRefused(t *testing.T, row subscriptionRow, as who, want class) {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	resp := w.subscribe(ctx, t, row.query, w.tokens[as])
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(body), `"`+string(want)+`"`) {
+		t.Errorf("want %s: %d %s", want, resp.StatusCode, body)
+	}
+	if strings.Contains(string(body), `"data":{`) {
+		t.Errorf("a refused caller is sent data: %s", body)
+	}
+}
+
+// stream gives the data lines of a subscription over SSE.
+func (w *world) stream(t *testing.T, query, token string) <-chan string {
+	t.Helper()
+	resp := w.subscribe(t.Context(), t, query, token)
+	out := make(chan string, 1000)
+	go func() {
+		defer close(out)
+		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && data != "" {
+				out <- data
+			}
+		}
+	}()
+	return out
+}
+
+func (w *world) subscribe(ctx context.Context, t *testing.T, query, token string) *http.Response {
+	t.Helper()
+	body, err := json.Marshal(object{"query": query})
+	w.ok(err)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/graphql", strings.NewReader(string(body)))
+	w.ok(err)
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	w.ok(err)
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	return resp
+}
