@@ -89,7 +89,7 @@ var (
 		JOIN accounts a ON a.id = g.account_id JOIN customers c ON c.id = a.customer_id WHERE v.id = $3 AND ` + inScope)
 	qRevisionsOf = prepare(`
 		SELECT v.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT ` + revisionColumns + ` FROM agent_revisions v WHERE v.agent_id = k.id AND v.number < $2 ORDER BY v.number DESC LIMIT $3) v
+			SELECT ` + revisionColumns + ` FROM agent_revisions v WHERE v.agent_id = k.id AND v.number < $2::bigint ORDER BY v.number DESC LIMIT $3) v
 		ORDER BY v.agent_id, v.number DESC`)
 	qRevisionCounts = prepare(`
 		SELECT agent_id AS id, count(*) FROM agent_revisions WHERE agent_id = ANY($1) GROUP BY agent_id`)

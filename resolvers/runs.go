@@ -34,7 +34,7 @@ func (q Query) Run(ctx context.Context, jobKey string) (*db.Run, error) {
 		return nil, err
 	}
 	row, err := q.Store.RunByKey(ctx, c.Scope(), key)
-	return row, noRun(err, jobKey)
+	return row, noRun(err)
 }
 
 func (q Query) runNode(ctx context.Context, id relay.ID) (*db.Run, error) {
@@ -50,17 +50,12 @@ func (q Query) runNode(ctx context.Context, id relay.ID) (*db.Run, error) {
 func parseJobKey(s string) (string, error) {
 	key, err := uuid.Parse(s)
 	if err != nil || len(s) != len(key.String()) {
-		return "", noRun(db.ErrNoRows, s)
+		return "", noRun(db.ErrNoRows)
 	}
 	return key.String(), nil
 }
 
-func noRun(err error, jobKey string) error {
-	if len(jobKey) > 64 {
-		jobKey = jobKey[:64]
-	}
-	return hidden(err, "there is no job %q", jobKey)
-}
+func noRun(err error) error { return hidden(err, "there is no such job") }
 
 // StartRunInput is an agent to run, with the input of the run.
 type StartRunInput struct {
@@ -154,7 +149,7 @@ func (m Mutation) CancelRun(ctx context.Context, in CancelRunInput) (*CancelRunP
 	out := &CancelRunPayload{}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		if out.Run, err = tx.RunForUpdate(ctx, c.Scope(), key); err != nil {
-			return noRun(err, in.JobKey)
+			return noRun(err)
 		}
 		if out.Run.Status != db.RunRunning {
 			return problem.Bad("the run has ended already: it is %s", out.Run.Status)

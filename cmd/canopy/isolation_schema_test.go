@@ -17,7 +17,7 @@ func TestGraphIsolation(t *testing.T) {
 	w := newWorld(t)
 	m := newMatrix(t, w)
 	wanted := schemaFields(t)
-	covered := map[string]bool{}
+	covered := agentFields()
 	for _, row := range subscriptionRows() {
 		covered["Subscription."+row.field] = true
 	}

@@ -234,7 +234,7 @@ func TestRunsAreExecuted(t *testing.T) {
 	s.subscribe(builder, r.URL, "run.started", "run.completed", "run.failed")
 	agent := s.publish(builder, greeter)
 	start := func(id int64, body string) answerOf {
-		return s.do("POST", "/CognitiveDiagram/"+itoa(id)+"/ExecuteAsJob", assistant, body)
+		return s.do("POST", "/CognitiveDiagram/"+decimal(id)+"/ExecuteAsJob", assistant, body)
 	}
 	key := func(a answerOf) string {
 		t.Helper()
@@ -298,7 +298,7 @@ func TestRunsAreExecuted(t *testing.T) {
 			"no job key":       {s.do("GET", "/job/nonsense", builder, nil), 404},
 			"another token":    {s.do("GET", "/job/nonsense", s.rootAs("tenant"), nil), 403},
 			"no token":         {s.do("GET", "/job/nonsense", "", nil), 401},
-			"a faulty diagram": {s.do("POST", "/graphql", builder, map[string]any{"query": `mutation { publishAgent(input: {id: ` + itoa(unpublished) + `}) { agent { name } } }`}), 200},
+			"a faulty diagram": {s.do("POST", "/graphql", builder, map[string]any{"query": `mutation { publishAgent(input: {id: ` + decimal(unpublished) + `}) { agent { name } } }`}), 200},
 		} {
 			if c.a.Status != c.want {
 				t.Errorf("%s: %d %s", name, c.a.Status, c.a.Body)
@@ -321,7 +321,7 @@ func TestRetriesFollowTheSpec(t *testing.T) {
 	id, _ := s.subscribe(token, r.URL)
 	deliveries := map[string]int64{}
 	for typ := range answers {
-		a := s.do("POST", hooks+"/destinations/"+itoa(id)+"/test", token, map[string]any{"type": typ})
+		a := s.do("POST", hooks+"/destinations/"+decimal(id)+"/test", token, map[string]any{"type": typ})
 		if a.Status != http.StatusAccepted {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
@@ -329,7 +329,7 @@ func TestRetriesFollowTheSpec(t *testing.T) {
 	}
 	ended := func(typ string) map[string]any {
 		for {
-			m := s.do("GET", hooks+"/deliveries/"+itoa(deliveries[typ]), token, nil).json(t).(map[string]any)
+			m := s.do("GET", hooks+"/deliveries/"+decimal(deliveries[typ]), token, nil).json(t).(map[string]any)
 			if m["status"] != "pending" {
 				return m
 			}
@@ -363,11 +363,9 @@ func TestRetriesFollowTheSpec(t *testing.T) {
 			t.Errorf("gap %d: %v", i+1, gap)
 		}
 	}
-	a := s.do("POST", hooks+"/destinations/"+itoa(id)+"/recover", token, map[string]any{"since": time.Now().Add(-time.Hour)})
+	a := s.do("POST", hooks+"/destinations/"+decimal(id)+"/recover", token, map[string]any{"since": time.Now().Add(-time.Hour)})
 	if a.Status != 202 || string(a.Body) != `{"count":3}` {
 		t.Errorf("recover: %d %s", a.Status, a.Body)
 	}
 	r.wait(t, 8+3)
 }
-
-func itoa(n int64) string { raw, _ := json.Marshal(n); return string(raw) }
