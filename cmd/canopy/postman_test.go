@@ -28,7 +28,6 @@ import (
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 
-	"canopy/internal/config"
 	"canopy/internal/mail"
 )
 
@@ -204,7 +203,7 @@ func (s *stack) noDemoMails() { s.sql(`DELETE FROM mail_outbox`) }
 func TestInvitationArrives(t *testing.T) {
 	p := newPostman(t)
 	p.start(t)
-	s := newStack(t, func(c *config.Config) {})
+	s := newStack(t)
 	s.noDemoMails()
 	s.work(t, p.sender(t))
 	s.must(201, "POST", "/tenant/user", s.root(), map[string]any{"email": "zoe@mail.example", "name": "Zoë <b>Bold</b>"})

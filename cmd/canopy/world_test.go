@@ -20,6 +20,7 @@ const (
 	targetName = "Coral Haven" // what Coral Ports is renamed to: its accounts keep the old name
 	targetMail = "@coral-ports.example"
 	secretMark = "Sealed-4711"
+	accessMark = "2001-02-03T04:05:06" // when the shared user was last seen in the target company
 	absentID   = int64(1) << 60
 )
 
@@ -78,6 +79,16 @@ func (w *world) people() {
 	w.ok(err)
 	w.tokens[asExpired] = w.stale(w.tokens[asOwner])
 	w.shareUser()
+	w.actBelow()
+}
+
+// actBelow has the target company's owner leave a trace in the log of the descendant, which may
+// not learn who it was.
+func (w *world) actBelow() {
+	ctx, err := w.p.resolver.Admit(w.t.Context(), "Bearer "+w.tokens[asOwner])
+	w.ok(err)
+	_, err = w.m.UpdateCustomer(ctx, resolvers.UpdateCustomerInput{CustomerID: relay.ID{Int: w.homes[asDescendant]}})
+	w.ok(err)
 }
 
 func (w *world) rootCompany() int64 {
@@ -106,6 +117,8 @@ func (w *world) shareUser() {
 		w.shared = made.User.ID
 		w.grant(company, w.shared, resolvers.MemberRole)
 	}
+	_, err := w.db.Exec(`UPDATE permissions SET last_access = $1 WHERE user_id = $2 AND account_id = $3`, accessMark+"Z", w.shared, w.account(w.target))
+	w.ok(err)
 }
 
 // marks gives the target company what nobody outside may read.
@@ -119,7 +132,7 @@ func (w *world) marks() {
 
 // hidden lists what an answer must not hold.
 func (w *world) hidden(as who, refused bool) []string {
-	marks := []string{targetMail, secretMark, "Coral Ports", "cnpy_"}
+	marks := []string{targetMail, secretMark, accessMark, "Coral Ports", "cnpy_"}
 	if as == asSibling || as == asStranger || refused {
 		marks = append(marks, targetName)
 	}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"canopy/internal/config"
+	"canopy/internal/token"
+)
+
+// TestRateLimit: a minute's requests are counted by API key. A test may see two minutes, so twice
+// the limit and one more is certain to be past it.
+func TestRateLimit(t *testing.T) {
+	const limit = 6
+	s := newStack(t, func(c *config.Config) { c.RateLimit = limit })
+	greta := s.tokenOf(s.number(`SELECT id FROM customers WHERE name = 'Alpine Energy'`), "greta@alpine.example", "tenant")
+	count := map[int]int{}
+	for i := range 2*limit + 1 {
+		path := []string{"/tenant", "/region/available"}[i%2]
+		a := s.do("GET", path, greta, nil)
+		if count[a.Status]++; a.Status != 429 {
+			continue
+		}
+		n, err := strconv.Atoi(a.Header.Get("Retry-After"))
+		if err != nil || n < 1 || n > 60 {
+			t.Errorf("Retry-After %q", a.Header.Get("Retry-After"))
+		}
+		scenario{status: 429, code: "RATE_LIMITED"}.judge(t, a)
+	}
+	if count[429] == 0 || count[200] < limit || count[200]+count[429] != 2*limit+1 {
+		t.Errorf("%v", count)
+	}
+	t.Run("through the other door", func(t *testing.T) {
+		for range 2*limit + 1 {
+			a := s.do("POST", "/graphql", greta, map[string]any{"query": `{ me { email } }`})
+			if a.Status == 429 {
+				if a.Header.Get("Retry-After") == "" || member(t, a.json(t), "errors.0.extensions.code") != "RATE_LIMITED" {
+					t.Errorf("%v %s", a.Header, a.Body)
+				}
+				return
+			}
+		}
+		t.Error("never past the limit")
+	})
+	t.Run("another key is another count", func(t *testing.T) { s.must(200, "GET", "/tenant", s.root(), nil) })
+	t.Run("people are not counted", func(t *testing.T) {
+		login := s.login(demoAdmin, s.info.AdminPassword)
+		for range 2*limit + 1 {
+			s.must(200, "GET", "/tenant", login, nil)
+		}
+	})
+}
+
+// TestSubscriptionEndsWithItsToken signs a token of a short life, as time would make of any.
+func TestSubscriptionEndsWithItsToken(t *testing.T) {
+	s := newStack(t)
+	key, ok := s.p.resolver.Keys.Signing(time.Now())
+	if !ok {
+		t.Fatal("no key signs")
+	}
+	const life = 5 * time.Second
+	now := time.Now()
+	short, err := token.Sign(key, token.Claims{
+		Issuer: s.url, Audience: []string{"tenant"}, IssuedAt: now, ExpiresAt: now.Add(life), ID: "short",
+		Subject: fmt.Sprint(s.userID(demoAdmin)), ClientID: s.info.ClientID, CompanyID: 1, AccountID: s.account(1, "tenant"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket, _ := s.overSocket(t, map[string]any{"authorization": "Bearer " + short}, nil)
+	events := s.overSSE(t, short)
+	root := s.root()
+	change := func(n int) {
+		s.must(204, "POST", "/tenant/billing", root, map[string]any{"city": fmt.Sprint(n)})
+	}
+	streams := map[string]<-chan heard{"socket": socket, "events": events}
+	for _, stream := range streams {
+		s.until(t, stream, change)
+	}
+	for name, stream := range streams {
+		for h := (heard{}); !h.over && h.err == nil; {
+			h = next(t, stream, name+": the end")
+		}
+		if time.Now().Before(now.Add(life - time.Second)) {
+			t.Errorf("%s: over before the token", name)
+		}
+	}
+}
