@@ -1,6 +1,6 @@
 # Canopy. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test build generate verify lint fuzz bench clients clean bootstrap
+.PHONY: help run test build generate verify lint fuzz bench chaos clients clean bootstrap
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 STACK := go run ./internal/devstack/cmd/teststack --
@@ -43,6 +43,9 @@ fuzz: ## Fuzz each target for FUZZTIME (10s)
 
 bench: bootstrap build ## Print the table of speeds (needs two otherwise idle cores)
 	@go run ./cmd/bench
+
+chaos: bootstrap build ## Try to lose deliveries: kill workers, lose Redis, restart PostgreSQL (minutes)
+	@go run ./cmd/chaos
 
 clients: bootstrap build ## Try real clients and linters from npm against the platform
 	@CANOPY_CLIENTS=1 $(STACK) go test -count=1 -timeout 14m -run 'Clients' ./...
