@@ -115,7 +115,7 @@ func stream[T any](ctx context.Context, s *Store, each func(*T) error, q query, 
 func prepareAll(ctx context.Context, pool *sqlx.DB) ([]*sqlx.Stmt, error) {
 	prepared := make([]*sqlx.Stmt, len(statements))
 	for i, text := range statements {
-		st, err := pool.PreparexContext(ctx, text)
+		st, err := pool.PreparexContext(ctx, text) //nolint:sqlclosecheck // it lives as long as the pool
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("prepare %q: %w", text, err))
 		}

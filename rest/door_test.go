@@ -135,11 +135,13 @@ func TestRefusalsOfResolvers(t *testing.T) {
 	}{
 		"a fault in the body": {
 			problem.Invalid(problem.Fault{Location: "billingName", Message: "is too long"}), 400, "BAD_REQUEST",
-			"body.billingName: is too long", "body.billingName", [2]string{},
+			"body.billingName: is too long", "body.billingName",
+			[2]string{},
 		},
 		"a fault under another name": {
 			problem.Invalid(problem.Fault{Location: "userId", Message: "goes in place of userId, not beside it"}), 400, "BAD_REQUEST",
-			"body.userIdentityId: goes in place of userIdentityId, not beside it", "body.userIdentityId", [2]string{},
+			"body.userIdentityId: goes in place of userIdentityId, not beside it", "body.userIdentityId",
+			[2]string{},
 		},
 		"a fault in the path": {
 			problem.Invalid(problem.Fault{Location: "customerId", Message: "is odd"}), 400, "BAD_REQUEST", "path.cid: is odd", "path.cid", [2]string{},
@@ -152,7 +154,8 @@ func TestRefusalsOfResolvers(t *testing.T) {
 		},
 		"too many": {
 			&problem.Error{Code: problem.RateLimited, Detail: "slow down", RetryAfter: 1500 * time.Millisecond}, 429, "RATE_LIMITED",
-			"slow down", "", [2]string{"Retry-After", "2"},
+			"slow down", "",
+			[2]string{"Retry-After", "2"},
 		},
 		"away":     {problem.Away("the database", io.EOF), 503, "UNAVAILABLE", "the database is not available at the moment", "", [2]string{"Retry-After", "1"}},
 		"internal": {io.ErrUnexpectedEOF, 500, "INTERNAL", internalDetail, "", [2]string{}},

@@ -175,8 +175,10 @@ func TestCompanyFlags(t *testing.T) {
 		}
 	}
 	create := func(token string, status int) scenario {
-		return scenario{name: fmt.Sprint("a new company: ", status), token: token, method: "POST", path: "/tenant/customer", status: status,
-			body: map[string]any{"name": "x", "regionId": s.regionID("eu-central"), "email": "x@x.example"}}
+		return scenario{
+			name: fmt.Sprint("a new company: ", status), token: token, method: "POST", path: "/tenant/customer", status: status,
+			body: map[string]any{"name": "x", "regionId": s.regionID("eu-central"), "email": "x@x.example"},
+		}
 	}
 	on, off := map[string]any{"canAddCustomers": true}, map[string]any{"canAddCustomers": false}
 	belowOn, belowOff := map[string]any{"descendantsCanAdd": true}, map[string]any{"descendantsCanAdd": false}

@@ -103,14 +103,6 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-func contents(chunks []Chunk) []string {
-	var all []string
-	for _, c := range chunks {
-		all = append(all, c.Content)
-	}
-	return all
-}
-
 func TestCutsAtTheStrongestBorder(t *testing.T) {
 	filler := func(words int) string { return strings.TrimSpace(strings.Repeat("word ", words)) }
 	tests := []struct {
@@ -120,8 +112,10 @@ func TestCutsAtTheStrongestBorder(t *testing.T) {
 		marks  func(at int) []Mark
 		kind   Kind
 	}{
-		{name: "page over paragraph", before: filler(24), after: " " + filler(3) + "\n\n" + filler(30),
-			marks: func(at int) []Mark { return []Mark{{Offset: 0, Page: 1}, {Offset: at, Page: 2}} }},
+		{
+			name: "page over paragraph", before: filler(24), after: " " + filler(3) + "\n\n" + filler(30),
+			marks: func(at int) []Mark { return []Mark{{Offset: 0, Page: 1}, {Offset: at, Page: 2}} },
+		},
 		{name: "heading of markdown", before: filler(24) + "\n", after: "# Title\n\n" + filler(30), kind: Markdown},
 		{name: "paragraph over sentence", before: filler(24) + ".\n\n", after: filler(5) + ". Then " + filler(30)},
 		{name: "sentence over line", before: filler(24) + ". ", after: "Then " + filler(5) + "\n" + filler(30)},

@@ -40,8 +40,17 @@ func TestThrottlePace(t *testing.T) {
 		failures int
 		wait     time.Duration
 	}{
-		{0, 0}, {1, 0}, {4, 0}, {5, time.Second}, {6, 2 * time.Second}, {7, 4 * time.Second}, {13, 256 * time.Second},
-		{14, longestWait}, {15, longestWait}, {100, longestWait}, {100_000, longestWait},
+		{0, 0},
+		{1, 0},
+		{4, 0},
+		{5, time.Second},
+		{6, 2 * time.Second},
+		{7, 4 * time.Second},
+		{13, 256 * time.Second},
+		{14, longestWait},
+		{15, longestWait},
+		{100, longestWait},
+		{100_000, longestWait},
 	} {
 		t.Run(fmt.Sprint(c.failures), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

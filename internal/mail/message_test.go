@@ -3,6 +3,7 @@ package mail
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"mime"
@@ -28,18 +29,27 @@ func TestMessages(t *testing.T) {
 		text    []string
 		html    []string
 	}{
-		{"invitation", func(company string) (Message, error) {
-			return Invitation(InvitationData{To: "ann@example.com", Name: "Ann", Company: company, Link: link, ValidFor: 7 * 24 * time.Hour})
-		}, "You are invited to A <b> & Sons", []string{"Hello Ann,", "invited to A <b> & Sons", link, "within 7 days"},
-			[]string{"Hello Ann,", "A &lt;b&gt; &amp; Sons", `href="https://canopy.example/setup#token=abc&amp;x=1"`, "within 7 days"}},
-		{"reset", func(string) (Message, error) {
-			return Reset(ResetData{To: "ann@example.com", Link: link, ValidFor: time.Hour})
-		}, "Set a new password", []string{link, "within 60 minutes"},
-			[]string{`href="https://canopy.example/setup#token=abc&amp;x=1"`, "within 60 minutes"}},
-		{"destination disabled", func(company string) (Message, error) {
-			return DestinationDisabled(DisabledData{To: "ann@example.com", Company: company, URL: "https://hook.example/?a&b", Reason: "It failed for 3 days.", Link: link})
-		}, "A webhook destination of A <b> & Sons was disabled", []string{"of A <b> & Sons", "https://hook.example/?a&b\n", "It failed for 3 days. ", link},
-			[]string{"A &lt;b&gt; &amp; Sons", "https://hook.example/?a&amp;b", "It failed for 3 days.", `href="https://canopy.example/setup#token=abc&amp;x=1"`}},
+		{
+			"invitation", func(company string) (Message, error) {
+				return Invitation(InvitationData{To: "ann@example.com", Name: "Ann", Company: company, Link: link, ValidFor: 7 * 24 * time.Hour})
+			}, "You are invited to A <b> & Sons",
+			[]string{"Hello Ann,", "invited to A <b> & Sons", link, "within 7 days"},
+			[]string{"Hello Ann,", "A &lt;b&gt; &amp; Sons", `href="https://canopy.example/setup#token=abc&amp;x=1"`, "within 7 days"},
+		},
+		{
+			"reset", func(string) (Message, error) {
+				return Reset(ResetData{To: "ann@example.com", Link: link, ValidFor: time.Hour})
+			}, "Set a new password",
+			[]string{link, "within 60 minutes"},
+			[]string{`href="https://canopy.example/setup#token=abc&amp;x=1"`, "within 60 minutes"},
+		},
+		{
+			"destination disabled", func(company string) (Message, error) {
+				return DestinationDisabled(DisabledData{To: "ann@example.com", Company: company, URL: "https://hook.example/?a&b", Reason: "It failed for 3 days.", Link: link})
+			}, "A webhook destination of A <b> & Sons was disabled",
+			[]string{"of A <b> & Sons", "https://hook.example/?a&b\n", "It failed for 3 days. ", link},
+			[]string{"A &lt;b&gt; &amp; Sons", "https://hook.example/?a&amp;b", "It failed for 3 days.", `href="https://canopy.example/setup#token=abc&amp;x=1"`},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := c.make("A <b> & Sons")
@@ -90,7 +100,7 @@ func read(t testing.TB, raw []byte) (header netmail.Header, types, bodies []stri
 	}
 	for r := multipart.NewReader(m.Body, params["boundary"]); ; {
 		part, err := r.NextRawPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return m.Header, types, bodies
 		}
 		if err != nil {

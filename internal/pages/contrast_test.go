@@ -31,11 +31,20 @@ func TestContrast(t *testing.T) {
 			front, back string
 			least       float64
 		}{
-			{"ink", "ground", 4.5}, {"ink", "surface", 4.5}, {"ink", "accent-soft", 4.5},
-			{"muted", "ground", 4.5}, {"muted", "surface", 4.5},
-			{"accent", "ground", 4.5}, {"accent", "surface", 4.5}, {"accent", "accent-soft", 4.5}, {"accent-ink", "accent", 4.5},
-			{"error", "error-soft", 4.5}, {"error", "surface", 4.5}, {"error", "ground", 4.5},
-			{"field", "ground", 3}, {"field", "surface", 3},
+			{"ink", "ground", 4.5},
+			{"ink", "surface", 4.5},
+			{"ink", "accent-soft", 4.5},
+			{"muted", "ground", 4.5},
+			{"muted", "surface", 4.5},
+			{"accent", "ground", 4.5},
+			{"accent", "surface", 4.5},
+			{"accent", "accent-soft", 4.5},
+			{"accent-ink", "accent", 4.5},
+			{"error", "error-soft", 4.5},
+			{"error", "surface", 4.5},
+			{"error", "ground", 4.5},
+			{"field", "ground", 3},
+			{"field", "surface", 3},
 		} {
 			t.Run(name+" "+c.front+" on "+c.back, func(t *testing.T) {
 				a, b := colours[c.front], colours[c.back]
