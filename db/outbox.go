@@ -55,18 +55,12 @@ type Outcome struct {
 }
 
 var (
-	// A walk from destination to destination along the index of what is pending: its cost is
-	// that of the destinations with something pending, however much that is.
-	qDueDestinations = prepare(`
-		WITH RECURSIVE walk AS (
-			(SELECT destination_id, next_attempt_at FROM webhook_deliveries WHERE status = 'pending'
-				ORDER BY destination_id, next_attempt_at LIMIT 1)
-			UNION ALL
-			SELECT n.destination_id, n.next_attempt_at FROM walk w CROSS JOIN LATERAL (
-				SELECT d.destination_id, d.next_attempt_at FROM webhook_deliveries d
-				WHERE d.status = 'pending' AND d.destination_id > w.destination_id
-				ORDER BY d.destination_id, d.next_attempt_at LIMIT 1) n)
-		SELECT destination_id AS id, next_attempt_at AS oldest FROM walk WHERE next_attempt_at <= now()`)
+	qDueDestinations = prepare(dueWalk + `SELECT id, oldest FROM due`)
+	// A destination whose lane is full has attempts under way; one that nobody works on has not.
+	qUntouchedFor = prepare(dueWalk + `
+		SELECT COALESCE(EXTRACT(epoch FROM now() - min(due.oldest)), 0)::float8 FROM due
+		WHERE NOT EXISTS (SELECT 1 FROM webhook_deliveries w WHERE w.destination_id = due.id AND w.status = 'pending'
+			AND w.next_attempt_at > now() AND w.claimed_at IS NOT NULL)`)
 	qClaimDeliveries = prepare(claim(`destination_id = $1 AND status = 'pending' AND next_attempt_at <= now()
 			ORDER BY next_attempt_at LIMIT $2`))
 	// Deliveries whose retry is due go before others; each is named.
@@ -100,6 +94,21 @@ var (
 		FROM (SELECT next_attempt_at FROM webhook_deliveries WHERE status = 'pending' AND next_attempt_at <= now() LIMIT 100000) due`)
 )
 
+// dueWalk begins a statement on the destinations with something due. It walks from destination to
+// destination along the index of what is pending: its cost is that of the destinations with
+// something pending, however much that is.
+const dueWalk = `
+	WITH RECURSIVE walk AS (
+		(SELECT destination_id, next_attempt_at FROM webhook_deliveries WHERE status = 'pending'
+			ORDER BY destination_id, next_attempt_at LIMIT 1)
+		UNION ALL
+		SELECT n.destination_id, n.next_attempt_at FROM walk w CROSS JOIN LATERAL (
+			SELECT d.destination_id, d.next_attempt_at FROM webhook_deliveries d
+			WHERE d.status = 'pending' AND d.destination_id > w.destination_id
+			ORDER BY d.destination_id, d.next_attempt_at LIMIT 1) n),
+	due AS (SELECT destination_id AS id, next_attempt_at AS oldest FROM walk WHERE next_attempt_at <= now())
+	`
+
 // claim takes up the deliveries that which selects. A lease that ran out means that its attempt was
 // interrupted; the first few of these are free.
 func claim(which string) string {
@@ -130,6 +139,13 @@ const (
 func (s *Store) DueDestinations(ctx context.Context) (rows []DueDestination, err error) {
 	err = s.list(ctx, &rows, qDueDestinations)
 	return rows, err
+}
+
+// UntouchedFor tells for how long something has been due that nobody works on.
+func (s *Store) UntouchedFor(ctx context.Context) (time.Duration, error) {
+	var seconds float64
+	err := s.get(ctx, &seconds, qUntouchedFor)
+	return time.Duration(seconds * float64(time.Second)), err
 }
 
 // ClaimDeliveries takes up to limit due deliveries of a destination up, oldest first, for the lease.

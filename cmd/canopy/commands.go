@@ -22,4 +22,8 @@ is printed, too. The API key's secret is printed this once.`},
 	{name: "seed", short: "Fills the database with synthetic companies, for load tests", setup: seedCommand, long: `
 The tree hangs below a company of its own under the root; each of its companies has as many
 children as --fanout says, level by level. Users and permissions are made for the first ones.`},
+	{name: "webhook listen", short: "Receives deliveries on this machine, verifies and prints them", setup: webhookListenCommand, long: `
+An HTTPS receiver with a certificate made at start, for trying destinations out. Its address is not
+public: the platform that sends needs CANOPY_WEBHOOK_ALLOW, and CANOPY_WEBHOOK_CA with the file
+that -ca writes.`},
 }

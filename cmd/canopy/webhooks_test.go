@@ -115,13 +115,19 @@ func (r *receiver) certificate(t testing.TB) string {
 	return file
 }
 
-// newDeliveringStack starts a platform with a worker that may deliver to the loopback address.
-func newDeliveringStack(t *testing.T, r *receiver) *stack {
+// deliverTo lets a platform deliver to a receiver on the loopback address.
+func deliverTo(t testing.TB, r *receiver) func(*config.Config) {
 	t.Helper()
 	ca := r.certificate(t)
-	s := newStack(t, func(c *config.Config) {
+	return func(c *config.Config) {
 		c.WebhookAllow, c.WebhookCA = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, ca
-	})
+	}
+}
+
+// newDeliveringStack starts a platform with a worker that may deliver to the receiver.
+func newDeliveringStack(t *testing.T, r *receiver) *stack {
+	t.Helper()
+	s := newStack(t, deliverTo(t, r))
 	s.noDemoMails()
 	s.work(t, nil)
 	return s
