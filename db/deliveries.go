@@ -101,14 +101,15 @@ var (
 	qResend = prepare(`
 		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
 		SELECT customer_id, destination_id, event_id, type, payload FROM webhook_deliveries WHERE id = $1 RETURNING id`)
-	// An event that was lost several times, as after an earlier recovery, is sent again once; one
-	// that has since been delivered or is on its way is not.
+	// What counts of an event is its last delivery: one that was lost several times is sent again
+	// once, and one that has since been delivered, or is on its way, is not.
 	qRecover = prepare(`
 		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
-		SELECT DISTINCT ON (w.event_id) w.customer_id, w.destination_id, w.event_id, w.type, w.payload FROM webhook_deliveries w
-		WHERE w.customer_id = $1 AND w.destination_id = $2 AND w.status IN ('failed', 'blocked') AND w.created_at >= $3
-		AND NOT EXISTS (SELECT 1 FROM webhook_deliveries n WHERE n.destination_id = $2 AND n.event_id = w.event_id
-			AND n.id > w.id AND n.created_at >= $3 AND n.status IN ('pending', 'delivered'))`)
+		SELECT w.customer_id, w.destination_id, w.event_id, w.type, w.payload
+		FROM (SELECT DISTINCT ON (event_id) id, status FROM webhook_deliveries
+			WHERE destination_id = $2 AND created_at >= $3 ORDER BY event_id, id DESC) last
+		JOIN webhook_deliveries w ON w.id = last.id
+		WHERE last.status IN ('failed', 'blocked') AND w.customer_id = $1 ORDER BY w.id`)
 	qForgetDeliveries = prepare(`
 		WITH oldest AS (SELECT id, created_at, status FROM webhook_deliveries WHERE id > $2 ORDER BY id LIMIT $3),
 			gone AS (DELETE FROM webhook_deliveries w USING oldest o

@@ -19,7 +19,7 @@ import (
 // The bounds of deliveries in one worker.
 const (
 	// laneWidth is how many attempts on one destination are under way at most.
-	laneWidth = 128
+	laneWidth = 64
 	// slowWidth is that of a destination that times out, while the worker as a whole is busy.
 	slowWidth = 4
 	// attemptsAtOnce bounds the attempts on all destinations together.
