@@ -21,8 +21,8 @@ import (
 
 // handler is everything that the platform serves, on one listener.
 func (p *platform) handler(open bool) (http.Handler, error) {
-	p.register()
-	measure, err := web.Metrics(p.registry)
+	registry := p.own()
+	measure, err := web.Metrics(registry)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (p *platform) handler(open bool) (http.Handler, error) {
 	mux.HandleFunc("GET /schema.graphql", graph.ServeSchema)
 	pages.Register(mux, pages.Options{Version: version, Monitoring: p.queue != nil})
 	guard := web.BasicAuth{User: p.cfg.MonitorUser, Password: p.cfg.MonitorPassword, Open: open && p.cfg.MonitorUser == ""}
-	p.operatorMux(mux, guard)
+	p.operatorMux(mux, guard, registry)
 	if p.queue != nil {
 		mux.Handle("/monitoring/", guard.Guard(asynqmon.New(asynqmon.Options{RootPath: "/monitoring", RedisConnOpt: p.queue})))
 		mux.Handle("GET /monitoring", http.RedirectHandler("/monitoring/", http.StatusSeeOther))
@@ -86,22 +86,24 @@ func (p *platform) relayLag(ctx context.Context) time.Duration {
 }
 
 // operatorMux serves what operators ask of any process of the platform.
-func (p *platform) operatorMux(mux *http.ServeMux, guard web.BasicAuth) {
+func (p *platform) operatorMux(mux *http.ServeMux, guard web.BasicAuth, own *prometheus.Registry) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok", nil) })
 	mux.HandleFunc("GET /readyz", p.ready)
-	mux.Handle("GET /metrics", guard.Guard(promhttp.HandlerFor(p.registry, promhttp.HandlerOpts{})))
+	mux.Handle("GET /metrics", guard.Guard(promhttp.HandlerFor(prometheus.Gatherers{own, p.registry}, promhttp.HandlerOpts{})))
 }
 
-// register registers what every process of the platform measures of itself and of the outboxes.
-func (p *platform) register() {
+// own is a registry of what every process of the platform measures of itself and of the outboxes.
+func (p *platform) own() *prometheus.Registry {
+	registry := prometheus.NewRegistry()
 	backlogs := &jobs.Backlogs{Store: p.store}
 	if p.queue != nil {
 		backlogs.Inspector = asynq.NewInspector(p.queue)
 	}
-	p.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "canopy_sql_statements_total", Help: "SQL statements that were run.",
 		}, func() float64 { return float64(p.store.Executed()) }), backlogs)
+	return registry
 }
 
 func answer(w http.ResponseWriter, status int, word string, parts map[string]string) {

@@ -118,8 +118,7 @@ func (p *platform) serveOperators(ctx context.Context, address string) error {
 	if err != nil {
 		return fmt.Errorf("-metrics: %w", err)
 	}
-	p.register()
 	mux := http.NewServeMux()
-	p.operatorMux(mux, web.BasicAuth{User: p.cfg.MonitorUser, Password: p.cfg.MonitorPassword})
+	p.operatorMux(mux, web.BasicAuth{User: p.cfg.MonitorUser, Password: p.cfg.MonitorPassword}, p.own())
 	return web.Serve(ctx, l, mux, web.ServeOptions{Log: p.log})
 }
