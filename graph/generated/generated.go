@@ -1379,9 +1379,9 @@ type Query {
     "UUID that starting the run gave."
     jobKey: String!
   ): Run!
-  "The event types that can be subscribed. Any application, ` + "`" + `webhook.read` + "`" + `."
+  "The event types that can be subscribed. Tenant, assistant or builder, ` + "`" + `webhook.read` + "`" + `."
   webhookCatalog: WebhookCatalog!
-  "A company's destinations, by id. Any application, ` + "`" + `webhook.read` + "`" + `."
+  "A company's destinations, by id. Tenant, assistant or builder, ` + "`" + `webhook.read` + "`" + `."
   webhookDestinations(
     "The company; the caller's own when left out."
     customerId: ID
@@ -1390,12 +1390,12 @@ type Query {
     "Cursor of the row before the first."
     after: String
   ): WebhookDestinationConnection!
-  "A destination within reach. Any application, ` + "`" + `webhook.read` + "`" + `."
+  "A destination within reach. Tenant, assistant or builder, ` + "`" + `webhook.read` + "`" + `."
   webhookDestination(
     "Global id or integer."
     id: ID!
   ): WebhookDestination!
-  "The deliveries of the caller's company, newest first. Any application, ` + "`" + `webhook.read` + "`" + `."
+  "The deliveries of the caller's company, newest first. Tenant, assistant or builder, ` + "`" + `webhook.read` + "`" + `."
   webhookDeliveries(
     "Only those to this destination, of any company within reach."
     destinationId: ID
@@ -1410,7 +1410,7 @@ type Query {
     "Cursor of the row before the first."
     after: String
   ): WebhookDeliveryConnection!
-  "A delivery within reach. Any application, ` + "`" + `webhook.read` + "`" + `."
+  "A delivery within reach. Tenant, assistant or builder, ` + "`" + `webhook.read` + "`" + `."
   webhookDelivery(
     "Global id or integer."
     id: ID!
@@ -1478,19 +1478,19 @@ type Mutation {
   startRun("What to run." input: StartRunInput!): StartRunPayload!
   "Ends a run as failed. Builder or assistant, ` + "`" + `agent.run` + "`" + `."
   cancelRun("The run." input: CancelRunInput!): CancelRunPayload!
-  "Subscribes an endpoint to a company's events; shows its signing secret, this once. Any application, ` + "`" + `webhook.write` + "`" + `."
+  "Subscribes an endpoint to a company's events; shows its signing secret, this once. Tenant, assistant or builder, ` + "`" + `webhook.write` + "`" + `."
   createWebhookDestination("The destination." input: CreateWebhookDestinationInput!): CreateWebhookDestinationPayload!
-  "Changes a destination. Any application, ` + "`" + `webhook.write` + "`" + `."
+  "Changes a destination. Tenant, assistant or builder, ` + "`" + `webhook.write` + "`" + `."
   updateWebhookDestination("The change." input: UpdateWebhookDestinationInput!): UpdateWebhookDestinationPayload!
-  "Removes a destination; its log stays. Any application, ` + "`" + `webhook.write` + "`" + `."
+  "Removes a destination; its log stays. Tenant, assistant or builder, ` + "`" + `webhook.write` + "`" + `."
   deleteWebhookDestination("The destination." input: DeleteWebhookDestinationInput!): DeleteWebhookDestinationPayload!
-  "Gives a destination a new signing secret, shown this once. Any application, ` + "`" + `webhook.write` + "`" + `."
+  "Gives a destination a new signing secret, shown this once. Tenant, assistant or builder, ` + "`" + `webhook.write` + "`" + `."
   rotateWebhookSecret("The destination." input: RotateWebhookSecretInput!): RotateWebhookSecretPayload!
-  "Sends the catalog's example of an event to a destination. Any application, ` + "`" + `webhook.write` + "`" + `."
+  "Sends the catalog's example of an event to a destination. Tenant, assistant or builder, ` + "`" + `webhook.write` + "`" + `."
   testWebhookDestination("What to send." input: TestWebhookDestinationInput!): TestWebhookDestinationPayload!
-  "Sends the captured bytes of a delivery once more. Any application, ` + "`" + `webhook.write` + "`" + `."
+  "Sends the captured bytes of a delivery once more. Tenant, assistant or builder, ` + "`" + `webhook.write` + "`" + `."
   resendWebhookDelivery("The delivery." input: ResendWebhookDeliveryInput!): ResendWebhookDeliveryPayload!
-  "Sends every event that a destination has lost since a time once more. Any application, ` + "`" + `webhook.write` + "`" + `."
+  "Sends every event that a destination has lost since a time once more. Tenant, assistant or builder, ` + "`" + `webhook.write` + "`" + `."
   recoverWebhookDeliveries("What to recover." input: RecoverWebhookDeliveriesInput!): RecoverWebhookDeliveriesPayload!
 }
 
@@ -1503,7 +1503,7 @@ type Subscription {
     "UUID that starting the run gave."
     jobKey: String!
   ): Run!
-  "The deliveries to a destination as they move on. Any application, ` + "`" + `webhook.read` + "`" + `."
+  "The deliveries to a destination as they move on. Tenant, assistant or builder, ` + "`" + `webhook.read` + "`" + `."
   webhookDeliveryUpdated(
     "The destination."
     destinationId: ID!
