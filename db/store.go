@@ -29,6 +29,8 @@ type Store struct {
 	tx       *sqlx.Tx
 	prepared []*sqlx.Stmt
 	executed *atomic.Int64
+	// streams has a place for each list that is being streamed to a client.
+	streams chan struct{}
 }
 
 // Close closes the pool.
@@ -48,7 +50,7 @@ func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
 		return translate(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := do(&Store{pool: s.pool, tx: tx, prepared: s.prepared, executed: s.executed}); err != nil {
+	if err := do(&Store{pool: s.pool, tx: tx, prepared: s.prepared, executed: s.executed, streams: s.streams}); err != nil {
 		return err
 	}
 	return translate(ctx, tx.Commit())

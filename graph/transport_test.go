@@ -123,7 +123,7 @@ func TestClientHangsUp(t *testing.T) {
 }
 
 func TestNumbersAreKept(t *testing.T) {
-	raw, status, p := params(post(t.Context(), strings.NewReader(`{"query":"{ __typename }","variables":{"n":9007199254740993}}`)))
+	raw, status, p := params(httptest.NewRecorder(), post(t.Context(), strings.NewReader(`{"query":"{ __typename }","variables":{"n":9007199254740993}}`)))
 	if p != nil {
 		t.Fatal(status, p)
 	}
@@ -137,7 +137,7 @@ func FuzzParams(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		raw, status, p := params(post(context.Background(), strings.NewReader(body)))
+		raw, status, p := params(httptest.NewRecorder(), post(context.Background(), strings.NewReader(body)))
 		switch {
 		case p == nil && (raw == nil || raw.Query == "" && raw.Extensions["persistedQuery"] == nil):
 			t.Errorf("%q was taken without a query", body)

@@ -83,6 +83,8 @@ func (r *Relay) enqueueMail(ctx context.Context, due db.DueMail) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.Client.EnqueueContext(ctx, t)
+	if _, err = r.Client.EnqueueContext(ctx, t); errors.Is(err, asynq.ErrDuplicateTask) {
+		return nil // it waits there from an earlier lease
+	}
 	return err
 }

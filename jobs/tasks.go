@@ -36,6 +36,10 @@ const (
 // again: the queue, or the worker, has lost it then.
 const leaseTime = 30 * time.Second
 
+// uniqueTime is how long a task keeps others of its kind for the same row and attempt out of the
+// queue: while workers are slow, leases end before their tasks begin.
+const uniqueTime = 2 * time.Minute
+
 // topicWake is where processes are told that there is something in an outbox.
 const topicWake = "outbox"
 
@@ -44,7 +48,7 @@ const topicWake = "outbox"
 func Wake(ctx context.Context, b *bus.Bus) { b.Publish(ctx, topicWake, nil) }
 
 func mailTask(due db.DueMail) (*asynq.Task, error) {
-	return newTask(typeMail, queueMail, due)
+	return newTask(typeMail, queueMail, due, asynq.Unique(uniqueTime))
 }
 
 func runTask(due db.DueRun) (*asynq.Task, error) {
