@@ -40,6 +40,7 @@ func (x root) Run() generated.RunResolver { return resolvers.RunEdges{Resolver: 
 func (x root) WebhookDestination() generated.WebhookDestinationResolver {
 	return resolvers.WebhookDestinationEdges{Resolver: x.r}
 }
+
 func (x root) WebhookDelivery() generated.WebhookDeliveryResolver {
 	return resolvers.WebhookDeliveryEdges{Resolver: x.r}
 }
