@@ -1,6 +1,6 @@
 # Canopy. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test build generate verify lint fuzz bench bench-retrieval clients clean bootstrap
+.PHONY: help run test build generate verify lint fuzz bench bench-retrieval chaos clients clean bootstrap
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 STACK := go run ./internal/devstack/cmd/teststack --
@@ -46,6 +46,9 @@ bench: bootstrap build ## Print the table of speeds (needs two otherwise idle co
 
 bench-retrieval: bootstrap build ## Measure search on a collection in Cranfield's format (DATA=folder)
 	@go run ./cmd/bench-retrieval -data "$(DATA)"
+
+chaos: bootstrap build ## Try to lose deliveries: kill workers, lose Redis, restart PostgreSQL (minutes)
+	@go run ./cmd/chaos
 
 clients: bootstrap build ## Try real clients and linters from npm against the platform
 	@CANOPY_CLIENTS=1 $(STACK) go test -count=1 -timeout 14m -run 'Clients' ./...

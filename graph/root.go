@@ -36,5 +36,17 @@ func (x root) CustomerRef() generated.CustomerRefResolver {
 func (x root) Permission() generated.PermissionResolver {
 	return resolvers.PermissionEdges{Resolver: x.r}
 }
-func (x root) Role() generated.RoleResolver { return resolvers.RoleEdges{Resolver: x.r} }
-func (x root) User() generated.UserResolver { return resolvers.UserEdges{Resolver: x.r} }
+func (x root) Role() generated.RoleResolver   { return resolvers.RoleEdges{Resolver: x.r} }
+func (x root) User() generated.UserResolver   { return resolvers.UserEdges{Resolver: x.r} }
+func (x root) Agent() generated.AgentResolver { return resolvers.AgentEdges{Resolver: x.r} }
+func (x root) AgentRevision() generated.AgentRevisionResolver {
+	return resolvers.AgentRevisionEdges{Resolver: x.r}
+}
+func (x root) Run() generated.RunResolver { return resolvers.RunEdges{Resolver: x.r} }
+func (x root) WebhookDestination() generated.WebhookDestinationResolver {
+	return resolvers.WebhookDestinationEdges{Resolver: x.r}
+}
+
+func (x root) WebhookDelivery() generated.WebhookDeliveryResolver {
+	return resolvers.WebhookDeliveryEdges{Resolver: x.r}
+}

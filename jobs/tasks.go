@@ -21,6 +21,10 @@ const (
 	queueBlobs = "blobs"
 	// queueDocuments has workers of its own: its tasks are long.
 	queueDocuments = "documents"
+	// queueRuns and queueWebhooks have workers of their own: the former's tasks are long, the
+	// latter's are urgent.
+	queueRuns     = "runs"
+	queueWebhooks = "webhooks"
 )
 
 var queueShares = map[string]int{queueMail: 2, queueBlobs: 1}
@@ -30,6 +34,8 @@ const (
 	typeMail     = "mail:send"
 	typeBlob     = "blob:delete"
 	typeDocument = "document:process"
+	typeRun      = "run:execute"
+	typeDeliver  = "webhook:deliver"
 )
 
 // leaseTime is how long a row that was handed to the queue is left alone before it is handed out
@@ -57,6 +63,21 @@ func blobTask(due db.DueBlob) (*asynq.Task, error) {
 
 func documentTask(due db.DueDocument) (*asynq.Task, error) {
 	return newTask(typeDocument, queueDocuments, due, asynq.Timeout(documentTimeout))
+}
+
+func runTask(due db.DueRun) (*asynq.Task, error) {
+	return newTask(typeRun, queueRuns, due, asynq.Timeout(runTimeout))
+}
+
+// destinationDue is the payload of a task that has a destination's deliveries attempted; Oldest is
+// when the first of them was due.
+type destinationDue struct {
+	DestinationID int64     `json:"destinationId"`
+	Oldest        time.Time `json:"oldest"`
+}
+
+func deliverTask(due db.DueDestination) (*asynq.Task, error) {
+	return newTask(typeDeliver, queueWebhooks, destinationDue{due.ID, due.Oldest}, asynq.Retention(time.Minute))
 }
 
 // newTask makes a task that is tried once: whether and when to try again is the row's business.

@@ -13,6 +13,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/bus"
+	"canopy/internal/egress"
 	"canopy/internal/mail"
 	"canopy/internal/secret"
 )
@@ -30,12 +31,22 @@ type Worker struct {
 	Mail mail.Sender
 	// Documents processes documents; without it they wait.
 	Documents *Documents
-	Log       *slog.Logger
+	// Egress sends deliveries; without it they wait.
+	Egress *egress.Client
+	// Tools are what runs work with; without them runs wait.
+	Tools *Tools
+	// Retention is how long deliveries that have ended are kept; 0 stands for ever.
+	Retention time.Duration
+	// PublicURL is the base of links in mails.
+	PublicURL string
+	// Metrics counts; nil counts nothing.
+	Metrics *Metrics
+	Log     *slog.Logger
 }
 
 // Run works until ctx ends; then tasks under way finish, and others are left for the next worker.
 func (w *Worker) Run(ctx context.Context) error {
-	servers := []*asynq.Server{w.server(20, queueShares)}
+	servers := []*asynq.Server{w.server(20, checkEvery, queueShares)}
 	mux := asynq.NewServeMux()
 	if w.Mail != nil {
 		mux.Handle(typeMail, &mailer{w.Store, w.Box, w.Mail, w.Log})
@@ -47,17 +58,22 @@ func (w *Worker) Run(ctx context.Context) error {
 		mux.Handle(typeDocument, &processor{
 			Documents: *w.Documents, store: w.Store, bus: w.Bus, log: w.Log, memory: semaphore.NewWeighted(textMemory), stop: ctx.Done(),
 		})
-		servers = append(servers, w.server(documentsAtOnce, map[string]int{queueDocuments: 1}))
+		servers = append(servers, w.server(documentsAtOnce, checkEvery, map[string]int{queueDocuments: 1}))
 	} else {
 		w.Log.WarnContext(ctx, "no document store is configured (CANOPY_BLOB_URL): documents are not processed")
 	}
-	for i, server := range servers {
-		if err := server.Start(mux); err != nil {
-			for _, started := range servers[:i] {
-				started.Shutdown()
-			}
-			return fmt.Errorf("start the task server: %w", err)
-		}
+	if w.Tools != nil {
+		mux.Handle(typeRun, &runner{w.Store, w.Bus, w.Tools, w.Log, ctx.Done()})
+		servers = append(servers, w.server(runsAtOnce, checkEvery, map[string]int{queueRuns: 1}))
+	}
+	var deliveries *dispatcher
+	if w.Egress != nil {
+		deliveries = newDispatcher(ctx, w)
+		mux.Handle(typeDeliver, deliveries)
+		servers = append(servers, w.server(pokesAtOnce, checkOften, map[string]int{queueWebhooks: 1}))
+	}
+	if err := start(servers, mux); err != nil {
+		return err
 	}
 	client, inspector := asynq.NewClient(w.Redis), asynq.NewInspector(w.Redis)
 	defer func() { _, _ = client.Close(), inspector.Close() }()
@@ -68,11 +84,21 @@ func (w *Worker) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { relay.Run(ctx) })
 	running.Go(func() { w.upkeep(ctx) })
+	due := &dueRelay{Relay: relay}
+	if w.Tools != nil {
+		running.Go(func() { relay.watch(ctx, queueRuns, due.relayRuns) })
+	}
+	if deliveries != nil {
+		running.Go(func() { relay.watch(ctx, queueWebhooks, due.relayDeliveries) })
+	}
 	<-ctx.Done()
 	for _, server := range servers {
 		running.Go(server.Shutdown)
 	}
 	running.Wait()
+	if deliveries != nil {
+		deliveries.drain()
+	}
 	return nil
 }
 
@@ -80,11 +106,18 @@ func (w *Worker) Run(ctx context.Context) error {
 // since each keeps two busy, and an extractor child beside it.
 var documentsAtOnce = max(1, runtime.GOMAXPROCS(0)/2)
 
-func (w *Worker) server(concurrency int, queues map[string]int) *asynq.Server {
+// How often empty queues are looked at: deliveries are urgent.
+const (
+	checkEvery  = 50 * time.Millisecond
+	checkOften  = 8 * time.Millisecond
+	pokesAtOnce = 10
+)
+
+func (w *Worker) server(concurrency int, every time.Duration, queues map[string]int) *asynq.Server {
 	return asynq.NewServer(w.Redis, asynq.Config{
 		Concurrency:       concurrency,
 		Queues:            queues,
-		TaskCheckInterval: 50 * time.Millisecond,
+		TaskCheckInterval: every,
 		ShutdownTimeout:   drainTime,
 		Logger:            asynqLog{w.Log},
 		LogLevel:          asynq.WarnLevel,
@@ -92,6 +125,19 @@ func (w *Worker) server(concurrency int, queues map[string]int) *asynq.Server {
 			w.Log.ErrorContext(ctx, "a task failed", "type", t.Type(), "error", err)
 		}),
 	})
+}
+
+// start starts task servers, all or none.
+func start(servers []*asynq.Server, mux *asynq.ServeMux) error {
+	for i, server := range servers {
+		if err := server.Start(mux); err != nil {
+			for _, started := range servers[:i] {
+				started.Shutdown()
+			}
+			return fmt.Errorf("start the task servers: %w", err)
+		}
+	}
+	return nil
 }
 
 // upkeepEvery is the pace of the upkeep. Each of its steps may run anywhere, at any time, twice.
@@ -117,9 +163,11 @@ func (w *Worker) upkeep(ctx context.Context) {
 // steps are what the upkeep does.
 func (w *Worker) steps() map[string]func(context.Context) error {
 	steps := map[string]func(context.Context) error{
-		"rotate signing keys": func(ctx context.Context) error { return rotateByAge(ctx, w.Store, w.Box) },
-		"forget old links":    w.Store.SweepLinks,
-		"forget old mails":    w.Store.SweepMails,
+		"rotate signing keys":          func(ctx context.Context) error { return rotateByAge(ctx, w.Store, w.Box) },
+		"forget old links":             w.Store.SweepLinks,
+		"forget old mails":             w.Store.SweepMails,
+		"forget old deliveries":        w.forgetDeliveries,
+		"disable failing destinations": w.disableFailing,
 	}
 	if w.Documents != nil {
 		steps["find originals without a document"] = func(ctx context.Context) error {

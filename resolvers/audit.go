@@ -53,7 +53,10 @@ func (r *Resolver) announce(ctx context.Context, ch *changes) {
 	for _, d := range ch.documents {
 		jobs.TellDocument(ctx, r.Bus, d[0], d[1])
 	}
-	if ch.mail || ch.work {
+	for _, m := range ch.told {
+		r.Bus.Publish(ctx, m.topic, m.payload)
+	}
+	if ch.mail || ch.work || ch.due {
 		jobs.Wake(ctx, r.Bus)
 	}
 }

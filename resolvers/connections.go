@@ -30,6 +30,17 @@ type (
 	DocumentEdge         = Edge[*db.Document]
 	ChunkConnection      = Connection[*db.Chunk]
 	ChunkEdge            = Edge[*db.Chunk]
+
+	AgentConnection              = Connection[*db.Agent]
+	AgentEdge                    = Edge[*db.Agent]
+	AgentRevisionConnection      = Connection[*db.Revision]
+	AgentRevisionEdge            = Edge[*db.Revision]
+	RunConnection                = Connection[*db.Run]
+	RunEdge                      = Edge[*db.Run]
+	WebhookDestinationConnection = Connection[*db.Destination]
+	WebhookDestinationEdge       = Edge[*db.Destination]
+	WebhookDeliveryConnection    = Connection[*db.Delivery]
+	WebhookDeliveryEdge          = Edge[*db.Delivery]
 )
 
 // connect answers a connection whose cursors are ids: it reads the page that the arguments ask

@@ -42,6 +42,16 @@ func (q Query) Node(ctx context.Context, id relay.ID) (Node, error) {
 		return found(q.documentNode(ctx, id))
 	case "Chunk":
 		return found(q.chunkNode(ctx, id))
+	case "Agent":
+		return found(q.Agent(ctx, id))
+	case "AgentRevision":
+		return found(q.revisionNode(ctx, id))
+	case "Run":
+		return found(q.runNode(ctx, id))
+	case "WebhookDestination":
+		return found(q.WebhookDestination(ctx, id))
+	case "WebhookDelivery":
+		return found(q.deliveryNode(ctx, id))
 	}
 	return nil, problem.Invalid(problem.Fault{Location: "id", Message: "is not the global id of a node"})
 }

@@ -14,6 +14,7 @@ import (
 	"canopy/internal/blob"
 	"canopy/internal/bus"
 	"canopy/internal/chat"
+	"canopy/internal/egress"
 	"canopy/internal/embed"
 	"canopy/internal/limit"
 	"canopy/internal/problem"
@@ -29,6 +30,8 @@ type Resolver struct {
 	Store *db.Store
 	// Box seals what must not lie open in the database.
 	Box *secret.Box
+	// Egress judges the addresses of webhook destinations.
+	Egress *egress.Client
 	// Keys are the signing keys of access tokens, kept up to date by RefreshKeys.
 	Keys *token.KeyRing
 	// Verifier checks access tokens against Keys.
@@ -163,6 +166,10 @@ type changes struct {
 	// work: there are other outbox rows than mails; documents have changed, by context and id.
 	work      bool
 	documents [][2]int64
+	// due: there is something to deliver, or to run.
+	due bool
+	// told are the messages for those who follow an object.
+	told []message
 }
 
 // change runs do in one transaction and tells of it after the commit.

@@ -15,6 +15,17 @@ const recheckEvery = 10 * time.Second
 // a message names with the caller's rights of that moment, nil passing it over. The stream ends
 // when the token expires or no longer works.
 func follow[T any](ctx context.Context, r *Resolver, topic string, load func(ctx context.Context, payload []byte) (*T, error)) <-chan *T {
+	return followAll(ctx, r, topic, func(ctx context.Context, payload []byte) ([]*T, error) {
+		obj, err := load(ctx, payload)
+		if obj == nil {
+			return nil, err
+		}
+		return []*T{obj}, err
+	})
+}
+
+// followAll is follow for messages that name several objects.
+func followAll[T any](ctx context.Context, r *Resolver, topic string, load func(ctx context.Context, payload []byte) ([]*T, error)) <-chan *T {
 	out := make(chan *T)
 	messages := r.Bus.Subscribe(ctx, topic)
 	go func() {
@@ -42,17 +53,19 @@ func follow[T any](ctx context.Context, r *Resolver, topic string, load func(ctx
 			if payload == nil {
 				continue
 			}
-			obj, err := load(fresh, payload)
+			list, err := load(fresh, payload)
 			if refused(err) {
 				return
 			}
-			if err != nil || obj == nil {
+			if err != nil {
 				continue
 			}
-			select {
-			case out <- obj:
-			case <-ctx.Done():
-				return
+			for _, obj := range list {
+				select {
+				case out <- obj:
+				case <-ctx.Done():
+					return
+				}
 			}
 		}
 	}()
@@ -66,4 +79,36 @@ func refused(err error) bool {
 	}
 	code := problem.From(err).Code
 	return code == problem.Forbidden || code == problem.Unauthenticated
+}
+
+// followFrom is follow for one object: what it is like at the beginning is sent first, so that
+// nothing is missed between a look and the subscription, and the stream ends with its end.
+func followFrom[T any](ctx context.Context, r *Resolver, topic string,
+	load func(ctx context.Context, payload []byte) (*T, error), ended func(*T) bool,
+) <-chan *T {
+	ctx, cancel := context.WithCancel(ctx)
+	updates := follow(ctx, r, topic, load)
+	out := make(chan *T)
+	go func() {
+		defer close(out)
+		defer cancel()
+		obj, err := load(ctx, nil)
+		if refused(err) {
+			return
+		}
+		for open := true; open; obj, open = <-updates {
+			if obj == nil {
+				continue
+			}
+			select {
+			case out <- obj:
+			case <-ctx.Done():
+				return
+			}
+			if ended(obj) {
+				return
+			}
+		}
+	}()
+	return out
 }

@@ -25,9 +25,11 @@ const (
 	tagUsers       = "Users"
 	tagPermissions = "Permissions"
 	tagContexts    = "Contexts"
+	tagRuns        = "Runs"
+	tagWebhooks    = "Webhooks"
 )
 
-const introduction = `Tenants, users, permissions, billing and regions of the platform, and contexts with their documents.
+const introduction = `Tenants, users, permissions, billing and regions of the platform; contexts with their documents; runs of agents, and webhooks.
 
 Every operation but those under Tokens and Login takes a bearer token: exchange an API key for one
 at POST /connect/token. A caller reaches its own company and the companies below it.
@@ -60,6 +62,8 @@ func config(version, base string) huma.Config {
 		{Name: tagUsers, Description: "The users of companies"},
 		{Name: tagPermissions, Description: "Who has which role on which account"},
 		{Name: tagContexts, Description: "Custom assistants, their documents and the search of these; with a token for the assistant"},
+		{Name: tagRuns, Description: "Agents, executed in the background"},
+		{Name: tagWebhooks, Description: "Events, delivered to HTTPS endpoints"},
 	}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		bearerScheme: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "An access token of POST /connect/token or POST /auth/token"},

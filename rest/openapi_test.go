@@ -49,6 +49,12 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"DELETE /context/documents/{contextId}/{docId}": true, "POST /context/relevant-docs/{contextId}": true,
 		"PUT /context/share/{contextId}": true,
 		"POST /permission":               true, "PUT /permission": true, "PATCH /permission/{permId}": true, "DELETE /permission/{permId}": true,
+		"POST /CognitiveDiagram/{id}/ExecuteAsJob": true, "GET /job/{job_id}": true,
+		"GET /v1/outbound-webhooks/catalog": true, "GET /v1/outbound-webhooks/destinations": true, "POST /v1/outbound-webhooks/destinations": true,
+		"GET /v1/outbound-webhooks/destinations/{id}": true, "PATCH /v1/outbound-webhooks/destinations/{id}": true, "DELETE /v1/outbound-webhooks/destinations/{id}": true,
+		"POST /v1/outbound-webhooks/destinations/{id}/rotate-secret": true, "POST /v1/outbound-webhooks/destinations/{id}/test": true,
+		"POST /v1/outbound-webhooks/destinations/{id}/recover": true, "GET /v1/outbound-webhooks/deliveries": true,
+		"GET /v1/outbound-webhooks/deliveries/{id}": true, "POST /v1/outbound-webhooks/deliveries/{id}/resend": true,
 	}
 	_, registry := testDoor(t)
 	ids := map[string]bool{}

@@ -41,6 +41,8 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerUsers()
 	a.registerPermissions()
 	a.registerContexts()
+	a.registerRuns()
+	a.registerWebhooks()
 	a.serveDocuments(h.mux)
 	return h, a.huma
 }

@@ -46,6 +46,17 @@ func run(ctx context.Context, o options) error {
 	if err := b.prepare(); err != nil {
 		return err
 	}
+	if !o.noDeliveries {
+		delivered, err := b.deliveries(self)
+		rows = append(rows, delivered...)
+		if err != nil {
+			print(rows)
+			return err
+		}
+	}
+	if err := b.newToken(); err != nil {
+		return err
+	}
 	rows = append(rows, b.small()...)
 	if strings.Contains("documents search", o.only) {
 		documents, err := b.documents()
@@ -102,7 +113,13 @@ func (b *bencher) prepare() error {
 	return b.newToken()
 }
 
-func (b *bencher) newToken() error { return b.exchange(b.form()) }
+func (b *bencher) newToken() error { return b.newTokenFor("tenant") }
+
+func (b *bencher) newTokenFor(app string) error {
+	form := b.form()
+	form.Set("target_app", app)
+	return b.exchange(form)
+}
 
 func (b *bencher) exchange(form url.Values) error {
 	resp, err := http.PostForm(b.lab.platform.url+"/connect/token", form) //nolint:noctx // once

@@ -20,14 +20,20 @@ func main() {
 	flag.DurationVar(&o.load, "time", 5*time.Second, "how long each figure is measured")
 	flag.IntVar(&o.companies, "companies", 1_000_000, "size of the tree for the figures of the large tree; 0 leaves them out")
 	flag.StringVar(&o.only, "only", "", "measure only the figures whose name holds this")
+	flag.BoolVar(&o.noDeliveries, "no-deliveries", false, "leave the figures of webhook deliveries out")
+	sink := flag.String("sink", "", "run as the receiver of deliveries on this address, with the key pair of -pair (bench starts it itself)")
+	pair := flag.String("pair", "", "file of the receiver's certificate and key")
 	bare := flag.String("bare", "", "run as the bare reference server on this address (bench starts it itself)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var err error
-	if *bare != "" {
+	switch {
+	case *bare != "":
 		err = serveBare(ctx, *bare)
-	} else {
+	case *sink != "":
+		err = serveSink(ctx, *sink, *pair)
+	default:
 		err = run(ctx, o)
 	}
 	if err != nil {
@@ -41,4 +47,6 @@ type options struct {
 	load      time.Duration
 	companies int
 	only      string
+	// noDeliveries leaves the figures of deliveries out.
+	noDeliveries bool
 }

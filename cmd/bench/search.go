@@ -67,12 +67,6 @@ func (b *bencher) documents() ([]row, error) {
 	return append(append(rows, during), dense...), err
 }
 
-func (b *bencher) newTokenFor(app string) error {
-	form := b.form()
-	form.Set("target_app", app)
-	return b.exchange(form)
-}
-
 // ingest times a large text and a long PDF from the upload's end to ready.
 func (b *bencher) ingest(d *desk) ([]row, error) {
 	id, err := d.newContext("ingest")

@@ -125,6 +125,39 @@ func (l *lab) start(ctx context.Context, path string, env []string, name string,
 	return nil, errors.Join(fmt.Errorf("%s does not answer", name), c.stop())
 }
 
+// startWorker starts a worker; it serves nothing, and is given a moment.
+func (l *lab) startWorker() (*child, error) {
+	c := &child{cmd: exec.Command(l.binary, "worker")}
+	c.cmd.Env = append(append([]string{}, l.env...), "CANOPY_PUBLIC_URL="+l.platform.url)
+	c.cmd.Stderr = os.Stderr
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	time.Sleep(time.Second)
+	return c, nil
+}
+
+// startSink starts the receiver of deliveries.
+func (l *lab) startSink(ctx context.Context, self, pair string) (*child, error) {
+	port, err := freePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	c := &child{url: "https://" + address, cmd: exec.Command(self, "-sink", address, "-pair", pair)}
+	c.cmd.Stderr = os.Stderr
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	for range 200 {
+		if conn, err := net.Dial("tcp", address); err == nil { //nolint:noctx // bounded by the loop
+			return c, conn.Close()
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return nil, errors.Join(errors.New("the receiver does not answer"), c.stop())
+}
+
 func freePort(ctx context.Context) (int, error) {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")

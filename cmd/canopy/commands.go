@@ -26,4 +26,8 @@ children as --fanout says, level by level. Users and permissions are made for th
 Uploads the .pdf, .docx, .doc, .txt, .md and .csv files below the paths. What the context holds
 already, by the hash of its content, is left out, so the same command goes on after an interruption.
 It acts for an API key: CANOPY_CLIENT_ID and CANOPY_CLIENT_SECRET, otherwise that of .data/dev.json.`},
+	{name: "webhook listen", short: "Receives deliveries on this machine, verifies and prints them", setup: webhookListenCommand, long: `
+An HTTPS receiver with a certificate made at start, for trying destinations out. Its address is not
+public: the platform that sends needs CANOPY_WEBHOOK_ALLOW, and CANOPY_WEBHOOK_CA with the file
+that -ca writes.`},
 }

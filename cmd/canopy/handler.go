@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/hibiken/asynq"
 	"github.com/hibiken/asynqmon"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -14,16 +15,13 @@ import (
 	"canopy/graph"
 	"canopy/internal/pages"
 	"canopy/internal/web"
+	"canopy/jobs"
 	"canopy/rest"
 )
 
 // handler is everything that the platform serves, on one listener.
 func (p *platform) handler(open bool) (http.Handler, error) {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "canopy_sql_statements_total", Help: "SQL statements that were run.",
-		}, func() float64 { return float64(p.store.Executed()) }))
+	registry := p.own()
 	measure, err := web.Metrics(registry)
 	if err != nil {
 		return nil, err
@@ -38,10 +36,8 @@ func (p *platform) handler(open bool) (http.Handler, error) {
 	mux.Handle("/graphql", gql)
 	mux.HandleFunc("GET /schema.graphql", graph.ServeSchema)
 	pages.Register(mux, pages.Options{Version: version, Monitoring: p.queue != nil})
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok", nil) })
-	mux.HandleFunc("GET /readyz", p.ready)
 	guard := web.BasicAuth{User: p.cfg.MonitorUser, Password: p.cfg.MonitorPassword, Open: open && p.cfg.MonitorUser == ""}
-	mux.Handle("GET /metrics", guard.Guard(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})))
+	p.operatorMux(mux, guard, registry)
 	if p.queue != nil {
 		mux.Handle("/monitoring/", guard.Guard(asynqmon.New(asynqmon.Options{RootPath: "/monitoring", RedisConnOpt: p.queue})))
 		mux.Handle("GET /monitoring", http.RedirectHandler("/monitoring/", http.StatusSeeOther))
@@ -67,7 +63,47 @@ func (p *platform) ready(w http.ResponseWriter, r *http.Request) {
 		p.log.WarnContext(ctx, "not ready", "error", err)
 		parts["postgresql"], parts["schema"], status, word = "away or of another schema", "unknown", http.StatusServiceUnavailable, "unavailable"
 	}
+	if late := p.relayLag(ctx); status == http.StatusOK && late > stuckAfter {
+		parts["relay"], word = "stuck: something has been due for "+late.Round(time.Second).String(), "degraded"
+	}
 	answer(w, status, word, parts)
+}
+
+// stuckAfter is how long something may be due, with nobody at work on it, before the relay counts
+// as stuck.
+const stuckAfter = time.Minute
+
+// relayLag is how long something in the outboxes has been due with nobody at work on it.
+func (p *platform) relayLag(ctx context.Context) time.Duration {
+	late, err := p.store.UntouchedFor(ctx)
+	if err != nil {
+		return 0
+	}
+	if runs, err := p.store.RunBacklog(ctx); err == nil {
+		late = max(late, time.Duration(runs.Lag*float64(time.Second)))
+	}
+	return late
+}
+
+// operatorMux serves what operators ask of any process of the platform.
+func (p *platform) operatorMux(mux *http.ServeMux, guard web.BasicAuth, own *prometheus.Registry) {
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok", nil) })
+	mux.HandleFunc("GET /readyz", p.ready)
+	mux.Handle("GET /metrics", guard.Guard(promhttp.HandlerFor(prometheus.Gatherers{own, p.registry}, promhttp.HandlerOpts{})))
+}
+
+// own is a registry of what every process of the platform measures of itself and of the outboxes.
+func (p *platform) own() *prometheus.Registry {
+	registry := prometheus.NewRegistry()
+	backlogs := &jobs.Backlogs{Store: p.store}
+	if p.queue != nil {
+		backlogs.Inspector = asynq.NewInspector(p.queue)
+	}
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "canopy_sql_statements_total", Help: "SQL statements that were run.",
+		}, func() float64 { return float64(p.store.Executed()) }), backlogs)
+	return registry
 }
 
 func answer(w http.ResponseWriter, status int, word string, parts map[string]string) {

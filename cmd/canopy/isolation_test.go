@@ -25,6 +25,9 @@ func TestRESTIsolation(t *testing.T) {
 	}
 	_, registry := rest.New(w.p.resolver, rest.Options{})
 	for _, e := range rest.Endpoints(registry) {
+		if agentOperations()[e.OperationID] {
+			continue
+		}
 		list := rows[e.OperationID]
 		if len(list) == 0 {
 			t.Errorf("%s %s (%s) has no row in the matrix", e.Method, e.Path, e.OperationID)

@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
 	"canopy/db"
 	"canopy/internal/bus"
 	"canopy/internal/config"
+	"canopy/internal/egress"
 	"canopy/internal/limit"
 	"canopy/internal/mail"
 	"canopy/internal/redisconn"
@@ -39,6 +41,9 @@ type platform struct {
 	bus      *bus.Bus
 	box      *secret.Box
 	resolver *resolvers.Resolver
+	registry *prometheus.Registry
+	metrics  *jobs.Metrics
+	tools    *jobs.Tools
 
 	background sync.WaitGroup
 	stop       context.CancelFunc
@@ -54,7 +59,7 @@ func openPlatform(ctx context.Context, cfg *config.Config, log *slog.Logger) (*p
 	if err != nil {
 		return nil, err
 	}
-	p := &platform{cfg: cfg, log: log, store: store, box: box}
+	p := &platform{cfg: cfg, log: log, store: store, box: box, registry: prometheus.NewRegistry()}
 	if err := p.connectRedis(); err != nil {
 		_ = store.Close()
 		return nil, err
@@ -83,12 +88,22 @@ func (p *platform) wire(ctx context.Context) error {
 	if err := jobs.EnsureSigningKey(ctx, p.store, p.box); err != nil {
 		return err
 	}
+	client, err := p.egressClient(egress.DefaultTimeout, egress.DefaultMaxResponse)
+	if err != nil {
+		return err
+	}
+	if p.tools, err = p.runTools(); err != nil {
+		return err
+	}
+	if p.metrics, err = jobs.NewMetrics(p.registry); err != nil {
+		return err
+	}
 	keys := &token.KeyRing{}
 	if err := jobs.LoadSigningKeys(ctx, p.store, p.box, keys); err != nil {
 		return err
 	}
 	p.resolver = &resolvers.Resolver{
-		Store: p.store, Box: p.box, Keys: keys, Bus: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log,
+		Store: p.store, Box: p.box, Egress: client, Keys: keys, Bus: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log,
 		Limiter: limit.New(p.redis), Throttle: limit.NewThrottle(p.redis), Addresses: limit.NewAddressThrottle(p.redis), RequestsPerMinute: p.cfg.RateLimit,
 	}
 	p.resolver.Verifier = token.NewVerifier(p.resolver.Issuer(), keys, p.reloadKeys(ctx, keys))
@@ -131,7 +146,10 @@ func (p *platform) reloadKeys(ctx context.Context, keys *token.KeyRing) func(str
 
 // worker makes the background half of the platform.
 func (p *platform) worker(sender mail.Sender) *jobs.Worker {
-	return &jobs.Worker{Store: p.store, Redis: p.queue, Bus: p.bus, Box: p.box, Mail: sender, Documents: p.documents(), Log: p.log}
+	return &jobs.Worker{
+		Store: p.store, Redis: p.queue, Bus: p.bus, Box: p.box, Mail: sender, Documents: p.documents(), Egress: p.resolver.Egress, Tools: p.tools,
+		Retention: p.cfg.WebhookRetention, PublicURL: p.resolver.Issuer(), Metrics: p.metrics, Log: p.log,
+	}
 }
 
 func (p *platform) close() {

@@ -5,7 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"net"
+	"net/http"
 	"runtime/debug"
+
+	"golang.org/x/sync/errgroup"
 
 	"canopy/internal/config"
 	"canopy/internal/mail"
@@ -80,7 +83,8 @@ func (p *platform) serve(ctx context.Context, l net.Listener, open bool) error {
 	return web.Serve(ctx, l, h, web.ServeOptions{Log: p.log})
 }
 
-func workerCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) error {
+func workerCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
+	metrics := flags.String("metrics", "", "address to serve /metrics, /healthz and /readyz on, such as :9090 (default nowhere)")
 	return func(ctx context.Context, args []string) error {
 		if len(args) > 0 {
 			return usagef("no arguments are taken")
@@ -97,6 +101,24 @@ func workerCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) err
 			}
 		}
 		p.log.InfoContext(ctx, "working")
-		return p.worker(sender).Run(ctx)
+		if *metrics == "" {
+			return p.worker(sender).Run(ctx)
+		}
+		all, ctx := errgroup.WithContext(ctx)
+		all.Go(func() error { return p.worker(sender).Run(ctx) })
+		all.Go(func() error { return p.serveOperators(ctx, *metrics) })
+		return all.Wait()
 	}
+}
+
+// serveOperators serves a worker's metrics and health.
+func (p *platform) serveOperators(ctx context.Context, address string) error {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("-metrics: %w", err)
+	}
+	mux := http.NewServeMux()
+	p.operatorMux(mux, web.BasicAuth{User: p.cfg.MonitorUser, Password: p.cfg.MonitorPassword}, p.own())
+	return web.Serve(ctx, l, mux, web.ServeOptions{Log: p.log})
 }

@@ -37,8 +37,8 @@ const (
 
 const (
 	idleTimeout       = 60 * time.Second
-	maxIdleConns      = 1024
-	maxIdlePerHost    = 16
+	maxIdleConns      = 2048
+	maxIdlePerHost    = 128
 	maxHeaderBytes    = 64 << 10
 	pingAfter         = 15 * time.Second
 	tlsSessions       = 1024

@@ -1,0 +1,335 @@
+package main
+
+import (
+	"bytes"
+	"crypto/tls"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	_ "github.com/lib/pq" // the outbox is filled directly
+)
+
+// The figures of webhook deliveries: one API, one worker and the receiver, each a process.
+const (
+	burstSize   = 3000
+	paceLength  = 10 * time.Second
+	manyTargets = 100
+	hanging     = 5
+)
+
+// courier measures deliveries.
+type courier struct {
+	*bencher
+	db     *sql.DB
+	client *http.Client
+	sink   *child
+	worker *child
+}
+
+// deliveries measures the worker.
+func (b *bencher) deliveries(self string) (rows []row, err error) {
+	file := b.lab.dir + "/receiver.pem"
+	if err := makeCertificate(file); err != nil {
+		return nil, err
+	}
+	b.lab.env = append(b.lab.env, "CANOPY_WEBHOOK_ALLOW=127.0.0.0/8", "CANOPY_WEBHOOK_CA="+file)
+	c := &courier{bencher: b, client: &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // our own receiver
+	}}}
+	// The API that checks destinations has to allow the loopback address, too.
+	api, err := b.lab.start(b.ctx, "/healthz", nil, b.lab.binary, "serve")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, api.stop()) }()
+	if c.sink, err = b.lab.startSink(b.ctx, self, file); err != nil {
+		return nil, err
+	}
+	defer func() { _ = c.sink.stop() }()
+	if c.worker, err = b.lab.startWorker(); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.worker.stop()) }()
+	if c.db, err = sql.Open("postgres", b.lab.postgres.URL()); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.db.Close()) }()
+	old := b.lab.platform
+	b.lab.platform = api
+	defer func() { b.lab.platform = old }()
+	if err := b.newTokenFor("builder"); err != nil {
+		return nil, err
+	}
+	for _, measure := range []func() (row, error){c.burst, c.paced(30), c.paced(200), c.gaps, c.many, c.backlog} {
+		r, err := measure()
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// call sends a request to the API and decodes its answer.
+func (c *courier) call(method, path string, in, out any) error {
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(c.ctx, method, c.lab.platform.url+path, bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.bencher.token)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode >= 300 || bytes.Contains(body, []byte(`"errors":[`)) {
+		return fmt.Errorf("%s %s: %d %s", method, path, resp.StatusCode, body)
+	}
+	if out == nil || len(body) == 0 {
+		return nil
+	}
+	return json.Unmarshal(body, out)
+}
+
+// subscribe makes a destination and gives its id.
+func (c *courier) subscribe(kind string, n int) (int64, error) {
+	var made struct{ ID int64 }
+	err := c.call("POST", "/v1/outbound-webhooks/destinations", map[string]any{"url": fmt.Sprintf("%s/%s/%d", c.sink.url, kind, n)}, &made)
+	return made.ID, err
+}
+
+func (c *courier) unsubscribe(ids ...int64) error {
+	for _, id := range ids {
+		if err := c.call("DELETE", fmt.Sprintf("/v1/outbound-webhooks/destinations/%d", id), nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// event has one event emitted: agent.created.
+func (c *courier) event() error {
+	return c.call("POST", "/graphql", map[string]any{"query": `mutation { createAgent(input: {name: "x"}) { agent { databaseId } } }`}, nil)
+}
+
+func (c *courier) report(kind string) (a arrivals, err error) {
+	resp, err := c.client.Get(c.sink.url + "/report/" + kind) //nolint:noctx // loopback
+	if err != nil {
+		return a, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return a, json.NewDecoder(resp.Body).Decode(&a)
+}
+
+// pending counts the deliveries that are not done.
+func (c *courier) pending(where string) (n int, err error) {
+	err = c.db.QueryRowContext(c.ctx, `SELECT count(*) FROM webhook_deliveries WHERE status = 'pending'`+where).Scan(&n)
+	return n, err
+}
+
+// settle waits until no delivery is pending.
+func (c *courier) settle(where string, limit time.Duration) error {
+	for deadline := time.Now().Add(limit); ; time.Sleep(5 * time.Millisecond) {
+		n, err := c.pending(where)
+		if err != nil || n == 0 {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%d deliveries are still pending after %v", n, limit)
+		}
+	}
+}
+
+// lost fills the log with failed deliveries to a destination, which recover sends all at once.
+func (c *courier) lost(id int64, n int) error {
+	_, err := c.db.ExecContext(c.ctx, `
+		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, status, completed_at)
+		SELECT customer_id, id, 'evt_' || g, 'agent.created', convert_to(format(
+			'{"id":"evt_%s","version":"v1","type":"agent.created","event_category":"agent","timestamp":"%s","data":{"agentId":1,"name":"x"}}',
+			g, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), 'UTF8'), 'failed', now()
+		FROM webhook_destinations, generate_series(1, $2) g WHERE id = $1`, id, n)
+	return err
+}
+
+// burst has 3,000 deliveries begin at once, and times them to the last outcome that is written down.
+func (c *courier) burst() (row, error) {
+	id, err := c.subscribe("ok", 0)
+	if err != nil {
+		return row{}, err
+	}
+	best := 0.0
+	for range 3 {
+		if err := c.lost(id, burstSize); err != nil {
+			return row{}, err
+		}
+		begin := time.Now()
+		if err := c.call("POST", fmt.Sprintf("/v1/outbound-webhooks/destinations/%d/recover", id), map[string]any{"since": begin.Add(-time.Hour)}, nil); err != nil {
+			return row{}, err
+		}
+		if err := c.settle("", time.Minute); err != nil {
+			return row{}, err
+		}
+		took := time.Since(begin)
+		best = max(best, burstSize/took.Seconds())
+		a, err := c.report("ok")
+		if err != nil {
+			return row{}, err
+		}
+		if a.Count != burstSize {
+			return row{}, fmt.Errorf("the receiver got %d of %d deliveries", a.Count, burstSize)
+		}
+		if _, err := c.db.ExecContext(c.ctx, `TRUNCATE webhook_deliveries`); err != nil {
+			return row{}, err
+		}
+	}
+	return row{name: "deliveries: burst of 3,000 to one receiver", figure: fmt.Sprintf("%.0f/s", best), wanted: "≥ 2500/s"}, c.unsubscribe(id)
+}
+
+// paced has events emitted at a steady rate.
+func (c *courier) paced(rate int) func() (row, error) {
+	return func() (row, error) {
+		id, err := c.subscribe("ok", 0)
+		if err != nil {
+			return row{}, err
+		}
+		if err := c.emit(rate, paceLength); err != nil {
+			return row{}, err
+		}
+		if err := c.settle("", 10*time.Second); err != nil {
+			return row{}, err
+		}
+		a, err := c.report("ok")
+		return row{
+			name:   fmt.Sprintf("deliveries: %d events/s, commit to receiver", rate),
+			figure: fmt.Sprintf("p50 %s, p99 %s (%d)", ms(a.P50), ms(a.P99), a.Count), wanted: "p50 < 20 ms, p99 < 60 ms",
+		}, errors.Join(err, c.unsubscribe(id))
+	}
+}
+
+// emit has events emitted at a rate for a time, whatever the answers take.
+func (c *courier) emit(rate int, length time.Duration) error {
+	tick := time.NewTicker(time.Second / time.Duration(rate))
+	defer tick.Stop()
+	results := make(chan error, rate*int(length/time.Second)+1)
+	sent := 0
+	for end := time.Now().Add(length); time.Now().Before(end); sent++ {
+		<-tick.C
+		go func() { results <- c.event() }()
+	}
+	var all error
+	for range sent {
+		all = errors.Join(all, <-results)
+	}
+	return all
+}
+
+// gaps measures the waits between attempts, at a receiver that fails twice.
+func (c *courier) gaps() (row, error) {
+	id, err := c.subscribe("flaky", 0)
+	if err != nil {
+		return row{}, err
+	}
+	if err := c.emit(20, 5*time.Second); err != nil {
+		return row{}, err
+	}
+	if err := c.settle("", 20*time.Second); err != nil {
+		return row{}, err
+	}
+	a, err := c.report("flaky")
+	var parts []string
+	for _, g := range a.Gaps {
+		if len(g) > 0 {
+			parts = append(parts, fmt.Sprintf("%s to %s", ms(slices.Min(g)), ms(slices.Max(g))))
+		}
+	}
+	return row{name: "deliveries: gaps between attempts", figure: strings.Join(parts, ", "), wanted: "0.5 s ± 20%, 2 s ± 20%"}, errors.Join(err, c.unsubscribe(id))
+}
+
+// many has events go to 100 destinations, of which 5 hang.
+func (c *courier) many() (row, error) {
+	ids := make([]int64, manyTargets)
+	for i := range ids {
+		kind := "ok"
+		if i%(manyTargets/hanging) == 0 {
+			kind = "hang"
+		}
+		var err error
+		if ids[i], err = c.subscribe(kind, i); err != nil {
+			return row{}, err
+		}
+	}
+	if err := c.emit(2, 3*time.Second); err != nil { // connections are made, lanes begin to hang
+		return row{}, err
+	}
+	if _, err := c.report("ok"); err != nil {
+		return row{}, err
+	}
+	if err := c.emit(3, paceLength); err != nil {
+		return row{}, err
+	}
+	if err := c.settle(" AND destination_id IN (SELECT id FROM webhook_destinations WHERE url LIKE '%/ok/%')", 10*time.Second); err != nil {
+		return row{}, err
+	}
+	a, err := c.report("ok")
+	if err == nil {
+		err = c.unsubscribe(ids...)
+	}
+	return row{
+		name:   "deliveries: 100 destinations, 5 of them hang",
+		figure: fmt.Sprintf("p50 %s, p99 %s (%d)", ms(a.P50), ms(a.P99), a.Count), wanted: "p99 < 150 ms",
+	}, errors.Join(err, c.settle("", time.Minute))
+}
+
+// backlog times the relay's look at a million pending deliveries, and a delivery beside them.
+func (c *courier) backlog() (row, error) {
+	id, err := c.subscribe("hang", 0)
+	if err != nil {
+		return row{}, err
+	}
+	if err := c.lost(id, 1_000_000); err != nil {
+		return row{}, err
+	}
+	if _, err := c.db.ExecContext(c.ctx, `UPDATE webhook_deliveries SET status = 'pending', completed_at = NULL WHERE destination_id = $1`, id); err != nil {
+		return row{}, err
+	}
+	if _, err := c.db.ExecContext(c.ctx, `VACUUM ANALYZE webhook_deliveries`); err != nil {
+		return row{}, err
+	}
+	before := c.worker.rss()
+	ok, err := c.subscribe("ok", 0)
+	if err != nil {
+		return row{}, err
+	}
+	if err := c.emit(20, paceLength); err != nil {
+		return row{}, err
+	}
+	if err := c.settle(fmt.Sprintf(" AND destination_id = %d", ok), 10*time.Second); err != nil {
+		return row{}, err
+	}
+	a, err := c.report("ok")
+	if err != nil {
+		return row{}, err
+	}
+	more := c.worker.rss() - before
+	_, err = c.db.ExecContext(c.ctx, `TRUNCATE webhook_deliveries`)
+	return row{
+		name:   "deliveries: beside a backlog of 1,000,000",
+		figure: fmt.Sprintf("p50 %s, p99 %s, %s more memory", ms(a.P50), ms(a.P99), mib(more)), wanted: "as without",
+	}, errors.Join(err, c.unsubscribe(id, ok))
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"canopy/internal/webhook"
+)
+
+func webhookListenCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
+	address := flags.String("listen", "127.0.0.1:8443", "address to receive on")
+	hosts := flags.String("host", "", "further names and addresses for the certificate, separated by commas")
+	secrets := flags.String("secret", "", "signing secret; two, separated by a comma, during a rotation (default the variable WEBHOOK_SECRET)")
+	statuses := flags.String("status", "", "statuses to answer in turn, the last one from then on, such as 503,503,200 (default 204)")
+	pretty := flags.Bool("pretty", false, "print each body below its line")
+	ca := flags.String("ca", "", "file to write the certificate to, for CANOPY_WEBHOOK_CA")
+	return func(ctx context.Context, args []string) error {
+		if len(args) > 0 {
+			return usagef("no arguments are taken")
+		}
+		answers, err := parseStatuses(*statuses)
+		if err != nil {
+			return err
+		}
+		if *secrets == "" {
+			*secrets = m.Getenv("WEBHOOK_SECRET")
+		}
+		var failed error
+		err = webhook.Listen(ctx, webhook.ListenOptions{
+			Addr: *address, Hosts: list(*hosts), Secrets: list(*secrets), Statuses: answers, Pretty: *pretty, Out: m.Stdout,
+			Ready: func(l webhook.Listening) {
+				_, _ = fmt.Fprintf(m.Stderr, "receiving at %s; stop with Ctrl-C\n", l.URL)
+				if *ca != "" {
+					failed = os.WriteFile(*ca, l.CertificatePEM, 0o600)
+				}
+			},
+		})
+		if failed != nil {
+			return failed
+		}
+		return err
+	}
+}
+
+// list reads values that are separated by commas.
+func list(s string) (values []string) {
+	for v := range strings.SplitSeq(s, ",") {
+		if v = strings.TrimSpace(v); v != "" {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+func parseStatuses(s string) (codes []int, err error) {
+	for _, v := range list(s) {
+		code, err := strconv.Atoi(v)
+		if err != nil || code < 200 || code > 599 {
+			return nil, usagef("--status: %q is no HTTP status from 200 to 599", v)
+		}
+		codes = append(codes, code)
+	}
+	return codes, nil
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"canopy/internal/webhook"
+)
+
+func TestDestinationsAreManaged(t *testing.T) {
+	r := newReceiver(t, nil)
+	s := newDeliveringStack(t, r)
+	token := s.rootAs("tenant")
+	path := hooks + "/destinations"
+	t.Run("refusals", func(t *testing.T) {
+		for name, body := range map[string]any{
+			"plain HTTP":      map[string]any{"url": "http://example.com/"},
+			"private address": map[string]any{"url": "https://10.0.0.1/"},
+			"user name":       map[string]any{"url": "https://u:p@93.184.216.34/"},
+			"no event":        map[string]any{"url": r.URL, "events": []string{}},
+			"unknown event":   map[string]any{"url": r.URL, "events": []string{"agent.updated"}},
+			"no url":          map[string]any{},
+		} {
+			if a := s.do("POST", path, token, body); a.Status != http.StatusBadRequest {
+				t.Errorf("%s: %d %s", name, a.Status, a.Body)
+			}
+		}
+	})
+	id, old := s.subscribe(token, r.URL, "agent.deleted", "agent.created")
+	at := path + "/" + decimal(id)
+	t.Run("read and change", func(t *testing.T) {
+		a := s.do("GET", at, token, nil)
+		if a.Status != 200 || bytes.Contains(a.Body, []byte("secret")) || !bytes.Contains(a.Body, []byte(`"events":["agent.created","agent.deleted"]`)) {
+			t.Errorf("%d %s", a.Status, a.Body)
+		}
+		a = s.do("PATCH", at, token, map[string]any{"name": "Renamed", "enabled": false})
+		if a.Status != 200 || !bytes.Contains(a.Body, []byte(`"name":"Renamed"`)) || !bytes.Contains(a.Body, []byte(`"enabled":false`)) {
+			t.Errorf("%d %s", a.Status, a.Body)
+		}
+		s.mutate(s.rootAs("builder"), "createAgent", "agent { name }", map[string]any{"name": "Unheard"})
+		if a := s.do("GET", hooks+"/deliveries", token, nil); string(a.Body) != "[]" {
+			t.Errorf("a disabled destination: %s", a.Body)
+		}
+		s.do("PATCH", at, token, map[string]any{"enabled": true})
+	})
+	send := func() received {
+		t.Helper()
+		n := len(r.all())
+		if a := s.do("POST", at+"/test", token, map[string]any{"type": "run.failed"}); a.Status != 202 {
+			t.Fatalf("%d %s", a.Status, a.Body)
+		}
+		return r.wait(t, n+1)[n]
+	}
+	rotate := func(body any) string {
+		t.Helper()
+		a := s.do("POST", at+"/rotate-secret", token, body)
+		if a.Status != 200 {
+			t.Fatalf("%d %s", a.Status, a.Body)
+		}
+		return a.json(t).(map[string]any)["secret"].(string)
+	}
+	t.Run("rotation with overlap", func(t *testing.T) {
+		next := rotate(map[string]any{"overlap": true})
+		x := send()
+		if !webhook.Verify(old, x.body, x.header.Get(webhook.HeaderSignature)) || !webhook.Verify(next, x.body, x.header.Get(webhook.HeaderSignatureNext)) {
+			t.Errorf("headers: %v", x.header)
+		}
+		s.sql(`UPDATE webhook_destinations SET next_at = now() - interval '1 second'`)
+		if x = send(); !webhook.Verify(next, x.body, x.header.Get(webhook.HeaderSignature)) || x.header.Get(webhook.HeaderSignatureNext) != "" {
+			t.Errorf("headers when the overlap is over: %v", x.header)
+		}
+		old = next
+	})
+	t.Run("rotation at once", func(t *testing.T) {
+		next := rotate(nil)
+		if x := send(); webhook.Verify(old, x.body, x.header.Get(webhook.HeaderSignature)) || !webhook.Verify(next, x.body, x.header.Get(webhook.HeaderSignature)) {
+			t.Errorf("headers: %v", x.header)
+		}
+	})
+	t.Run("no secret in the open", func(t *testing.T) {
+		var open int
+		s.look(&open, `SELECT count(*) FROM webhook_destinations WHERE position('whsec_'::bytea in secret) > 0`)
+		if open != 0 {
+			t.Error("a signing secret lies open in the table")
+		}
+	})
+	t.Run("catalog", func(t *testing.T) {
+		a := s.do("GET", hooks+"/catalog", token, nil)
+		var c struct {
+			Version string
+			Events  []struct {
+				Type, Category, Description string
+				Example, Schema             json.RawMessage
+			}
+		}
+		if err := json.Unmarshal(a.Body, &c); err != nil || c.Version != "v1" || len(c.Events) != 9 || c.Events[0].Category != "run" {
+			t.Errorf("%v %s", err, a.Body)
+		}
+	})
+	t.Run("a blocked delivery", func(t *testing.T) {
+		s.sql(`UPDATE webhook_destinations SET url = 'https://10.0.0.1/'`)
+		a := s.do("POST", at+"/test", token, map[string]any{"type": "run.failed"})
+		d := s.ended(token, int64(a.json(t).(map[string]any)["deliveryId"].(float64)))
+		if d["status"] != "blocked" || len(d["attemptLog"].([]any)) != 1 || d["httpStatus"] != nil {
+			t.Errorf("%v", d)
+		}
+	})
+	t.Run("delete", func(t *testing.T) {
+		if a := s.do("DELETE", at, token, nil); a.Status != http.StatusNoContent {
+			t.Errorf("%d %s", a.Status, a.Body)
+		}
+		if a := s.do("GET", at, token, nil); a.Status != http.StatusNotFound {
+			t.Errorf("%d %s", a.Status, a.Body)
+		}
+	})
+}
+
+// ended polls a delivery until it has ended.
+func (s *stack) ended(token string, id int64) map[string]any {
+	s.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if d := s.do("GET", hooks+"/deliveries/"+decimal(id), token, nil).json(s.t).(map[string]any); d["status"] != "pending" {
+			return d
+		}
+	}
+	s.t.Fatalf("delivery %d does not end", id)
+	return nil
+}
+
+func TestDeliveriesArePaged(t *testing.T) {
+	r := newReceiver(t, nil)
+	s := newDeliveringStack(t, r)
+	token := s.rootAs("tenant")
+	id, _ := s.subscribe(token, r.URL)
+	for range 5 {
+		s.do("POST", hooks+"/destinations/"+decimal(id)+"/test", token, map[string]any{"type": "run.started"})
+	}
+	r.wait(t, 5)
+	var ids []float64
+	path := hooks + "/deliveries?limit=2&type=run.started&destinationId=" + decimal(id)
+	for pages := 0; path != ""; pages++ {
+		a := s.do("GET", path, token, nil)
+		for _, d := range a.json(t).([]any) {
+			ids = append(ids, d.(map[string]any)["id"].(float64))
+		}
+		link := a.Header.Get("Link")
+		path = ""
+		if link != "" {
+			path = strings.TrimPrefix(link[1:strings.Index(link, ">")], s.url)
+		}
+		if pages > 3 {
+			t.Fatal("the pages do not end")
+		}
+	}
+	if len(ids) != 5 || ids[0] < ids[4] {
+		t.Errorf("ids: %v", ids)
+	}
+	for _, bad := range []string{"?status=lost", "?limit=0", "?after=x", "?since=yesterday", "?destinationId=99999"} {
+		if a := s.do("GET", hooks+"/deliveries"+bad, token, nil); a.Status != 400 && a.Status != 404 {
+			t.Errorf("%s: %d %s", bad, a.Status, a.Body)
+		}
+	}
+}
+
+// TestFailingDestinationIsDisabled has three days of failures pass at once.
+func TestFailingDestinationIsDisabled(t *testing.T) {
+	s := newStack(t)
+	s.noDemoMails()
+	token := s.rootAs("tenant")
+	id, _ := s.subscribe(token, publicURL)
+	fresh, _ := s.subscribe(token, publicURL)
+	s.sql(`UPDATE webhook_destinations SET failing_since = now() - interval '73 hours', failures = 20 WHERE id = ` + decimal(id))
+	s.sql(`UPDATE webhook_destinations SET failing_since = now() - interval '71 hours', failures = 200 WHERE id = ` + decimal(fresh))
+	s.work(t, nil)
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if d := s.do("GET", hooks+"/destinations/"+decimal(id), token, nil).json(t).(map[string]any); d["enabled"] == false {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it stays enabled")
+		}
+	}
+	var mails int
+	s.look(&mails, `SELECT count(*) FROM mail_outbox WHERE kind = 'destination'`)
+	if mails != 1 {
+		t.Errorf("%d mails to owners", mails)
+	}
+	if d := s.do("GET", hooks+"/destinations/"+decimal(fresh), token, nil).json(t).(map[string]any); d["enabled"] != true {
+		t.Error("one that has not failed for long is disabled, too")
+	}
+}
+
+// look reads one value straight from the tables.
+func (s *stack) look(into any, query string) {
+	s.t.Helper()
+	c := s.database()
+	defer func() { _ = c.Close() }()
+	if err := c.QueryRow(query).Scan(into); err != nil {
+		s.t.Fatal(err)
+	}
+}

@@ -1,0 +1,56 @@
+// Command chaos tries to lose webhook deliveries. An API, two workers and a receiver run as
+// processes of their own; while events are emitted and runs are started, workers are killed, Redis
+// is lost and PostgreSQL restarted. Afterwards everything must have arrived. `make chaos` runs it.
+//
+// It talks to nothing but the loopback address, and ends by itself.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+type options struct {
+	binary string
+	events int
+	runs   int
+	blows  int
+	seed   uint64
+	// between is the pause between two blows.
+	between time.Duration
+	// limit bounds the whole.
+	limit time.Duration
+}
+
+func main() {
+	o := options{}
+	flag.StringVar(&o.binary, "canopy", "bin/canopy", "the program to try")
+	flag.IntVar(&o.events, "events", 5000, "how many events are emitted")
+	flag.IntVar(&o.runs, "runs", 100, "how many runs are started")
+	flag.IntVar(&o.blows, "blows", 24, "how often something is killed or restarted")
+	flag.Uint64Var(&o.seed, "seed", 1, "of the order of blows and answers")
+	flag.DurationVar(&o.between, "between", 3*time.Second, "pause between two blows")
+	flag.DurationVar(&o.limit, "limit", 15*time.Minute, "how long it may take")
+	receiver := flag.String("receiver", "", "run as the receiver on this address, with the key pair of -pair (chaos starts it itself)")
+	pair := flag.String("pair", "", "file of the receiver's certificate and key")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, o.limit)
+	defer cancel()
+	var err error
+	if *receiver != "" {
+		err = serveReceiver(ctx, *receiver, *pair, o.seed)
+	} else {
+		err = run(ctx, o, os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(1) //nolint:gocritic // nothing is left to clean up
+	}
+}

@@ -1,0 +1,294 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// slowDiagram takes a few steps, so that a blow may hit a run in its middle.
+const slowDiagram = `{"steps":[{"id":"a","type":"set","values":{"n":1}},{"id":"b","type":"http","method":"POST","url":"%[1]s/step","body":{"n":"{{ steps.a.n }}"}},
+	{"id":"c","type":"http","method":"POST","url":"%[1]s/step","body":{"n":2}},{"id":"d","type":"set","values":{"n":3}}],"output":{"n":"{{ steps.d.n }}"}}`
+
+// perRequest is how many events one request emits.
+const perRequest = 10
+
+func run(ctx context.Context, o options, out io.Writer) (err error) {
+	f, err := newFleet(ctx, o)
+	if f != nil {
+		defer func() { f.close(err != nil) }()
+	}
+	if err != nil {
+		return err
+	}
+	ids := map[string]int64{}
+	for _, who := range []string{"a", "b", "c"} {
+		var made struct{ ID int64 }
+		if err := f.call(ctx, "POST", "/v1/outbound-webhooks/destinations", map[string]any{"url": f.hookURL + "/" + who, "name": who}, &made); err != nil {
+			return err
+		}
+		ids[who] = made.ID
+	}
+	begin := time.Now()
+	if err := f.strain(ctx, out); err != nil {
+		return fmt.Errorf("%w (logs in %s)", err, f.dir)
+	}
+	_, _ = fmt.Fprintf(out, "emitted and struck for %.0f s\n", time.Since(begin).Seconds())
+	if err := f.settle(ctx); err != nil {
+		return fmt.Errorf("%w (logs in %s)", err, f.dir)
+	}
+	_, _ = fmt.Fprintf(out, "settled after %.0f s\n", time.Since(begin).Seconds())
+	if err := f.judge(ctx, ids, out); err != nil {
+		return fmt.Errorf("%w (logs in %s)", err, f.dir)
+	}
+	return nil
+}
+
+// strain emits events and starts runs while blows fall.
+func (f *fleet) strain(ctx context.Context, out io.Writer) error {
+	var agent struct {
+		Data struct {
+			CreateAgent struct{ Agent struct{ DatabaseID int64 } }
+		}
+	}
+	diagram := json.RawMessage(fmt.Sprintf(slowDiagram, f.hookURL))
+	if err := f.call(ctx, "POST", "/graphql", map[string]any{
+		"query":     `mutation($d: JSON) { createAgent(input: {name: "slow", diagram: $d}) { agent { databaseID: databaseId } } }`,
+		"variables": map[string]any{"d": diagram},
+	}, &agent); err != nil {
+		return err
+	}
+	id := agent.Data.CreateAgent.Agent.DatabaseID
+	if err := f.call(ctx, "POST", "/graphql", map[string]any{"query": fmt.Sprintf(`mutation { publishAgent(input: {id: %d}) { revision { number } } }`, id)}, nil); err != nil {
+		return err
+	}
+	all, ctx := errgroup.WithContext(ctx)
+	length := time.Duration(f.o.blows) * f.o.between
+	all.Go(func() error { return f.strike(ctx, out) })
+	all.Go(func() error {
+		return f.spread(ctx, (f.o.events+perRequest-1)/perRequest, length, func(ctx context.Context) error {
+			return f.call(ctx, "POST", "/graphql", map[string]any{"query": manyAgents()}, nil)
+		})
+	})
+	all.Go(func() error {
+		return f.spread(ctx, f.o.runs, length, func(ctx context.Context) error {
+			return f.call(ctx, "POST", fmt.Sprintf("/CognitiveDiagram/%d/ExecuteAsJob", id), map[string]any{}, nil)
+		})
+	})
+	return all.Wait()
+}
+
+func manyAgents() string {
+	var b strings.Builder
+	b.WriteString("mutation {")
+	for i := range perRequest {
+		_, _ = fmt.Fprintf(&b, ` a%d: createAgent(input: {name: "chaos"}) { agent { databaseId } }`, i)
+	}
+	return b.String() + " }"
+}
+
+// spread does something n times over a time. What fails, as it must while parts are down, is done
+// again.
+func (f *fleet) spread(ctx context.Context, n int, length time.Duration, do func(context.Context) error) error {
+	pause := length / time.Duration(max(n, 1))
+	next := time.Now()
+	for range n {
+		if err := f.eventually(ctx, do); err != nil {
+			return err
+		}
+		next = next.Add(pause)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Until(next)):
+		}
+	}
+	return nil
+}
+
+// strike deals the blows, in an order that the seed decides.
+func (f *fleet) strike(ctx context.Context, out io.Writer) error {
+	rng := rand.New(rand.NewPCG(f.o.seed, 2)) //nolint:gosec // seeded on purpose
+	for i := range f.o.blows {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(f.o.between):
+		}
+		// The first blows are one of each kind.
+		kind := i
+		if i > 2 {
+			kind = rng.IntN(5)
+		}
+		var name string
+		var err error
+		switch kind {
+		case 1:
+			name, err = "Redis lost", f.loseRedis(ctx)
+		case 2:
+			name, err = "PostgreSQL restarted", f.restartPostgres(ctx)
+		default:
+			which := rng.IntN(workers)
+			name, err = fmt.Sprintf("worker %d killed", which+1), f.killWorker(which)
+		}
+		_, _ = fmt.Fprintf(out, "%2d. %s\n", i+1, name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (f *fleet) killWorker(i int) (err error) {
+	_ = f.workers[i].Process.Kill()
+	_ = f.workers[i].Wait()
+	f.workers[i], err = f.start(f.o.binary, "worker")
+	return err
+}
+
+// loseRedis has Redis come back with nothing in it.
+func (f *fleet) loseRedis(ctx context.Context) error {
+	if err := f.redis.Kill(); err != nil {
+		return err
+	}
+	return f.redis.Start(ctx)
+}
+
+func (f *fleet) restartPostgres(ctx context.Context) error {
+	if err := f.postgres.Stop(ctx); err != nil {
+		return err
+	}
+	return f.postgres.Start(ctx)
+}
+
+// settle waits until nothing is pending or running. A worker that died with PostgreSQL or Redis
+// away is an operator's to start again.
+func (f *fleet) settle(ctx context.Context) error {
+	return f.eventually(ctx, func(ctx context.Context) error {
+		var pending, running int
+		if err := f.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending'),
+			(SELECT count(*) FROM runs WHERE status = 'running')`).Scan(&pending, &running); err != nil {
+			return err
+		}
+		if pending+running > 0 {
+			return fmt.Errorf("%d deliveries are pending, %d runs running", pending, running)
+		}
+		return nil
+	})
+}
+
+// judge compares what was to be delivered with what was heard.
+func (f *fleet) judge(ctx context.Context, ids map[string]int64, out io.Writer) error {
+	lost := f.lostOf(ctx, "c", ids["c"])
+	if err := f.calm(ctx); err != nil {
+		return err
+	}
+	if err := f.newToken(ctx); err != nil {
+		return err
+	}
+	var recovered struct{ Count int }
+	if err := f.call(ctx, "POST", fmt.Sprintf("/v1/outbound-webhooks/destinations/%d/recover", ids["c"]),
+		map[string]any{"since": time.Now().Add(-24 * time.Hour)}, &recovered); err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(out, "c lost %d events; %d are sent again\n", lost, recovered.Count)
+	if err := f.settle(ctx); err != nil {
+		return err
+	}
+	heard, err := f.heard(ctx)
+	if err != nil {
+		return err
+	}
+	var faults []error
+	hashes := map[string]string{}
+	for _, who := range []string{"a", "b", "c"} {
+		faults = append(faults, f.judgeOne(ctx, who, ids[who], heard[who], hashes, out))
+	}
+	return errors.Join(append(faults, f.judgeRuns(ctx, heard["a"], out))...)
+}
+
+// lostOf counts the events that a destination has not got.
+func (f *fleet) lostOf(ctx context.Context, _ string, id int64) (n int) {
+	_ = f.db.QueryRowContext(ctx, `SELECT count(*) FROM webhook_deliveries WHERE destination_id = $1 AND status <> 'delivered'`, id).Scan(&n)
+	return n
+}
+
+func (f *fleet) judgeOne(ctx context.Context, who string, id int64, heard map[string]*hearing, hashes map[string]string, out io.Writer) error {
+	rows, err := f.db.QueryContext(ctx, `
+		SELECT event_id, bool_or(status = 'delivered'), count(*) FILTER (WHERE status = 'delivered'),
+			sum((SELECT count(*) FROM jsonb_array_elements(log) e WHERE e->>'error' = 'interrupted'))
+		FROM webhook_deliveries WHERE destination_id = $1 GROUP BY event_id`, id)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	var events, missing, undelivered, changed, duplicates, interrupted int
+	for rows.Next() {
+		var event string
+		var delivered bool
+		var wanted, broken int
+		if err := rows.Scan(&event, &delivered, &wanted, &broken); err != nil {
+			return err
+		}
+		events++
+		interrupted += broken
+		if !delivered {
+			undelivered++
+		}
+		h := heard[event]
+		if h == nil || h.Good == 0 {
+			missing++
+			continue
+		}
+		if known, seen := hashes[event]; h.Changed || seen && known != h.Hash {
+			changed++
+		}
+		hashes[event] = h.Hash
+		duplicates += max(h.Good-wanted, 0)
+	}
+	_, _ = fmt.Fprintf(out, "%s: %d events, %d missing, %d undelivered, %d with changed bytes, %d duplicates for %d interrupted attempts\n",
+		who, events, missing, undelivered, changed, duplicates, interrupted)
+	if events == 0 || missing+undelivered+changed > 0 || duplicates > interrupted {
+		return fmt.Errorf("destination %s has not got what it should", who)
+	}
+	return rows.Err()
+}
+
+// judgeRuns checks that each run has ended, and was told of once.
+func (f *fleet) judgeRuns(ctx context.Context, heard map[string]*hearing, out io.Writer) error {
+	ends := map[string]int{}
+	for _, h := range heard {
+		if h.Type == "run.completed" || h.Type == "run.failed" {
+			ends[h.JobKey]++
+		}
+	}
+	rows, err := f.db.QueryContext(ctx, `SELECT job_key, status FROM runs`)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	runs, faulty, states := 0, 0, map[string]int{}
+	for rows.Next() {
+		var key, status string
+		if err := rows.Scan(&key, &status); err != nil {
+			return err
+		}
+		runs++
+		states[status]++
+		if ends[key] != 1 {
+			faulty++
+		}
+	}
+	_, _ = fmt.Fprintf(out, "runs: %d, %v, %d without exactly one event of their end\n", runs, states, faulty)
+	if faulty > 0 || runs < f.o.runs {
+		return fmt.Errorf("%d of %d runs were not told of once", faulty, runs)
+	}
+	return rows.Err()
+}

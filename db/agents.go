@@ -1,0 +1,233 @@
+package db
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"canopy/internal/access"
+	"canopy/internal/relay"
+)
+
+// Agent is a diagram of a builder account: a draft that changes, and the revision that runs.
+type Agent struct {
+	ID          int64           `db:"id"`
+	AccountID   int64           `db:"account_id"`
+	CustomerID  int64           `db:"customer_id"`
+	Name        string          `db:"name"`
+	Draft       json.RawMessage `db:"draft"`
+	PublishedID *int64          `db:"published_id"`
+	Enabled     bool            `db:"enabled"`
+	CreatedAt   time.Time       `db:"created_at"`
+	UpdatedAt   time.Time       `db:"updated_at"`
+
+	siblings siblings[Agent]
+}
+
+// GlobalID is the node id of the agent.
+func (a *Agent) GlobalID() relay.ID { return relay.ID{Type: "Agent", Int: a.ID} }
+
+// Runnable tells whether the agent can be run: it is enabled and published.
+func (a *Agent) Runnable() bool { return a.Enabled && a.PublishedID != nil }
+
+func (a *Agent) key() int64 { return a.ID }
+
+// Revision is a diagram as it was published once.
+type Revision struct {
+	ID        int64           `db:"id"`
+	AgentID   int64           `db:"agent_id"`
+	Number    int             `db:"number"`
+	Diagram   json.RawMessage `db:"diagram"`
+	CreatedAt time.Time       `db:"created_at"`
+
+	siblings siblings[Revision]
+}
+
+// GlobalID is the node id of the revision.
+func (r *Revision) GlobalID() relay.ID { return relay.ID{Type: "AgentRevision", Int: r.ID} }
+
+const (
+	agentColumns = `g.id, g.account_id, a.customer_id, g.name, g.draft, g.published_id, g.enabled, g.created_at, g.updated_at`
+	agentTables  = ` FROM agents g JOIN accounts a ON a.id = g.account_id JOIN customers c ON c.id = a.customer_id `
+
+	revisionColumns = `v.id, v.agent_id, v.number, v.diagram, v.created_at`
+)
+
+var (
+	qAgentsByID = prepare(`
+		SELECT ` + agentColumns + agentTables + `WHERE g.id = ANY($3) AND g.deleted_at IS NULL AND ` + inScope)
+	qAgentForUpdate = prepare(`
+		SELECT ` + agentColumns + agentTables + `WHERE g.id = $3 AND g.deleted_at IS NULL AND ` + inScope + ` FOR UPDATE OF g`)
+	qAgentsOfAccounts = prepare(`
+		SELECT g.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
+			SELECT ` + agentColumns + ` FROM agents g JOIN accounts a ON a.id = g.account_id
+			WHERE g.account_id = k.id AND g.deleted_at IS NULL AND g.id > $2 ORDER BY g.id LIMIT $3) g
+		ORDER BY g.account_id, g.id`)
+	qAgentsOfCustomers = prepare(`
+		SELECT g.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
+			SELECT ` + agentColumns + ` FROM agents g JOIN accounts a ON a.id = g.account_id
+			WHERE a.customer_id = k.id AND g.deleted_at IS NULL AND g.id > $2 ORDER BY g.id LIMIT $3) g
+		ORDER BY g.customer_id, g.id`)
+	qAgentCountsOfAccounts = prepare(`
+		SELECT account_id AS id, count(*) FROM agents WHERE account_id = ANY($1) AND deleted_at IS NULL GROUP BY account_id`)
+	qAgentCountsOfCustomers = prepare(`
+		SELECT a.customer_id AS id, count(*) FROM agents g JOIN accounts a ON a.id = g.account_id
+		WHERE a.customer_id = ANY($1) AND g.deleted_at IS NULL GROUP BY a.customer_id`)
+	qInsertAgent = prepare(`
+		INSERT INTO agents (account_id, name, draft, created_by) VALUES ($1, $2, $3, NULLIF($4::bigint, 0)) RETURNING id`)
+	qUpdateAgent = prepare(`
+		UPDATE agents SET name = $2, draft = $3, published_id = $4, enabled = $5, updated_at = now() WHERE id = $1 RETURNING updated_at`)
+	qDeleteAgent = prepare(`UPDATE agents SET deleted_at = now(), enabled = false WHERE id = $1`)
+
+	qInsertRevision = prepare(`
+		INSERT INTO agent_revisions AS v (agent_id, number, diagram, created_by)
+		SELECT $1, COALESCE(max(o.number), 0) + 1, $2::json, NULLIF($3::bigint, 0) FROM agent_revisions o WHERE o.agent_id = $1
+		RETURNING ` + revisionColumns)
+	qRevisionsByID = prepare(`SELECT ` + revisionColumns + ` FROM agent_revisions v WHERE v.id = ANY($1)`)
+	qRevision      = prepare(`
+		SELECT ` + revisionColumns + ` FROM agent_revisions v JOIN agents g ON g.id = v.agent_id
+		JOIN accounts a ON a.id = g.account_id JOIN customers c ON c.id = a.customer_id WHERE v.id = $3 AND ` + inScope)
+	qRevisionsOf = prepare(`
+		SELECT v.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
+			SELECT ` + revisionColumns + ` FROM agent_revisions v WHERE v.agent_id = k.id AND v.number < $2::bigint ORDER BY v.number DESC LIMIT $3) v
+		ORDER BY v.agent_id, v.number DESC`)
+	qRevisionCounts = prepare(`
+		SELECT agent_id AS id, count(*) FROM agent_revisions WHERE agent_id = ANY($1) GROUP BY agent_id`)
+)
+
+func joinAgents(rows []*Agent) []*Agent {
+	return join(rows, func(a *Agent) *siblings[Agent] { return &a.siblings })
+}
+
+func joinRevisions(rows []*Revision) []*Revision {
+	return join(rows, func(r *Revision) *siblings[Revision] { return &r.siblings })
+}
+
+// Agent reads one agent of an account within the scope.
+func (s *Store) Agent(ctx context.Context, scope access.Scope, id int64) (*Agent, error) {
+	found, err := s.AgentsByID(ctx, scope, []int64{id})
+	if err == nil && found[id] == nil {
+		err = ErrNoRows
+	}
+	return found[id], err
+}
+
+// AgentsByID reads those of the agents that are there and within the scope.
+func (s *Store) AgentsByID(ctx context.Context, scope access.Scope, ids []int64) (map[int64]*Agent, error) {
+	var rows []*Agent
+	err := s.list(ctx, &rows, qAgentsByID, scope.From(), scope.To(), ids)
+	return index(joinAgents(rows), (*Agent).key), err
+}
+
+// AgentForUpdate reads one agent and holds its row until the transaction ends.
+func (s *Store) AgentForUpdate(ctx context.Context, scope access.Scope, id int64) (*Agent, error) {
+	a := &Agent{}
+	err := s.get(ctx, a, qAgentForUpdate, scope.From(), scope.To(), id)
+	return a, err
+}
+
+// Agents is a page of an account's agents, by id.
+func (a *Account) Agents(ctx context.Context, s *Store, p relay.Page) ([]*Agent, error) {
+	return follow(ctx, a, &a.siblings, "agents "+p.Key(), (*Account).key,
+		func(ctx context.Context, ids []int64) (map[int64][]*Agent, error) {
+			var rows []*Agent
+			err := s.list(ctx, &rows, qAgentsOfAccounts, ids, afterID(p), p.First+1)
+			return byKey(joinAgents(rows), func(g *Agent) int64 { return g.AccountID }), err
+		})
+}
+
+// AgentCount counts an account's agents.
+func (a *Account) AgentCount(ctx context.Context, s *Store) (int, error) {
+	return follow(ctx, a, &a.siblings, "agent count", (*Account).key, s.counts(qAgentCountsOfAccounts))
+}
+
+// Agents is a page of the agents of all of a company's accounts, by id.
+func (c *Customer) Agents(ctx context.Context, s *Store, p relay.Page) ([]*Agent, error) {
+	return follow(ctx, c, &c.siblings, "agents "+p.Key(), (*Customer).key,
+		func(ctx context.Context, ids []int64) (map[int64][]*Agent, error) {
+			var rows []*Agent
+			err := s.list(ctx, &rows, qAgentsOfCustomers, ids, afterID(p), p.First+1)
+			return byKey(joinAgents(rows), func(g *Agent) int64 { return g.CustomerID }), err
+		})
+}
+
+// AgentCount counts the agents of all of a company's accounts.
+func (c *Customer) AgentCount(ctx context.Context, s *Store) (int, error) {
+	return follow(ctx, c, &c.siblings, "agent count", (*Customer).key, s.counts(qAgentCountsOfCustomers))
+}
+
+// Account is the edge from an agent to its account.
+func (a *Agent) Account(ctx context.Context, s *Store, scope access.Scope) (*Account, error) {
+	return follow(ctx, a, &a.siblings, "account", func(a *Agent) int64 { return a.AccountID },
+		func(ctx context.Context, ids []int64) (map[int64]*Account, error) {
+			return s.accountsByID(ctx, scope, ids)
+		})
+}
+
+// Published is the edge from an agent to the revision that runs; nil when none does.
+func (a *Agent) Published(ctx context.Context, s *Store) (*Revision, error) {
+	return follow(ctx, a, &a.siblings, "published",
+		func(a *Agent) int64 {
+			if a.PublishedID == nil {
+				return 0
+			}
+			return *a.PublishedID
+		}, s.revisionsByID)
+}
+
+// Revisions is a page of an agent's revisions, newest first; the cursor is a number.
+func (a *Agent) Revisions(ctx context.Context, s *Store, p relay.Page) ([]*Revision, error) {
+	return follow(ctx, a, &a.siblings, "revisions "+p.Key(), (*Agent).key,
+		func(ctx context.Context, ids []int64) (map[int64][]*Revision, error) {
+			var rows []*Revision
+			err := s.list(ctx, &rows, qRevisionsOf, ids, beforeID(p), p.First+1)
+			return byKey(joinRevisions(rows), func(r *Revision) int64 { return r.AgentID }), err
+		})
+}
+
+// RevisionCount counts an agent's revisions.
+func (a *Agent) RevisionCount(ctx context.Context, s *Store) (int, error) {
+	return follow(ctx, a, &a.siblings, "revision count", (*Agent).key, s.counts(qRevisionCounts))
+}
+
+func (s *Store) revisionsByID(ctx context.Context, ids []int64) (map[int64]*Revision, error) {
+	var rows []*Revision
+	err := s.list(ctx, &rows, qRevisionsByID, ids)
+	return index(joinRevisions(rows), func(r *Revision) int64 { return r.ID }), err
+}
+
+// Revision reads one revision of an agent within the scope.
+func (s *Store) Revision(ctx context.Context, scope access.Scope, id int64) (*Revision, error) {
+	r := &Revision{}
+	err := s.get(ctx, r, qRevision, scope.From(), scope.To(), id)
+	return r, err
+}
+
+// Agent is the edge from a revision to its agent; nil when that was deleted or is beyond the scope.
+func (r *Revision) Agent(ctx context.Context, s *Store, scope access.Scope) (*Agent, error) {
+	return follow(ctx, r, &r.siblings, "agent", func(r *Revision) int64 { return r.AgentID },
+		func(ctx context.Context, ids []int64) (map[int64]*Agent, error) { return s.AgentsByID(ctx, scope, ids) })
+}
+
+// InsertAgent makes an agent; createdBy 0 stands for the platform itself.
+func (s *Store) InsertAgent(ctx context.Context, a Agent, createdBy int64) (id int64, err error) {
+	err = s.get(ctx, &id, qInsertAgent, a.AccountID, a.Name, []byte(a.Draft), createdBy)
+	return id, err
+}
+
+// UpdateAgent writes an agent's name, draft, published revision and whether it is enabled.
+func (s *Store) UpdateAgent(ctx context.Context, a *Agent) error {
+	return s.get(ctx, &a.UpdatedAt, qUpdateAgent, a.ID, a.Name, []byte(a.Draft), a.PublishedID, a.Enabled)
+}
+
+// DeleteAgent hides an agent; its runs stay readable.
+func (s *Store) DeleteAgent(ctx context.Context, id int64) error {
+	return s.must(ctx, qDeleteAgent, id)
+}
+
+// InsertRevision keeps a diagram as an agent's next revision. The agent's row must be held.
+func (s *Store) InsertRevision(ctx context.Context, agentID int64, diagram json.RawMessage, createdBy int64) (*Revision, error) {
+	r := &Revision{}
+	err := s.get(ctx, r, qInsertRevision, agentID, []byte(diagram), createdBy)
+	return r, err
+}

@@ -1,0 +1,238 @@
+package db
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"canopy/internal/access"
+	"canopy/internal/relay"
+)
+
+// The states of a delivery (spec, section 3).
+const (
+	DeliveryPending   = "pending"
+	DeliveryDelivered = "delivered"
+	DeliveryFailed    = "failed"
+	DeliveryBlocked   = "blocked"
+)
+
+// Delivery is one event on its way to one destination, with its log.
+type Delivery struct {
+	ID            int64      `db:"id"`
+	CustomerID    int64      `db:"customer_id"`
+	DestinationID int64      `db:"destination_id"`
+	EventID       string     `db:"event_id"`
+	Type          string     `db:"type"`
+	Status        string     `db:"status"`
+	Attempts      int        `db:"attempts"`
+	HTTPStatus    *int       `db:"http_status"`
+	Error         string     `db:"error"`
+	CreatedAt     time.Time  `db:"created_at"`
+	CompletedAt   *time.Time `db:"completed_at"`
+
+	siblings siblings[Delivery]
+}
+
+// GlobalID is the node id of the delivery.
+func (d *Delivery) GlobalID() relay.ID { return relay.ID{Type: "WebhookDelivery", Int: d.ID} }
+
+// Attempt is the log of one attempt on a delivery.
+type Attempt struct {
+	At         time.Time `json:"at"`
+	DurationMs float64   `json:"durationMs"`
+	HTTPStatus *int      `json:"httpStatus"`
+	Error      string    `json:"error"`
+	// Response is the beginning of what the receiver answered, up to 1 KiB.
+	Response string `json:"response,omitempty"`
+}
+
+// Captured is what was captured of a delivery: the bytes that every attempt sends, and the
+// log of the attempts so far.
+type Captured struct {
+	ID      int64           `db:"id"`
+	Payload []byte          `db:"payload"`
+	Log     json.RawMessage `db:"log"`
+}
+
+// DeliveryFilter bounds a list of deliveries; zero values leave it open.
+type DeliveryFilter struct {
+	CustomerID    int64
+	DestinationID int64
+	Type, Status  string
+	Since         time.Time
+}
+
+const deliveryColumns = `w.id, w.customer_id, w.destination_id, w.event_id, w.type, w.status, w.attempts,
+	w.http_status, w.error, w.created_at, w.completed_at`
+
+// deliveryFilter bounds deliveries w by the arguments from the scope on.
+const deliveryFilter = ` AND w.customer_id = $3 AND ($4::bigint = 0 OR w.destination_id = $4)
+	AND ($5 = '' OR w.type = $5) AND ($6 = '' OR w.status = $6) AND ($7::timestamptz IS NULL OR w.created_at >= $7)`
+
+var (
+	qDelivery = prepare(`
+		SELECT ` + deliveryColumns + ` FROM webhook_deliveries w JOIN customers c ON c.id = w.customer_id WHERE w.id = $3 AND ` + inScope)
+	qDeliveriesNow = prepare(`
+		SELECT ` + deliveryColumns + ` FROM webhook_deliveries w JOIN customers c ON c.id = w.customer_id
+		WHERE w.id = ANY($3) AND w.destination_id = $4 AND ` + inScope + ` ORDER BY w.id`)
+	qDeliveries = prepare(`
+		SELECT ` + deliveryColumns + ` FROM webhook_deliveries w JOIN customers c ON c.id = w.customer_id
+		WHERE ` + inScope + deliveryFilter + ` AND w.id < $8 ORDER BY w.id DESC LIMIT $9`)
+	qDeliveryCount = prepare(`
+		SELECT count(*) FROM webhook_deliveries w JOIN customers c ON c.id = w.customer_id WHERE ` + inScope + deliveryFilter)
+	qDeliveriesOf = prepare(`
+		SELECT w.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
+			SELECT ` + deliveryColumns + ` FROM webhook_deliveries w WHERE w.destination_id = k.id AND w.id < $2 ORDER BY w.id DESC LIMIT $3) w
+		ORDER BY w.destination_id, w.id DESC`)
+	qDeliveryCounts = prepare(`
+		SELECT destination_id AS id, count(*) FROM webhook_deliveries WHERE destination_id = ANY($1) GROUP BY destination_id`)
+	qCaptured = prepare(`SELECT id, payload, log FROM webhook_deliveries WHERE id = ANY($1)`)
+
+	// One row for each enabled destination of the company that asked for the type.
+	qEmit = prepare(`
+		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
+		SELECT d.customer_id, d.id, $2, $3::text, $4::bytea FROM webhook_destinations d
+		WHERE d.customer_id = $1 AND d.deleted_at IS NULL AND d.enabled AND (d.events IS NULL OR $3 = ANY(d.events))
+		ORDER BY d.id`)
+	qEmitTo = prepare(`
+		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
+		VALUES ($1, $2, $3, $4, $5) RETURNING id`)
+	qResend = prepare(`
+		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
+		SELECT customer_id, destination_id, event_id, type, payload FROM webhook_deliveries WHERE id = $1 RETURNING id`)
+	// What counts of an event is its last delivery: one that was lost several times is sent again
+	// once, and one that has since been delivered, or is on its way, is not.
+	qRecover = prepare(`
+		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
+		SELECT w.customer_id, w.destination_id, w.event_id, w.type, w.payload
+		FROM (SELECT DISTINCT ON (event_id) id, status FROM webhook_deliveries
+			WHERE destination_id = $2 AND created_at >= $3 ORDER BY event_id, id DESC) last
+		JOIN webhook_deliveries w ON w.id = last.id
+		WHERE last.status IN ('failed', 'blocked') AND w.customer_id = $1 ORDER BY w.id`)
+	qForgetDeliveries = prepare(`
+		WITH oldest AS (SELECT id, created_at, status FROM webhook_deliveries WHERE id > $2 ORDER BY id LIMIT $3),
+			gone AS (DELETE FROM webhook_deliveries w USING oldest o
+				WHERE w.id = o.id AND o.status <> 'pending' AND o.created_at < now() - $1 * interval '1 second' RETURNING w.id)
+		SELECT COALESCE(max(id) FILTER (WHERE created_at < now() - $1 * interval '1 second'), 0) AS last,
+			(SELECT count(*) FROM gone) AS gone FROM oldest`)
+)
+
+func joinDeliveries(rows []*Delivery) []*Delivery {
+	return join(rows, func(d *Delivery) *siblings[Delivery] { return &d.siblings })
+}
+
+func (f DeliveryFilter) args(scope access.Scope, more ...any) []any {
+	var since *time.Time
+	if !f.Since.IsZero() {
+		since = &f.Since
+	}
+	return append([]any{scope.From(), scope.To(), f.CustomerID, f.DestinationID, f.Type, f.Status, since}, more...)
+}
+
+// Delivery reads one delivery of a company within the scope.
+func (s *Store) Delivery(ctx context.Context, scope access.Scope, id int64) (*Delivery, error) {
+	d := &Delivery{}
+	err := s.get(ctx, d, qDelivery, scope.From(), scope.To(), id)
+	return d, err
+}
+
+// DeliveriesNow reads those of some deliveries that go to a destination within the scope.
+func (s *Store) DeliveriesNow(ctx context.Context, scope access.Scope, destinationID int64, ids []int64) (rows []*Delivery, err error) {
+	err = s.list(ctx, &rows, qDeliveriesNow, scope.From(), scope.To(), ids, destinationID)
+	return joinDeliveries(rows), err
+}
+
+// Deliveries is a page of a company's deliveries within the scope, newest first.
+func (s *Store) Deliveries(ctx context.Context, scope access.Scope, f DeliveryFilter, p relay.Page) (rows []*Delivery, err error) {
+	err = s.list(ctx, &rows, qDeliveries, f.args(scope, beforeID(p), p.First+1)...)
+	return joinDeliveries(rows), err
+}
+
+// DeliveryCount counts a company's deliveries within the scope.
+func (s *Store) DeliveryCount(ctx context.Context, scope access.Scope, f DeliveryFilter) (n int, err error) {
+	err = s.get(ctx, &n, qDeliveryCount, f.args(scope)...)
+	return n, err
+}
+
+// Deliveries is a page of a destination's deliveries, newest first.
+func (d *Destination) Deliveries(ctx context.Context, s *Store, p relay.Page) ([]*Delivery, error) {
+	return follow(ctx, d, &d.siblings, "deliveries "+p.Key(), (*Destination).key,
+		func(ctx context.Context, ids []int64) (map[int64][]*Delivery, error) {
+			var rows []*Delivery
+			err := s.list(ctx, &rows, qDeliveriesOf, ids, beforeID(p), p.First+1)
+			return byKey(joinDeliveries(rows), func(w *Delivery) int64 { return w.DestinationID }), err
+		})
+}
+
+// DeliveryCount counts a destination's deliveries.
+func (d *Destination) DeliveryCount(ctx context.Context, s *Store) (int, error) {
+	return follow(ctx, d, &d.siblings, "delivery count", (*Destination).key, s.counts(qDeliveryCounts))
+}
+
+// Destination is the edge from a delivery to its destination; nil when that was deleted.
+func (d *Delivery) Destination(ctx context.Context, s *Store, scope access.Scope) (*Destination, error) {
+	return follow(ctx, d, &d.siblings, "destination", func(d *Delivery) int64 { return d.DestinationID },
+		func(ctx context.Context, ids []int64) (map[int64]*Destination, error) {
+			return s.destinationsByID(ctx, scope, ids)
+		})
+}
+
+// Captured is the edge from a delivery to its bytes and its log.
+func (d *Delivery) Captured(ctx context.Context, s *Store) (*Captured, error) {
+	return follow(ctx, d, &d.siblings, "captured", func(d *Delivery) int64 { return d.ID },
+		func(ctx context.Context, ids []int64) (map[int64]*Captured, error) {
+			var rows []*Captured
+			err := s.list(ctx, &rows, qCaptured, ids)
+			return index(rows, func(c *Captured) int64 { return c.ID }), err
+		})
+}
+
+// Attempts reads the log of the attempts, oldest first.
+func (c *Captured) Attempts() ([]*Attempt, error) {
+	list := []*Attempt{}
+	err := json.Unmarshal(c.Log, &list)
+	return list, err
+}
+
+// NewEvent is an event with the exact bytes that are sent.
+type NewEvent struct {
+	ID, Type string
+	Payload  []byte
+}
+
+// Emit writes one delivery for each enabled destination of a company that wants the event, and
+// tells how many these are.
+func (s *Store) Emit(ctx context.Context, customerID int64, e NewEvent) (int64, error) {
+	return s.exec(ctx, qEmit, customerID, e.ID, e.Type, e.Payload)
+}
+
+// EmitTo writes a delivery of an event to one destination, enabled or not.
+func (s *Store) EmitTo(ctx context.Context, d *Destination, e NewEvent) (id int64, err error) {
+	err = s.get(ctx, &id, qEmitTo, d.CustomerID, d.ID, e.ID, e.Type, e.Payload)
+	return id, err
+}
+
+// Resend writes a new delivery of a delivery's captured bytes to the same destination.
+func (s *Store) Resend(ctx context.Context, deliveryID int64) (id int64, err error) {
+	err = s.get(ctx, &id, qResend, deliveryID)
+	return id, err
+}
+
+// Recover writes a new delivery for each event whose delivery to a destination has failed or was
+// blocked since a time, and tells how many these are.
+func (s *Store) Recover(ctx context.Context, d *Destination, since time.Time) (int64, error) {
+	return s.exec(ctx, qRecover, d.CustomerID, d.ID, since)
+}
+
+// ForgetDeliveries deletes deliveries that have ended and are older than keep, by id from after
+// the id on, looking at no more than limit. It gives the last id that was old enough, 0 for none,
+// and how many went.
+func (s *Store) ForgetDeliveries(ctx context.Context, keep time.Duration, after int64, limit int) (last, gone int64, err error) {
+	var row struct {
+		Last int64 `db:"last"`
+		Gone int64 `db:"gone"`
+	}
+	err = s.get(ctx, &row, qForgetDeliveries, keep.Seconds(), after, limit)
+	return row.Last, row.Gone, err
+}

@@ -1,0 +1,190 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/lib/pq"
+
+	"canopy/internal/access"
+	"canopy/internal/relay"
+)
+
+// Destination is where a company has events delivered to. Events nil stands for all types.
+type Destination struct {
+	ID         int64          `db:"id"`
+	CustomerID int64          `db:"customer_id"`
+	URL        string         `db:"url"`
+	Name       string         `db:"name"`
+	Events     pq.StringArray `db:"events"`
+	Enabled    bool           `db:"enabled"`
+	// AutoDisabledAt is when the platform disabled it for failing too long; nil when it did not.
+	AutoDisabledAt *time.Time `db:"auto_disabled_at"`
+	CreatedAt      time.Time  `db:"created_at"`
+
+	siblings siblings[Destination]
+}
+
+// GlobalID is the node id of the destination.
+func (d *Destination) GlobalID() relay.ID { return relay.ID{Type: "WebhookDestination", Int: d.ID} }
+
+func (d *Destination) key() int64 { return d.ID }
+
+const destinationColumns = `d.id, d.customer_id, d.url, d.name, d.events, d.enabled, d.auto_disabled_at, d.created_at`
+
+var (
+	qDestinationsByID = prepare(`
+		SELECT ` + destinationColumns + ` FROM webhook_destinations d JOIN customers c ON c.id = d.customer_id
+		WHERE d.id = ANY($3) AND d.deleted_at IS NULL AND ` + inScope)
+	qDestinationForUpdate = prepare(`
+		SELECT ` + destinationColumns + ` FROM webhook_destinations d JOIN customers c ON c.id = d.customer_id
+		WHERE d.id = $3 AND d.deleted_at IS NULL AND ` + inScope + ` FOR UPDATE OF d`)
+	qAllDestinations = prepare(`
+		SELECT ` + destinationColumns + ` FROM webhook_destinations d WHERE d.customer_id = $1 AND d.deleted_at IS NULL ORDER BY d.id`)
+	qDestinationsOf = prepare(`
+		SELECT d.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
+			SELECT ` + destinationColumns + ` FROM webhook_destinations d
+			WHERE d.customer_id = k.id AND d.deleted_at IS NULL AND d.id > $2 ORDER BY d.id LIMIT $3) d
+		ORDER BY d.customer_id, d.id`)
+	qDestinationCounts = prepare(`
+		SELECT customer_id AS id, count(*) FROM webhook_destinations WHERE customer_id = ANY($1) AND deleted_at IS NULL GROUP BY customer_id`)
+	qInsertDestination = prepare(`
+		INSERT INTO webhook_destinations AS d (customer_id, url, name, events, secret)
+		VALUES ($1, $2, $3, $4, '') RETURNING ` + destinationColumns)
+	qUpdateDestination = prepare(`
+		UPDATE webhook_destinations SET url = $2, name = $3, events = $4, enabled = $5,
+			auto_disabled_at = CASE WHEN $5 THEN NULL ELSE auto_disabled_at END,
+			failing_since = CASE WHEN $5 AND NOT enabled OR url <> $2 THEN NULL ELSE failing_since END,
+			failures = CASE WHEN $5 AND NOT enabled OR url <> $2 THEN 0 ELSE failures END
+		WHERE id = $1 RETURNING auto_disabled_at`)
+	// The secrets of a deleted destination are of no more use to anybody.
+	qDeleteDestination = prepare(`
+		UPDATE webhook_destinations SET deleted_at = now(), enabled = false, secret = '', next_secret = NULL, next_at = NULL WHERE id = $1`)
+	qSetSecret = prepare(`
+		UPDATE webhook_destinations SET secret = $2, next_secret = NULL, next_at = NULL WHERE id = $1`)
+	// The secret that is in force goes on signing; one that has been waiting to replace it gives way.
+	qSetNextSecret = prepare(`
+		UPDATE webhook_destinations SET secret = CASE WHEN next_at <= now() THEN next_secret ELSE secret END,
+			next_secret = $2, next_at = $3 WHERE id = $1`)
+	qFailingDestinations = prepare(`
+		SELECT ` + destinationColumns + ` FROM webhook_destinations d
+		WHERE d.failing_since < now() - $1 * interval '1 second' AND d.failures >= $2 AND d.enabled AND d.deleted_at IS NULL
+		ORDER BY d.id LIMIT 100 FOR UPDATE SKIP LOCKED`)
+	qAutoDisable = prepare(`UPDATE webhook_destinations SET enabled = false, auto_disabled_at = now() WHERE id = $1`)
+	qOwnersOf    = prepare(`
+		SELECT DISTINCT u.id, u.email, u.first_name, u.last_name, c.name AS company
+		FROM customers c JOIN accounts a ON a.customer_id = c.id JOIN permissions p ON p.account_id = a.id
+		JOIN roles r ON r.id = p.role_id JOIN users u ON u.id = p.user_id
+		WHERE c.id = $1 AND r.is_owner AND NOT p.disabled AND NOT a.disabled ORDER BY u.id`)
+)
+
+func joinDestinations(rows []*Destination) []*Destination {
+	return join(rows, func(d *Destination) *siblings[Destination] { return &d.siblings })
+}
+
+// Destination reads one destination of a company within the scope.
+func (s *Store) Destination(ctx context.Context, scope access.Scope, id int64) (*Destination, error) {
+	found, err := s.destinationsByID(ctx, scope, []int64{id})
+	if err == nil && found[id] == nil {
+		err = ErrNoRows
+	}
+	return found[id], err
+}
+
+func (s *Store) destinationsByID(ctx context.Context, scope access.Scope, ids []int64) (map[int64]*Destination, error) {
+	var rows []*Destination
+	err := s.list(ctx, &rows, qDestinationsByID, scope.From(), scope.To(), ids)
+	return index(joinDestinations(rows), (*Destination).key), err
+}
+
+// DestinationForUpdate reads one destination and holds its row until the transaction ends.
+func (s *Store) DestinationForUpdate(ctx context.Context, scope access.Scope, id int64) (*Destination, error) {
+	d := &Destination{}
+	err := s.get(ctx, d, qDestinationForUpdate, scope.From(), scope.To(), id)
+	return d, err
+}
+
+// AllDestinations lists a company's destinations.
+func (s *Store) AllDestinations(ctx context.Context, customerID int64) (rows []*Destination, err error) {
+	err = s.list(ctx, &rows, qAllDestinations, customerID)
+	return joinDestinations(rows), err
+}
+
+// Destinations is a page of a company's destinations, by id.
+func (c *Customer) Destinations(ctx context.Context, s *Store, p relay.Page) ([]*Destination, error) {
+	return follow(ctx, c, &c.siblings, "destinations "+p.Key(), func(c *Customer) int64 { return c.ID },
+		func(ctx context.Context, ids []int64) (map[int64][]*Destination, error) {
+			var rows []*Destination
+			err := s.list(ctx, &rows, qDestinationsOf, ids, afterID(p), p.First+1)
+			return byKey(joinDestinations(rows), func(d *Destination) int64 { return d.CustomerID }), err
+		})
+}
+
+// DestinationCount counts a company's destinations.
+func (c *Customer) DestinationCount(ctx context.Context, s *Store) (int, error) {
+	return follow(ctx, c, &c.siblings, "destination count", func(c *Customer) int64 { return c.ID }, s.counts(qDestinationCounts))
+}
+
+// Customer is the edge from a destination to its company.
+func (d *Destination) Customer(ctx context.Context, s *Store, scope access.Scope) (*Customer, error) {
+	return follow(ctx, d, &d.siblings, "customer", func(d *Destination) int64 { return d.CustomerID },
+		func(ctx context.Context, ids []int64) (map[int64]*Customer, error) {
+			return s.customersByID(ctx, scope, ids)
+		})
+}
+
+// InsertDestination makes a destination, without a secret yet: that is sealed to its id.
+func (s *Store) InsertDestination(ctx context.Context, d Destination) (*Destination, error) {
+	row := &Destination{}
+	err := s.get(ctx, row, qInsertDestination, d.CustomerID, d.URL, d.Name, d.Events)
+	return row, err
+}
+
+// UpdateDestination writes a destination's URL, name, events and whether it is enabled. What
+// is enabled again, or moves, begins without failures.
+func (s *Store) UpdateDestination(ctx context.Context, d *Destination) error {
+	return s.get(ctx, &d.AutoDisabledAt, qUpdateDestination, d.ID, d.URL, d.Name, d.Events, d.Enabled)
+}
+
+// DeleteDestination hides a destination and forgets its secrets; its log stays.
+func (s *Store) DeleteDestination(ctx context.Context, id int64) error {
+	return s.must(ctx, qDeleteDestination, id)
+}
+
+// SetSigningSecret gives a destination a sealed secret that is in force at once.
+func (s *Store) SetSigningSecret(ctx context.Context, id int64, sealed []byte) error {
+	return s.must(ctx, qSetSecret, id, sealed)
+}
+
+// SetNextSigningSecret gives a destination a sealed secret that is in force from a moment on;
+// until then it signs beside the one that is.
+func (s *Store) SetNextSigningSecret(ctx context.Context, id int64, sealed []byte, from time.Time) error {
+	return s.must(ctx, qSetNextSecret, id, sealed, from)
+}
+
+// FailingDestinations holds the enabled destinations whose deliveries have all failed for so
+// long, at least so many of them.
+func (s *Store) FailingDestinations(ctx context.Context, since time.Duration, failures int) (rows []*Destination, err error) {
+	err = s.list(ctx, &rows, qFailingDestinations, since.Seconds(), failures)
+	return rows, err
+}
+
+// AutoDisable disables a destination for the platform's own reasons.
+func (s *Store) AutoDisable(ctx context.Context, id int64) error {
+	return s.must(ctx, qAutoDisable, id)
+}
+
+// Owner is a person to tell of what befalls a company.
+type Owner struct {
+	UserID    int64  `db:"id"`
+	Email     string `db:"email"`
+	FirstName string `db:"first_name"`
+	LastName  string `db:"last_name"`
+	Company   string `db:"company"`
+}
+
+// OwnersOf lists the users with an enabled owner permission on one of a company's accounts.
+func (s *Store) OwnersOf(ctx context.Context, customerID int64) (rows []Owner, err error) {
+	err = s.list(ctx, &rows, qOwnersOf, customerID)
+	return rows, err
+}

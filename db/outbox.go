@@ -1,0 +1,237 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/lib/pq"
+)
+
+// The worker's side of deliveries. Nothing is out of sight before a worker really takes it up:
+// the relay only tells which destinations have something due, and a worker claims as much as it
+// has room for. A claim is a lease; an attempt whose lease ran out was interrupted.
+
+// The bounds of a delivery (spec, section 6.5; contract, section 6).
+const (
+	MaxAttempts      = 3
+	MaxInterruptions = 3
+)
+
+// DueDestination is a destination with something due, and what has been due there longest.
+type DueDestination struct {
+	ID     int64     `db:"id"`
+	Oldest time.Time `db:"oldest"`
+}
+
+// Claimed is a delivery that a worker has taken up, with what it needs to make the attempt.
+type Claimed struct {
+	ID            int64     `db:"id"`
+	CustomerID    int64     `db:"customer_id"`
+	DestinationID int64     `db:"destination_id"`
+	EventID       string    `db:"event_id"`
+	Type          string    `db:"type"`
+	Payload       []byte    `db:"payload"`
+	Attempts      int       `db:"attempts"`
+	Claim         int       `db:"claim"`
+	CreatedAt     time.Time `db:"created_at"`
+	// URL is empty when the destination was deleted.
+	URL        string `db:"url"`
+	Secret     []byte `db:"secret"`
+	NextSecret []byte `db:"next_secret"`
+}
+
+// Outcome is what came of an attempt.
+type Outcome struct {
+	ID            int64
+	DestinationID int64
+	Claim         int
+	// Status is the delivery's from now on; pending with Wait until the next attempt.
+	Status     string
+	Wait       time.Duration
+	HTTPStatus int
+	Error      string
+	// Log is the attempt's log entry, JSON.
+	Log []byte
+}
+
+var (
+	qDueDestinations = prepare(dueWalk + `SELECT id, oldest FROM due`)
+	// A destination whose lane is full has attempts under way; one that nobody works on has not.
+	qUntouchedFor = prepare(dueWalk + `
+		SELECT COALESCE(EXTRACT(epoch FROM now() - min(due.oldest)), 0)::float8 FROM due
+		WHERE NOT EXISTS (SELECT 1 FROM webhook_deliveries w WHERE w.destination_id = due.id AND w.status = 'pending'
+			AND w.next_attempt_at > now() AND w.claimed_at IS NOT NULL)`)
+	qClaimDeliveries = prepare(claim(`destination_id = $1 AND status = 'pending' AND next_attempt_at <= now()
+			ORDER BY next_attempt_at LIMIT $2`))
+	// Deliveries whose retry is due go before others; each is named.
+	qClaimAgain = prepare(claim(`destination_id = $1 AND id = ANY($2::bigint[]) AND status = 'pending' AND next_attempt_at <= now()`))
+	// Only the worker with the last claim writes; another's outcome is passed over.
+	qRecordOutcomes = prepare(`
+		UPDATE webhook_deliveries w SET
+			status = o.status, attempts = LEAST(w.attempts + 1, ` + maxAttempts + `), claimed_at = NULL,
+			next_attempt_at = now() + o.wait * interval '1 second',
+			http_status = NULLIF(o.http_status, 0), error = o.error, log = w.log || o.log::jsonb,
+			completed_at = CASE WHEN o.status = 'pending' THEN NULL ELSE now() END
+		FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::float8[], $5::integer[], $6::text[], $7::text[])
+			o (id, claim, status, wait, http_status, error, log)
+		WHERE w.id = o.id AND w.claim = o.claim AND w.status = 'pending' AND w.claimed_at IS NOT NULL
+		RETURNING w.id`)
+	qDestinationWorked = prepare(`
+		UPDATE webhook_destinations SET failing_since = NULL, failures = 0
+		WHERE id IN (SELECT id FROM webhook_destinations WHERE id = ANY($1) AND failing_since IS NOT NULL ORDER BY id FOR UPDATE)`)
+	qDestinationFailed = prepare(`
+		UPDATE webhook_destinations d SET failing_since = COALESCE(d.failing_since, now()), failures = d.failures + f.n
+		FROM (SELECT t.id, f.n FROM webhook_destinations t JOIN unnest($1::bigint[], $2::integer[]) f (id, n) ON f.id = t.id
+			ORDER BY t.id FOR UPDATE OF t) f
+		WHERE d.id = f.id`)
+	// Nothing is attempted for a destination that was deleted: what waits there ends, some at a time.
+	qFailOrphans = prepare(`
+		UPDATE webhook_deliveries SET status = 'failed', completed_at = now(), claimed_at = NULL, error = 'the destination was deleted'
+		WHERE id IN (SELECT id FROM webhook_deliveries WHERE destination_id = $1 AND status = 'pending' LIMIT $2 FOR UPDATE SKIP LOCKED)
+		AND NOT EXISTS (SELECT 1 FROM webhook_destinations d WHERE d.id = $1 AND d.deleted_at IS NULL)`)
+	qDeliveryBacklog = prepare(`
+		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS lag
+		FROM (SELECT next_attempt_at FROM webhook_deliveries WHERE status = 'pending' AND next_attempt_at <= now() LIMIT 100000) due`)
+)
+
+// dueWalk begins a statement on the destinations with something due. It walks from destination to
+// destination along the index of what is pending: its cost is that of the destinations with
+// something pending, however much that is.
+const dueWalk = `
+	WITH RECURSIVE walk AS (
+		(SELECT destination_id, next_attempt_at FROM webhook_deliveries WHERE status = 'pending'
+			ORDER BY destination_id, next_attempt_at LIMIT 1)
+		UNION ALL
+		SELECT n.destination_id, n.next_attempt_at FROM walk w CROSS JOIN LATERAL (
+			SELECT d.destination_id, d.next_attempt_at FROM webhook_deliveries d
+			WHERE d.status = 'pending' AND d.destination_id > w.destination_id
+			ORDER BY d.destination_id, d.next_attempt_at LIMIT 1) n),
+	due AS (SELECT destination_id AS id, next_attempt_at AS oldest FROM walk WHERE next_attempt_at <= now())
+	`
+
+// claim takes up the deliveries that which selects. A lease that ran out means that its attempt was
+// interrupted; the first few of these are free.
+func claim(which string) string {
+	return `
+		UPDATE webhook_deliveries w SET
+			claim = w.claim + 1, claimed_at = now(), next_attempt_at = now() + $3 * interval '1 second',
+			interruptions = w.interruptions + CASE WHEN w.claimed_at IS NULL THEN 0 ELSE 1 END,
+			attempts = w.attempts + CASE WHEN w.claimed_at IS NULL OR w.interruptions < ` + maxInterruptions + ` THEN 0 ELSE 1 END,
+			log = CASE WHEN w.claimed_at IS NULL THEN w.log ELSE w.log || jsonb_build_array(jsonb_build_object(
+				'at', to_char(w.claimed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+				'durationMs', 0, 'httpStatus', NULL, 'error', 'interrupted')) END
+		FROM (SELECT id, destination_id FROM webhook_deliveries WHERE ` + which + ` FOR UPDATE SKIP LOCKED) due
+		LEFT JOIN webhook_destinations d ON d.id = due.destination_id AND d.deleted_at IS NULL
+		WHERE w.id = due.id
+		RETURNING w.id, w.customer_id, w.destination_id, w.event_id, w.type, w.payload, w.attempts, w.claim, w.created_at,
+			COALESCE(d.url, '') AS url,
+			COALESCE(CASE WHEN d.next_at <= now() THEN d.next_secret ELSE d.secret END, '') AS secret,
+			CASE WHEN d.next_at > now() THEN d.next_secret END AS next_secret`
+}
+
+// The bounds as SQL text.
+const (
+	maxAttempts      = "3"
+	maxInterruptions = "3"
+)
+
+// DueDestinations lists the destinations with something due.
+func (s *Store) DueDestinations(ctx context.Context) (rows []DueDestination, err error) {
+	err = s.list(ctx, &rows, qDueDestinations)
+	return rows, err
+}
+
+// UntouchedFor tells for how long something has been due that nobody works on.
+func (s *Store) UntouchedFor(ctx context.Context) (time.Duration, error) {
+	var seconds float64
+	err := s.get(ctx, &seconds, qUntouchedFor)
+	return time.Duration(seconds * float64(time.Second)), err
+}
+
+// ClaimDeliveries takes up to limit due deliveries of a destination up, oldest first, for the lease.
+func (s *Store) ClaimDeliveries(ctx context.Context, destinationID int64, limit int, lease time.Duration) (rows []*Claimed, err error) {
+	err = s.list(ctx, &rows, qClaimDeliveries, destinationID, limit, lease.Seconds())
+	return rows, err
+}
+
+// ClaimAgain takes those of some deliveries of a destination up that are due.
+func (s *Store) ClaimAgain(ctx context.Context, destinationID int64, ids []int64, lease time.Duration) (rows []*Claimed, err error) {
+	err = s.list(ctx, &rows, qClaimAgain, destinationID, ids, lease.Seconds())
+	return rows, err
+}
+
+// RecordOutcomes writes what came of attempts, all in one transaction, and gives the ids of the
+// deliveries whose claim was still the last one.
+func (s *Store) RecordOutcomes(ctx context.Context, list []Outcome) (written []int64, err error) {
+	a := outcomeArrays(list)
+	err = s.Tx(ctx, func(tx *Store) error {
+		if err := tx.list(ctx, &written, qRecordOutcomes, a.ids, a.claims, a.statuses, a.waits, a.https, a.errors, a.logs); err != nil {
+			return err
+		}
+		worked, failed, counts := tally(list, written)
+		if len(worked) > 0 {
+			if _, err := tx.exec(ctx, qDestinationWorked, worked); err != nil {
+				return err
+			}
+		}
+		if len(failed) == 0 {
+			return nil
+		}
+		_, err := tx.exec(ctx, qDestinationFailed, failed, counts)
+		return err
+	})
+	return written, err
+}
+
+type outcomeColumns struct {
+	ids, claims, https     pq.Int64Array
+	statuses, errors, logs pq.StringArray
+	waits                  pq.Float64Array
+}
+
+func outcomeArrays(list []Outcome) (a outcomeColumns) {
+	for _, o := range list {
+		a.ids, a.claims, a.https = append(a.ids, o.ID), append(a.claims, int64(o.Claim)), append(a.https, int64(o.HTTPStatus))
+		a.statuses, a.errors, a.logs = append(a.statuses, o.Status), append(a.errors, o.Error), append(a.logs, string(o.Log))
+		a.waits = append(a.waits, o.Wait.Seconds())
+	}
+	return a
+}
+
+// tally tells which destinations of the outcomes that were written had a success, and how many
+// failures the others had.
+func tally(list []Outcome, written []int64) (worked, failed, counts pq.Int64Array) {
+	kept := make(map[int64]bool, len(written))
+	for _, id := range written {
+		kept[id] = true
+	}
+	fails, good := map[int64]int64{}, map[int64]bool{}
+	for _, o := range list {
+		switch {
+		case !kept[o.ID]:
+		case o.Status == DeliveryDelivered:
+			good[o.DestinationID] = true
+		case o.Status != DeliveryPending:
+			fails[o.DestinationID]++
+		}
+	}
+	for id := range good {
+		worked = append(worked, id)
+		delete(fails, id)
+	}
+	for id, n := range fails {
+		failed, counts = append(failed, id), append(counts, n)
+	}
+	return worked, failed, counts
+}
+
+// FailOrphans ends up to limit pending deliveries of a destination that was deleted.
+func (s *Store) FailOrphans(ctx context.Context, destinationID int64, limit int) (int64, error) {
+	return s.exec(ctx, qFailOrphans, destinationID, limit)
+}
+
+// DeliveryBacklog tells of the deliveries that are due, counting no further than 100,000.
+func (s *Store) DeliveryBacklog(ctx context.Context) (b Backlog, err error) {
+	err = s.get(ctx, &b, qDeliveryBacklog)
+	return b, err
+}

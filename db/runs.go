@@ -1,0 +1,177 @@
+package db
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"canopy/internal/access"
+	"canopy/internal/relay"
+)
+
+// The states of a run.
+const (
+	RunRunning  = "running"
+	RunFinished = "finished"
+	RunFailed   = "failed"
+)
+
+// Run is one execution of an agent's revision.
+type Run struct {
+	ID         int64     `db:"id"`
+	JobKey     string    `db:"job_key"`
+	AgentID    int64     `db:"agent_id"`
+	RevisionID int64     `db:"revision_id"`
+	AccountID  int64     `db:"account_id"`
+	CustomerID int64     `db:"customer_id"`
+	Status     string    `db:"status"`
+	CreatedAt  time.Time `db:"created_at"`
+	// FinishedAt is when the run ended, well or badly.
+	FinishedAt *time.Time       `db:"finished_at"`
+	Input      json.RawMessage  `db:"input"`
+	Output     *json.RawMessage `db:"output"`
+	Error      *json.RawMessage `db:"error"`
+
+	siblings siblings[Run]
+}
+
+// GlobalID is the node id of the run.
+func (r *Run) GlobalID() relay.ID { return relay.ID{Type: "Run", Int: r.ID} }
+
+// RunStep is the log of one finished step of a run.
+type RunStep struct {
+	RunID      int64            `db:"run_id"`
+	Position   int              `db:"position"`
+	StepID     string           `db:"step_id"`
+	Type       string           `db:"type"`
+	Result     *json.RawMessage `db:"result"`
+	Error      *json.RawMessage `db:"error"`
+	StartedAt  time.Time        `db:"started_at"`
+	DurationMs float64          `db:"duration_ms"`
+}
+
+// OutputJSON is what the run gave, nil before it has finished.
+func (r *Run) OutputJSON() json.RawMessage { return rawOf(r.Output) }
+
+// ErrorJSON is why the run failed, nil when it did not.
+func (r *Run) ErrorJSON() json.RawMessage { return rawOf(r.Error) }
+
+// ResultJSON is what the step gave, nil when it failed.
+func (s *RunStep) ResultJSON() json.RawMessage { return rawOf(s.Result) }
+
+// ErrorJSON is why the step failed, nil when it did not.
+func (s *RunStep) ErrorJSON() json.RawMessage { return rawOf(s.Error) }
+
+const (
+	runColumns = `r.id, r.job_key, r.agent_id, r.revision_id, r.account_id, a.customer_id, r.status,
+		r.created_at, r.finished_at, r.input, r.output, r.error`
+	runTables = ` FROM runs r JOIN accounts a ON a.id = r.account_id JOIN customers c ON c.id = a.customer_id `
+
+	runStepColumns = `s.run_id, s.position, s.step_id, s.type, s.result, s.error, s.started_at, s.duration_ms`
+)
+
+var (
+	qRun          = prepare(`SELECT ` + runColumns + runTables + `WHERE r.id = $3 AND ` + inScope)
+	qRunByKey     = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + inScope)
+	qRunForUpdate = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + inScope + ` FOR UPDATE OF r`)
+	qRunsOf       = prepare(`
+		SELECT r.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
+			SELECT ` + runColumns + ` FROM runs r JOIN accounts a ON a.id = r.account_id
+			WHERE r.agent_id = k.id AND r.id < $2 ORDER BY r.id DESC LIMIT $3) r
+		ORDER BY r.agent_id, r.id DESC`)
+	qRunCounts = prepare(`SELECT agent_id AS id, count(*) FROM runs WHERE agent_id = ANY($1) GROUP BY agent_id`)
+	qInsertRun = prepare(`
+		INSERT INTO runs (job_key, agent_id, revision_id, account_id, user_id, input)
+		VALUES ($1, $2, $3, $4, NULLIF($5::bigint, 0), $6) RETURNING id`)
+	qRunSteps = prepare(`SELECT ` + runStepColumns + ` FROM run_steps s WHERE s.run_id = ANY($1) ORDER BY s.run_id, s.position`)
+	qEndRun   = prepare(`
+		UPDATE runs SET status = $2, output = $3, error = $4, finished_at = now() WHERE id = $1 AND status = 'running' RETURNING finished_at`)
+)
+
+func joinRuns(rows []*Run) []*Run {
+	return join(rows, func(r *Run) *siblings[Run] { return &r.siblings })
+}
+
+// Run reads one run of an account within the scope.
+func (s *Store) Run(ctx context.Context, scope access.Scope, id int64) (*Run, error) {
+	r := &Run{}
+	err := s.get(ctx, r, qRun, scope.From(), scope.To(), id)
+	return r, err
+}
+
+// RunByKey reads one run by its job key, a UUID.
+func (s *Store) RunByKey(ctx context.Context, scope access.Scope, jobKey string) (*Run, error) {
+	r := &Run{}
+	err := s.get(ctx, r, qRunByKey, scope.From(), scope.To(), jobKey)
+	return r, err
+}
+
+// RunForUpdate reads one run by its job key and holds its row until the transaction ends.
+func (s *Store) RunForUpdate(ctx context.Context, scope access.Scope, jobKey string) (*Run, error) {
+	r := &Run{}
+	err := s.get(ctx, r, qRunForUpdate, scope.From(), scope.To(), jobKey)
+	return r, err
+}
+
+// Runs is a page of an agent's runs, newest first.
+func (a *Agent) Runs(ctx context.Context, s *Store, p relay.Page) ([]*Run, error) {
+	return follow(ctx, a, &a.siblings, "runs "+p.Key(), (*Agent).key,
+		func(ctx context.Context, ids []int64) (map[int64][]*Run, error) {
+			var rows []*Run
+			err := s.list(ctx, &rows, qRunsOf, ids, beforeID(p), p.First+1)
+			return byKey(joinRuns(rows), func(r *Run) int64 { return r.AgentID }), err
+		})
+}
+
+// RunCount counts an agent's runs.
+func (a *Agent) RunCount(ctx context.Context, s *Store) (int, error) {
+	return follow(ctx, a, &a.siblings, "run count", (*Agent).key, s.counts(qRunCounts))
+}
+
+// Agent is the edge from a run to its agent; nil when that was deleted.
+func (r *Run) Agent(ctx context.Context, s *Store, scope access.Scope) (*Agent, error) {
+	return follow(ctx, r, &r.siblings, "agent", func(r *Run) int64 { return r.AgentID },
+		func(ctx context.Context, ids []int64) (map[int64]*Agent, error) { return s.AgentsByID(ctx, scope, ids) })
+}
+
+// Revision is the edge from a run to the revision that it executes.
+func (r *Run) Revision(ctx context.Context, s *Store) (*Revision, error) {
+	return follow(ctx, r, &r.siblings, "revision", func(r *Run) int64 { return r.RevisionID }, s.revisionsByID)
+}
+
+// Steps is the edge from a run to its log, in the order of execution.
+func (r *Run) Steps(ctx context.Context, s *Store) ([]*RunStep, error) {
+	return follow(ctx, r, &r.siblings, "steps", func(r *Run) int64 { return r.ID },
+		func(ctx context.Context, ids []int64) (map[int64][]*RunStep, error) {
+			var rows []*RunStep
+			err := s.list(ctx, &rows, qRunSteps, ids)
+			return byKey(rows, func(x *RunStep) int64 { return x.RunID }), err
+		})
+}
+
+// InsertRun puts a run down as running and due; userID 0 stands for the platform itself.
+func (s *Store) InsertRun(ctx context.Context, r Run, userID int64) (id int64, err error) {
+	err = s.get(ctx, &id, qInsertRun, r.JobKey, r.AgentID, r.RevisionID, r.AccountID, userID, []byte(r.Input))
+	return id, err
+}
+
+// EndRun ends a running run; ErrNoRows when it has ended already, so that it ends once.
+func (s *Store) EndRun(ctx context.Context, r *Run) error {
+	return s.get(ctx, &r.FinishedAt, qEndRun, r.ID, r.Status, rawArg(r.Output), rawArg(r.Error))
+}
+
+// rawArg is a JSON value that may be missing, as a statement argument.
+func rawArg(raw *json.RawMessage) any {
+	if raw == nil {
+		return nil
+	}
+	return []byte(*raw)
+}
+
+// rawOf is a JSON value that may be missing.
+func rawOf(raw *json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return nil
+	}
+	return *raw
+}

@@ -1,0 +1,112 @@
+package db
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// The worker's side of runs. A worker takes a run up under a claim of its own, keeps it by
+// renewing its lease, and writes only while the claim is the last one.
+
+// DueRun names a run to be taken up, and the claim that it was last taken up under.
+type DueRun struct {
+	ID    int64 `db:"id" json:"id"`
+	Claim int   `db:"claim" json:"claim"`
+}
+
+// RunWork is what a worker needs to go on with a run.
+type RunWork struct {
+	Run
+	Claim int `db:"claim"`
+	// Interruptions counts the workers that died on the step at hand, before this one.
+	Interruptions int             `db:"interruptions"`
+	Diagram       json.RawMessage `db:"diagram"`
+}
+
+var (
+	// A run that is handed to the queue is out of sight for the lease; if the queue loses it, it
+	// is due again afterwards.
+	qLeaseRuns = prepare(`
+		UPDATE runs SET due_at = now() + $2 * interval '1 second'
+		WHERE id IN (SELECT id FROM runs WHERE status = 'running' AND due_at <= now()
+			ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+		RETURNING id, claim`)
+	qClaimRun = prepare(`
+		UPDATE runs r SET claim = r.claim + 1, interruptions = CASE WHEN r.claim > 0 THEN r.interruptions + 1 ELSE 0 END,
+			due_at = now() + $3 * interval '1 second'
+		FROM accounts a, agent_revisions v
+		WHERE r.id = $1 AND r.claim = $2 AND r.status = 'running' AND a.id = r.account_id AND v.id = r.revision_id
+		RETURNING ` + runColumns + `, r.claim, r.interruptions, v.diagram`)
+	qRenewRun = prepare(`
+		UPDATE runs SET due_at = now() + $3 * interval '1 second' WHERE id = $1 AND claim = $2 AND status = 'running'`)
+	// A finished step belongs to the claim under which it is written, and clears the interruptions.
+	qStepDone = prepare(`
+		UPDATE runs SET interruptions = 0, due_at = now() + $3 * interval '1 second' WHERE id = $1 AND claim = $2 AND status = 'running'`)
+	qInsertRunStep = prepare(`
+		INSERT INTO run_steps (run_id, position, step_id, type, result, error, started_at, duration_ms)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`)
+	qReleaseRun = prepare(`UPDATE runs SET due_at = now(), interruptions = interruptions - 1 WHERE id = $1 AND claim = $2 AND status = 'running'`)
+	qHoldRun    = prepare(`SELECT id FROM runs WHERE id = $1 AND claim = $2 AND status = 'running' FOR UPDATE`)
+	qDueRuns    = prepare(`SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(due_at)), 0)::float8 AS lag FROM runs WHERE status = 'running' AND due_at <= now()`)
+)
+
+// LeaseRuns takes up to limit due runs out of sight for the lease.
+func (s *Store) LeaseRuns(ctx context.Context, limit int, lease time.Duration) (due []DueRun, err error) {
+	err = s.list(ctx, &due, qLeaseRuns, limit, lease.Seconds())
+	return due, err
+}
+
+// ClaimRun takes a run up; ErrNoRows when it has ended, or another worker has taken it up.
+func (s *Store) ClaimRun(ctx context.Context, due DueRun, lease time.Duration) (*RunWork, error) {
+	w := &RunWork{}
+	err := s.get(ctx, w, qClaimRun, due.ID, due.Claim, lease.Seconds())
+	return w, err
+}
+
+// RenewRun keeps a run for another lease; ErrNoRows when it is no longer this claim's.
+func (s *Store) RenewRun(ctx context.Context, w *RunWork, lease time.Duration) error {
+	return s.must(ctx, qRenewRun, w.ID, w.Claim, lease.Seconds())
+}
+
+// AddRunStep keeps a step's outcome, and the run for another lease; ErrNoRows when it is no longer
+// this claim's.
+func (s *Store) AddRunStep(ctx context.Context, w *RunWork, step RunStep, lease time.Duration) error {
+	return s.Tx(ctx, func(tx *Store) error {
+		if err := tx.must(ctx, qStepDone, w.ID, w.Claim, lease.Seconds()); err != nil {
+			return err
+		}
+		return tx.must(ctx, qInsertRunStep, w.ID, step.Position, step.StepID, step.Type,
+			rawArg(step.Result), rawArg(step.Error), step.StartedAt, step.DurationMs)
+	})
+}
+
+// HoldRun holds a run's row until the transaction ends; ErrNoRows when it is no longer this claim's.
+func (s *Store) HoldRun(ctx context.Context, w *RunWork) error {
+	var id int64
+	return s.get(ctx, &id, qHoldRun, w.ID, w.Claim)
+}
+
+// ReleaseRun gives a run back at once, as a worker that stops in order does.
+func (s *Store) ReleaseRun(ctx context.Context, w *RunWork) error {
+	_, err := s.exec(ctx, qReleaseRun, w.ID, w.Claim)
+	return err
+}
+
+// RunLogs reads the steps of a run that are finished.
+func (s *Store) RunLogs(ctx context.Context, id int64) (rows []*RunStep, err error) {
+	err = s.list(ctx, &rows, qRunSteps, []int64{id})
+	return rows, err
+}
+
+// Backlog is what waits in an outbox: how many rows, and for how long the oldest has been due.
+type Backlog struct {
+	Count int     `db:"count"`
+	Lag   float64 `db:"lag"`
+}
+
+// RunBacklog tells of the runs that wait to be taken up.
+func (s *Store) RunBacklog(ctx context.Context) (b Backlog, err error) {
+	err = s.get(ctx, &b, qDueRuns)
+	return b, err
+}

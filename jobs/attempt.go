@@ -1,0 +1,93 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/egress"
+	"canopy/internal/webhook"
+)
+
+// attempt posts a delivery's captured bytes, freshly signed, and tells what came of it.
+func (d *dispatcher) attempt(ctx context.Context, c *db.Claimed) (o db.Outcome, timedOut bool) {
+	begun := time.Now()
+	resp, err := d.post(ctx, c)
+	o = judge(c, resp, err)
+	a := db.Attempt{At: begun.UTC().Truncate(time.Millisecond), DurationMs: milliseconds(time.Since(begun)), Error: o.Error}
+	if resp != nil {
+		a.HTTPStatus, a.Response = &resp.Status, resp.Excerpt()
+	}
+	if o.Log, err = json.Marshal([]db.Attempt{a}); err != nil {
+		o.Log = []byte("[]")
+	}
+	d.metrics.attempted(o, time.Since(begun), time.Since(c.CreatedAt))
+	return o, errors.Is(err, egress.ErrTimeout)
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// final is a failure that no further attempt can mend.
+type final string
+
+func (f final) Error() string { return string(f) }
+
+func (d *dispatcher) post(ctx context.Context, c *db.Claimed) (*egress.Response, error) {
+	if c.URL == "" {
+		return nil, final("the destination was deleted")
+	}
+	if c.Attempts >= db.MaxAttempts {
+		return nil, final("given up: the attempts were interrupted too often")
+	}
+	secret, err := openSigningSecret(d.box, c.DestinationID, c.Secret)
+	if err != nil {
+		d.log.ErrorContext(ctx, "a delivery can't be signed", "delivery", c.ID, "error", err)
+		return nil, final("the signing secret can't be read; rotate it and send again")
+	}
+	next, err := openSigningSecret(d.box, c.DestinationID, c.NextSecret)
+	if err != nil {
+		next = ""
+	}
+	header := http.Header{}
+	webhook.SetHeaders(header, c.Type, c.Payload, secret, next)
+	return d.client.Post(ctx, c.URL, header, c.Payload)
+}
+
+// judge decides what an answer, or the lack of one, means for a delivery (spec, sections 3 and 6.5).
+func judge(c *db.Claimed, resp *egress.Response, err error) db.Outcome {
+	o := db.Outcome{ID: c.ID, DestinationID: c.DestinationID, Claim: c.Claim, Status: db.DeliveryFailed}
+	retry := false
+	switch {
+	case errors.Is(err, egress.ErrBlocked):
+		o.Status, o.Error = db.DeliveryBlocked, shown(err)
+	case err != nil:
+		o.Error = shown(err)
+		retry = errors.Is(err, egress.ErrConnection) || errors.Is(err, egress.ErrTimeout)
+	case resp.Status >= 200 && resp.Status < 300:
+		o.Status, o.HTTPStatus = db.DeliveryDelivered, resp.Status
+	default:
+		o.HTTPStatus, o.Error = resp.Status, fmt.Sprintf("the receiver answered %d", resp.Status)
+		retry = resp.Status >= 500
+	}
+	if retry && c.Attempts < len(retryWaits) {
+		o.Status, o.Wait = db.DeliveryPending, retryWaits[c.Attempts]
+	}
+	return o
+}
+
+// shown is the sentence of a failure that the owner of the destination may read.
+func shown(err error) string {
+	var e *egress.Error
+	var f final
+	switch {
+	case errors.As(err, &e):
+		return e.Message
+	case errors.As(err, &f):
+		return f.Error()
+	}
+	return "the attempt failed"
+}

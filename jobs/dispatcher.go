@@ -1,0 +1,104 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"canopy/db"
+	"canopy/internal/bus"
+	"canopy/internal/egress"
+	"canopy/internal/secret"
+)
+
+// The bounds of deliveries in one worker.
+const (
+	// laneWidth is how many attempts on one destination are under way at most.
+	laneWidth = 64
+	// slowWidth is that of a destination that times out, while the worker as a whole is busy.
+	slowWidth = 4
+	// attemptsAtOnce bounds the attempts on all destinations together.
+	attemptsAtOnce = 2048
+	// deliveryLease is how long a claimed delivery is left alone: an attempt (5 s), and the time
+	// to write down what came of it.
+	deliveryLease = 15 * time.Second
+)
+
+// retryWaits are the waits after the first and the second attempt (spec, section 6.5).
+var retryWaits = [db.MaxAttempts - 1]time.Duration{500 * time.Millisecond, 2 * time.Second}
+
+// dispatcher makes the attempts on deliveries. Each destination with something to do has a lane of
+// its own, so one that hangs keeps nobody else waiting.
+type dispatcher struct {
+	store    *db.Store
+	box      *secret.Box
+	client   *egress.Client
+	bus      *bus.Bus
+	log      *slog.Logger
+	outcomes *recorder
+	metrics  *Metrics
+	slots    chan struct{}
+
+	ctx     context.Context //nolint:containedctx // the worker's life: no new attempts begin after it
+	mu      sync.Mutex
+	lanes   map[int64]*lane
+	running sync.WaitGroup
+}
+
+func newDispatcher(ctx context.Context, w *Worker) *dispatcher {
+	return &dispatcher{
+		store: w.Store, box: w.Box, client: w.Egress, bus: w.Bus, log: w.Log, metrics: w.Metrics,
+		outcomes: newRecorder(w.Store, w.Bus, w.Log), slots: make(chan struct{}, attemptsAtOnce),
+		ctx: ctx, lanes: map[int64]*lane{},
+	}
+}
+
+// ProcessTask has a destination's lane look for what is due. What comes of it is in the
+// deliveries' rows; the task is done when the lane knows.
+func (d *dispatcher) ProcessTask(_ context.Context, t *asynq.Task) error {
+	var due destinationDue
+	if err := json.Unmarshal(t.Payload(), &due); err != nil {
+		return fmt.Errorf("payload: %w", err)
+	}
+	d.poke(due.DestinationID)
+	return nil
+}
+
+// poke has a destination's lane look for what is due, and first for the deliveries named.
+func (d *dispatcher) poke(destination int64, first ...int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ctx.Err() != nil {
+		return
+	}
+	l := d.lanes[destination]
+	if l == nil {
+		l = &lane{d: d, destination: destination, wake: make(chan struct{}, 1), done: make(chan result, laneWidth)}
+		d.lanes[destination] = l
+		d.running.Go(l.run)
+	}
+	l.first = append(l.first, first...)
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// busy tells that more than half of the attempts that the worker makes at once are under way.
+func (d *dispatcher) busy() bool { return len(d.slots) > cap(d.slots)/2 }
+
+// drain waits for the attempts under way and writes down what came of them.
+func (d *dispatcher) drain() {
+	d.running.Wait()
+	d.outcomes.close()
+}
+
+// retryAfter looks at a destination again when a delivery is due there again.
+func (d *dispatcher) retryAfter(o db.Outcome) {
+	time.AfterFunc(o.Wait+time.Millisecond, func() { d.poke(o.DestinationID, o.ID) })
+}

@@ -1,0 +1,21 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/webhook"
+)
+
+// Emit records an event of a company: its bytes are made here, once, and written with one delivery
+// for each of the company's destinations that wants it, in the transaction of what it tells of. It
+// tells whether there is anything to deliver.
+func Emit(ctx context.Context, tx *db.Store, customerID int64, data webhook.Data) (bool, error) {
+	e, err := webhook.New(time.Now(), data)
+	if err != nil {
+		return false, err
+	}
+	n, err := tx.Emit(ctx, customerID, db.NewEvent{ID: e.ID, Type: e.Type, Payload: e.Payload})
+	return n > 0, err
+}

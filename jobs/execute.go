@@ -1,0 +1,229 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"canopy/db"
+	"canopy/internal/bus"
+	"canopy/internal/diagram"
+)
+
+const (
+	// runLease is how long a run stays a worker's that says nothing; it says something every
+	// runRenew.
+	runLease = 15 * time.Second
+	runRenew = 4 * time.Second
+	// runTimeout bounds one worker's hold of a run.
+	runTimeout = diagram.RunTimeout + diagram.StepTimeout
+	// runInterruptions is how many workers may die on one step before the run is given up.
+	runInterruptions = 3
+	// runsAtOnce is how many runs a worker executes at the same time.
+	runsAtOnce = 64
+)
+
+// errLostRun says that a run has ended or is another worker's.
+var errLostRun = errors.New("the run is no longer this worker's")
+
+// runner executes runs, step by step: the result of each step is kept before the next begins, so
+// that another worker can go on from there.
+type runner struct {
+	store *db.Store
+	bus   *bus.Bus
+	tools *Tools
+	log   *slog.Logger
+	// stopping ends when the worker is to stop: runs under way are given back between steps.
+	stopping <-chan struct{}
+}
+
+// ProcessTask takes a run up and executes it to its end, unless it is another worker's.
+func (r *runner) ProcessTask(ctx context.Context, t *asynq.Task) error {
+	var due db.DueRun
+	if err := json.Unmarshal(t.Payload(), &due); err != nil {
+		return fmt.Errorf("payload: %w", err)
+	}
+	work, err := r.store.ClaimRun(ctx, due, runLease)
+	if errors.Is(err, db.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	err = r.execute(ctx, work)
+	if errors.Is(err, errLostRun) || errors.Is(err, db.ErrNoRows) {
+		r.log.InfoContext(ctx, "a run was taken away", "run", work.ID)
+		return nil
+	}
+	return err
+}
+
+func (r *runner) execute(ctx context.Context, w *db.RunWork) error {
+	ctx, lose := context.WithCancelCause(ctx)
+	defer lose(nil)
+	var keeping sync.WaitGroup
+	defer keeping.Wait()
+	keeping.Go(func() { r.keep(ctx, w, lose) })
+	defer lose(nil)
+
+	run, err := r.prepare(ctx, w)
+	var failure *diagram.Error
+	for err == nil {
+		if r.stopped() {
+			return r.store.ReleaseRun(context.WithoutCancel(ctx), w)
+		}
+		var more bool
+		if more, err = r.step(ctx, w, run); !more && err == nil {
+			return r.finish(ctx, w, run)
+		}
+	}
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errLostRun):
+		return errLostRun
+	case cause != nil:
+		// The worker stops: the run goes back to where it was before the step.
+		return r.store.ReleaseRun(context.WithoutCancel(ctx), w)
+	case errors.As(err, &failure):
+		return r.end(ctx, w, func(tx *db.Store) (bool, error) { return FailRun(ctx, tx, &w.Run, failure) })
+	}
+	return err
+}
+
+func (r *runner) stopped() bool {
+	select {
+	case <-r.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// prepare puts a run together again from what is kept of it.
+func (r *runner) prepare(ctx context.Context, w *db.RunWork) (*diagram.Run, error) {
+	if w.Interruptions >= runInterruptions {
+		return nil, &diagram.Error{Code: codeInterrupted, Message: "The run was given up: its worker was lost several times at the same step."}
+	}
+	d, faults := diagram.Parse(w.Diagram)
+	if len(faults) > 0 {
+		return nil, &diagram.Error{Code: diagram.CodeFailed, Message: "The published diagram is not valid: " + faults[0].Message}
+	}
+	logs, err := r.store.RunLogs(ctx, w.ID)
+	if err != nil {
+		return nil, err
+	}
+	run := &diagram.Run{Diagram: d, Input: w.Input, Started: w.CreatedAt}
+	for _, s := range logs {
+		if s.Error != nil {
+			failure := &diagram.Error{}
+			if err := json.Unmarshal(*s.Error, failure); err != nil {
+				return nil, err
+			}
+			return nil, failure
+		}
+		run.Results = append(run.Results, s.ResultJSON())
+	}
+	return run, nil
+}
+
+// codeInterrupted is the error code of a run that lost its worker too often.
+const codeInterrupted = "interrupted"
+
+// step executes the next step and keeps what came of it; more is false when no step is left. The
+// error of a failed step is a *diagram.Error.
+func (r *runner) step(ctx context.Context, w *db.RunWork, run *diagram.Run) (more bool, err error) {
+	next, more := run.Next()
+	if !more {
+		return false, nil
+	}
+	begun := time.Now()
+	result, err := run.Step(ctx, r.tools.of(w.CustomerID))
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	entry := db.RunStep{
+		Position: len(run.Results), StepID: next.ID, Type: string(next.Type), StartedAt: begun, DurationMs: milliseconds(time.Since(begun)),
+	}
+	var failure *diagram.Error
+	switch {
+	case errors.As(err, &failure):
+		raw, jsonErr := json.Marshal(failure)
+		if jsonErr != nil {
+			return false, jsonErr
+		}
+		entry.Error = (*json.RawMessage)(&raw)
+	case err != nil:
+		return false, err
+	default:
+		entry.Result = &result
+	}
+	if writeErr := r.store.AddRunStep(ctx, w, entry, runLease); writeErr != nil {
+		return false, writeErr
+	}
+	run.Results = append(run.Results, result)
+	r.bus.Publish(ctx, TopicRun(w.JobKey), []byte(next.ID))
+	return true, err
+}
+
+func (r *runner) finish(ctx context.Context, w *db.RunWork, run *diagram.Run) error {
+	output, err := run.Output(ctx)
+	if ctx.Err() != nil {
+		return r.store.ReleaseRun(context.WithoutCancel(ctx), w)
+	}
+	var failure *diagram.Error
+	if errors.As(err, &failure) {
+		return r.end(ctx, w, func(tx *db.Store) (bool, error) { return FailRun(ctx, tx, &w.Run, failure) })
+	}
+	if err != nil {
+		return err
+	}
+	return r.end(ctx, w, func(tx *db.Store) (bool, error) { return finishRun(ctx, tx, &w.Run, output) })
+}
+
+// end ends a run, and records the event of it, if it is still this worker's.
+func (r *runner) end(ctx context.Context, w *db.RunWork, do func(*db.Store) (bool, error)) error {
+	due := false
+	err := r.store.Tx(ctx, func(tx *db.Store) (err error) {
+		if err := tx.HoldRun(ctx, w); err != nil {
+			return err
+		}
+		due, err = do(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.bus.Publish(ctx, TopicRun(w.JobKey), []byte(w.Status))
+	if due {
+		Wake(ctx, r.bus)
+	}
+	return nil
+}
+
+// keep renews a worker's hold of a run, and ends the work on it when the hold is lost: the run
+// was cancelled, or taken over.
+func (r *runner) keep(ctx context.Context, w *db.RunWork, lose context.CancelCauseFunc) {
+	moved := r.bus.Subscribe(ctx, TopicRun(w.JobKey))
+	tick := time.NewTicker(runRenew)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case state := <-moved:
+			if string(state) != db.RunFailed {
+				continue
+			}
+		}
+		if err := r.store.RenewRun(ctx, w, runLease); errors.Is(err, db.ErrNoRows) {
+			lose(errLostRun)
+			return
+		}
+	}
+}

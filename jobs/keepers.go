@@ -1,0 +1,86 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/mail"
+)
+
+// A destination is disabled by the platform after three days in which at least 20 deliveries have
+// failed and none has got through.
+const (
+	failingFor      = 72 * time.Hour
+	failingAtLeast  = 20
+	forgetBatch     = 5000
+	kindDestination = "destination"
+)
+
+// disableFailing disables destinations where nothing has got through for too long, and tells the
+// owners of their companies by mail.
+func (w *Worker) disableFailing(ctx context.Context) error {
+	return w.Store.Tx(ctx, func(tx *db.Store) error {
+		failing, err := tx.FailingDestinations(ctx, failingFor, failingAtLeast)
+		if err != nil {
+			return err
+		}
+		for _, d := range failing {
+			if err := tx.AutoDisable(ctx, d.ID); err != nil {
+				return err
+			}
+			if _, err := tx.InsertAudit(ctx, db.AuditEvent{
+				CustomerID: d.CustomerID, Action: "webhookDestination.disabled", ObjectType: d.GlobalID().Type, ObjectID: d.ID,
+			}); err != nil {
+				return err
+			}
+			if err := w.mailOwners(ctx, tx, d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (w *Worker) mailOwners(ctx context.Context, tx *db.Store, d *db.Destination) error {
+	owners, err := tx.OwnersOf(ctx, d.CustomerID)
+	if err != nil {
+		return err
+	}
+	for _, o := range owners {
+		m, err := mail.DestinationDisabled(mail.DisabledData{
+			To: o.Email, Company: o.Company, URL: d.URL,
+			Reason: fmt.Sprintf("For %d days every delivery has failed, at least %d of them.", int(failingFor.Hours()/24), failingAtLeast),
+			Link:   strings.TrimRight(w.PublicURL, "/") + fmt.Sprintf("/v1/outbound-webhooks/deliveries?destinationId=%d", d.ID),
+		})
+		if err != nil {
+			return err
+		}
+		sealed, err := SealMail(w.Box, m)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.InsertMail(ctx, o.UserID, kindDestination, sealed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetDeliveries deletes deliveries that are older than the retention, batch by batch: the rows
+// lie in the order of their ids, so nothing is searched for.
+func (w *Worker) forgetDeliveries(ctx context.Context) error {
+	if w.Retention <= 0 {
+		return nil
+	}
+	var after int64
+	for {
+		last, _, err := w.Store.ForgetDeliveries(ctx, w.Retention, after, forgetBatch)
+		if err != nil || last == 0 {
+			return err
+		}
+		after = last
+	}
+}

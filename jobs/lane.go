@@ -1,0 +1,199 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"canopy/db"
+)
+
+// claimAtLeast is the room that a lane waits for before it claims more, so that claims come in
+// batches; claimPause is how long it waits for that, starvedPause for room in the whole worker.
+const (
+	claimAtLeast = laneWidth / 4
+	claimPause   = 2 * time.Millisecond
+	starvedPause = 20 * time.Millisecond
+	orphanBatch  = 1000
+)
+
+// lane makes the attempts on one destination: it claims as many deliveries as it has room for, and
+// more when some are done. It ends when there is nothing left to do.
+type lane struct {
+	d           *dispatcher
+	destination int64
+	wake        chan struct{}
+	done        chan result
+	// first are the deliveries to claim before others: those whose retry is due. Under d.mu.
+	first []int64
+
+	flying int
+	// slow: the last attempt timed out. starved: the worker had no room for another attempt.
+	slow, starved bool
+}
+
+// result is the end of one attempt.
+type result struct {
+	timedOut bool
+}
+
+func (l *lane) run() {
+	more := false
+	for {
+		if more {
+			more = l.claim()
+		}
+		if l.flying == 0 && !more && l.leave() {
+			return
+		}
+		more = l.wait(more) || more
+	}
+}
+
+// width is how many attempts may be under way.
+func (l *lane) width() int {
+	if l.slow && l.d.busy() {
+		return slowWidth
+	}
+	return laneWidth
+}
+
+// claim takes up what there is room for and begins the attempts; it tells whether more may be due.
+func (l *lane) claim() bool {
+	room := l.width() - l.flying
+	if room <= 0 {
+		return true
+	}
+	if l.d.ctx.Err() != nil {
+		return false
+	}
+	room = l.reserve(room)
+	l.starved = room == 0
+	if l.starved {
+		return true
+	}
+	rows, err := l.claimRows(room)
+	if err != nil {
+		// The relay comes by again.
+		l.d.log.WarnContext(l.d.ctx, "due deliveries could not be claimed", "destination", l.destination, "error", err)
+	}
+	for range room - len(rows) {
+		<-l.d.slots
+	}
+	for _, row := range rows {
+		l.flying++
+		go l.attempt(row)
+	}
+	if len(rows) > 0 && rows[0].URL == "" {
+		l.failOrphans()
+	}
+	return err == nil && len(rows) == room
+}
+
+// reserve takes up to n of the worker's slots, waiting for none but the first.
+func (l *lane) reserve(n int) int {
+	taken := 0
+	for taken < n {
+		select {
+		case l.d.slots <- struct{}{}:
+			taken++
+			continue
+		default:
+		}
+		if taken > 0 || l.flying > 0 {
+			return taken
+		}
+		select {
+		case l.d.slots <- struct{}{}:
+			taken++
+		case <-l.d.ctx.Done():
+			return 0
+		}
+	}
+	return taken
+}
+
+func (l *lane) claimRows(room int) ([]*db.Claimed, error) {
+	l.d.mu.Lock()
+	first := l.first
+	if len(first) > room {
+		first = first[:room]
+	}
+	l.first = l.first[len(first):]
+	l.d.mu.Unlock()
+	var rows []*db.Claimed
+	if len(first) > 0 {
+		again, err := l.d.store.ClaimAgain(l.d.ctx, l.destination, first, deliveryLease)
+		if err != nil {
+			return nil, err
+		}
+		rows = again
+	}
+	if len(rows) == room {
+		return rows, nil
+	}
+	due, err := l.d.store.ClaimDeliveries(l.d.ctx, l.destination, room-len(rows), deliveryLease)
+	return append(rows, due...), err
+}
+
+// failOrphans ends what waits for a destination that was deleted.
+func (l *lane) failOrphans() {
+	for {
+		n, err := l.d.store.FailOrphans(l.d.ctx, l.destination, orphanBatch)
+		if err != nil || n < orphanBatch {
+			return
+		}
+	}
+}
+
+// attempt makes one attempt and has its outcome written down. An attempt under way is not given
+// up when the worker stops.
+func (l *lane) attempt(row *db.Claimed) {
+	ctx := context.WithoutCancel(l.d.ctx)
+	o, timedOut := l.d.attempt(ctx, row)
+	written := l.d.outcomes.record(ctx, o)
+	if written && o.Status == db.DeliveryPending {
+		l.d.retryAfter(o)
+	}
+	<-l.d.slots
+	l.done <- result{timedOut}
+}
+
+// wait waits until there is something to do. It tells whether the lane was told to look for more.
+func (l *lane) wait(more bool) bool {
+	var pause <-chan time.Time
+	for {
+		if free := l.width() - l.flying; more && pause == nil {
+			switch {
+			case l.starved:
+				pause = time.After(starvedPause)
+			case free >= claimAtLeast:
+				return false
+			case free > 0:
+				pause = time.After(claimPause)
+			}
+		}
+		select {
+		case <-l.wake:
+			return true
+		case <-pause:
+			return false
+		case r := <-l.done:
+			l.flying--
+			l.slow = r.timedOut
+			if !more && l.flying == 0 || more && !l.starved && l.width()-l.flying >= claimAtLeast {
+				return false
+			}
+		}
+	}
+}
+
+// leave takes the lane down, unless it has just been woken.
+func (l *lane) leave() bool {
+	l.d.mu.Lock()
+	defer l.d.mu.Unlock()
+	if len(l.wake) > 0 && l.d.ctx.Err() == nil {
+		return false
+	}
+	delete(l.d.lanes, l.destination)
+	return true
+}

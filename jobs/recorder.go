@@ -1,0 +1,125 @@
+package jobs
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/bus"
+)
+
+// The recorder's batches, and how long it tries to write one: while the database is away, outcomes
+// wait here, and with them the room of their lanes.
+const (
+	outcomeBatch = 256
+	outcomePause = time.Millisecond
+	recordEvery  = 200 * time.Millisecond
+	recordFor    = 2 * deliveryLease
+)
+
+// recorder writes the outcomes of attempts down, many in one transaction.
+type recorder struct {
+	store *db.Store
+	bus   *bus.Bus
+	log   *slog.Logger
+	in    chan recording
+	done  sync.WaitGroup
+}
+
+type recording struct {
+	outcome db.Outcome
+	written chan bool
+}
+
+func newRecorder(store *db.Store, b *bus.Bus, log *slog.Logger) *recorder {
+	r := &recorder{store: store, bus: b, log: log, in: make(chan recording, outcomeBatch)}
+	r.done.Go(r.run)
+	return r
+}
+
+// record writes an outcome down and tells whether the claim behind it was still the last one.
+func (r *recorder) record(_ context.Context, o db.Outcome) bool {
+	rec := recording{o, make(chan bool, 1)}
+	r.in <- rec
+	return <-rec.written
+}
+
+// close writes what is left. Nothing may be recorded after it.
+func (r *recorder) close() {
+	close(r.in)
+	r.done.Wait()
+}
+
+func (r *recorder) run() {
+	for rec := range r.in {
+		r.write(r.gather(rec))
+	}
+}
+
+// gather waits a moment for more outcomes to write along.
+func (r *recorder) gather(first recording) []recording {
+	batch := []recording{first}
+	pause := time.NewTimer(outcomePause)
+	defer pause.Stop()
+	for len(batch) < outcomeBatch {
+		select {
+		case rec, open := <-r.in:
+			if !open {
+				return batch
+			}
+			batch = append(batch, rec)
+		case <-pause.C:
+			return batch
+		}
+	}
+	return batch
+}
+
+func (r *recorder) write(batch []recording) {
+	list := make([]db.Outcome, len(batch))
+	for i, rec := range batch {
+		list[i] = rec.outcome
+	}
+	written := r.persist(list)
+	touched := map[int64][]byte{}
+	for _, rec := range batch {
+		ok := written[rec.outcome.ID]
+		if ok {
+			to := rec.outcome.DestinationID
+			if len(touched[to]) > 0 {
+				touched[to] = append(touched[to], ',')
+			}
+			touched[to] = strconv.AppendInt(touched[to], rec.outcome.ID, 10)
+		}
+		rec.written <- ok
+	}
+	for to, ids := range touched {
+		r.bus.Publish(context.Background(), TopicDeliveries(to), ids)
+	}
+}
+
+// persist writes outcomes, again and again while the database is away. What can't be written in
+// the end is attempted again when its lease has run out.
+func (r *recorder) persist(list []db.Outcome) map[int64]bool {
+	ctx, cancel := context.WithTimeout(context.Background(), recordFor)
+	defer cancel()
+	for {
+		ids, err := r.store.RecordOutcomes(ctx, list)
+		if err == nil {
+			written := make(map[int64]bool, len(ids))
+			for _, id := range ids {
+				written[id] = true
+			}
+			return written
+		}
+		r.log.Warn("the outcomes of attempts could not be written down", "attempts", len(list), "error", err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(recordEvery):
+		}
+	}
+}

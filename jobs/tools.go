@@ -1,0 +1,69 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+
+	"canopy/internal/chat"
+	"canopy/internal/diagram"
+	"canopy/internal/egress"
+)
+
+// Searcher finds chunks in a context of a company for a run of that company.
+type Searcher interface {
+	SearchFor(ctx context.Context, customerID int64, r diagram.SearchRequest) ([]diagram.Hit, error)
+}
+
+// Tools are what the steps of runs do to the world.
+type Tools struct {
+	// HTTP sends the requests of http steps, under the rules of webhook destinations.
+	HTTP *egress.Client
+	// Chat is the server's chat model; without one chat steps fail.
+	Chat *chat.Client
+	// Searcher searches contexts; without one search steps fail.
+	Searcher Searcher
+}
+
+// of gives the tools for the runs of a company.
+func (t *Tools) of(customerID int64) diagram.Tools { return &companyTools{t, customerID} }
+
+type companyTools struct {
+	*Tools
+	customerID int64
+}
+
+// Search implements diagram.Tools.
+func (t *companyTools) Search(ctx context.Context, r diagram.SearchRequest) ([]diagram.Hit, error) {
+	if t.Searcher == nil {
+		return nil, &diagram.Error{Code: diagram.CodeSearchError, Message: "Search is not configured on this server."}
+	}
+	return t.Searcher.SearchFor(ctx, t.customerID, r)
+}
+
+// Chat implements diagram.Tools.
+func (t *companyTools) Chat(ctx context.Context, r diagram.ChatRequest) (*diagram.ChatAnswer, error) {
+	if t.Tools.Chat == nil {
+		return nil, &diagram.Error{Code: diagram.CodeChatError, Message: "No chat model is configured on this server."}
+	}
+	if r.Model != "" && r.Model != t.Tools.Chat.Model() {
+		return nil, &diagram.Error{Code: diagram.CodeChatError, Message: "The chat model of this server is " + t.Tools.Chat.Model() + "; the step names another."}
+	}
+	messages := make([]chat.Message, len(r.Messages))
+	for i, m := range r.Messages {
+		messages[i] = chat.Message{Role: m.Role, Content: m.Content}
+	}
+	answer, err := t.Tools.Chat.Complete(ctx, chat.Request{Messages: messages})
+	if err != nil {
+		return nil, errors.Join(&diagram.Error{Code: diagram.CodeChatError, Message: "The chat model did not answer."}, err)
+	}
+	return &diagram.ChatAnswer{Content: answer.Content, Model: t.Tools.Chat.Model()}, nil
+}
+
+// HTTP implements diagram.Tools.
+func (t *companyTools) HTTP(ctx context.Context, r diagram.HTTPRequest) (*diagram.HTTPAnswer, error) {
+	resp, err := t.Tools.HTTP.Do(ctx, egress.Request{Method: r.Method, URL: r.URL, Header: r.Header, Body: r.Body})
+	if err != nil {
+		return nil, err
+	}
+	return &diagram.HTTPAnswer{Status: resp.Status, Header: resp.Header, Body: resp.Body, Truncated: resp.Truncated}, nil
+}

@@ -1,0 +1,73 @@
+package resolvers
+
+import (
+	"context"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/relay"
+)
+
+// AgentEdges resolves the edges of an agent.
+type AgentEdges struct{ *Resolver }
+
+// Account is the account that the agent belongs to.
+func (e AgentEdges) Account(ctx context.Context, obj *db.Agent) (*db.Account, error) {
+	c, err := e.anyApp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return obj.Account(ctx, e.Store, c.Scope())
+}
+
+// Published is the revision that runs; nil when none does.
+func (e AgentEdges) Published(ctx context.Context, obj *db.Agent) (*db.Revision, error) {
+	return obj.Published(ctx, e.Store)
+}
+
+// Revisions is a page of the agent's revisions, newest first.
+func (e AgentEdges) Revisions(ctx context.Context, obj *db.Agent, first *int, after *string) (*AgentRevisionConnection, error) {
+	return connectBy(ctx, first, after, 1, func(r *db.Revision) relay.Cursor { return relay.Cursor{int64(r.Number)} },
+		func(ctx context.Context, p relay.Page) ([]*db.Revision, error) { return obj.Revisions(ctx, e.Store, p) },
+		func(ctx context.Context) (int, error) { return obj.RevisionCount(ctx, e.Store) })
+}
+
+// Runs is a page of the agent's runs, newest first.
+func (e AgentEdges) Runs(ctx context.Context, obj *db.Agent, first *int, after *string) (*RunConnection, error) {
+	if _, err := e.agentReader(ctx, access.AgentRead); err != nil {
+		return nil, err
+	}
+	return connect(ctx, first, after,
+		func(ctx context.Context, p relay.Page) ([]*db.Run, error) { return obj.Runs(ctx, e.Store, p) },
+		func(ctx context.Context) (int, error) { return obj.RunCount(ctx, e.Store) })
+}
+
+// AgentRevisionEdges resolves the edges of a revision.
+type AgentRevisionEdges struct{ *Resolver }
+
+// Agent is whose revision it is; nil when that was deleted.
+func (e AgentRevisionEdges) Agent(ctx context.Context, obj *db.Revision) (*db.Agent, error) {
+	c, err := e.agentReader(ctx, access.AgentRead)
+	if err != nil {
+		return nil, err
+	}
+	return obj.Agent(ctx, e.Store, c.Scope())
+}
+
+// Agents is a page of the account's agents.
+func (e AccountEdges) Agents(ctx context.Context, obj *db.Account, first *int, after *string) (*AgentConnection, error) {
+	if _, err := e.agentReader(ctx, access.AgentRead); err != nil {
+		return nil, err
+	}
+	return e.agentsOf(ctx, obj, first, after)
+}
+
+// Agents is a page of the agents of all of the company's accounts.
+func (e CustomerEdges) Agents(ctx context.Context, obj *db.Customer, first *int, after *string) (*AgentConnection, error) {
+	if _, err := e.agentReader(ctx, access.AgentRead); err != nil {
+		return nil, err
+	}
+	return connect(ctx, first, after,
+		func(ctx context.Context, p relay.Page) ([]*db.Agent, error) { return obj.Agents(ctx, e.Store, p) },
+		func(ctx context.Context) (int, error) { return obj.AgentCount(ctx, e.Store) })
+}

@@ -1,0 +1,373 @@
+package resolvers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/diagram"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+	"canopy/internal/webhook"
+	"canopy/jobs"
+)
+
+// builder allows operations of the agent builder.
+func (r *Resolver) builder(ctx context.Context, right access.Features) (*caller, error) {
+	return r.allow(ctx, right, access.Builder)
+}
+
+// agentReader allows what builders and assistants may both do with agents.
+func (r *Resolver) agentReader(ctx context.Context, right access.Features) (*caller, error) {
+	return r.allow(ctx, right, access.Builder, access.Assistant)
+}
+
+// hidden turns the store's "no such row in scope" into a 404, for objects whose existence is
+// nobody's business beyond their reach.
+func hidden(err error, format string, args ...any) error {
+	if errors.Is(err, db.ErrNoRows) {
+		return problem.Missing(format, args...)
+	}
+	return err
+}
+
+// Agents is a page of the agents of an account within reach, by id; without an account, of the
+// one that the token stands on.
+func (q Query) Agents(ctx context.Context, accountID *relay.ID, first *int, after *string) (*AgentConnection, error) {
+	c, err := q.agentReader(ctx, access.AgentRead)
+	if err != nil {
+		return nil, err
+	}
+	account, err := q.accountOf(ctx, c, accountID, access.Builder)
+	if err != nil {
+		return nil, err
+	}
+	return q.agentsOf(ctx, account, first, after)
+}
+
+func (r *Resolver) agentsOf(ctx context.Context, account *db.Account, first *int, after *string) (*AgentConnection, error) {
+	return connect(ctx, first, after,
+		func(ctx context.Context, p relay.Page) ([]*db.Agent, error) { return account.Agents(ctx, r.Store, p) },
+		func(ctx context.Context) (int, error) { return account.AgentCount(ctx, r.Store) })
+}
+
+// accountOf gives the account of an optional argument, the one of the caller's grant when it is
+// left out.
+func (r *Resolver) accountOf(ctx context.Context, c *caller, id *relay.ID, app access.App) (*db.Account, error) {
+	n := c.AccountID
+	if id != nil {
+		var err error
+		if n, err = id.Of("Account", "accountId"); err != nil {
+			return nil, err
+		}
+	} else if g := c.Grants[app]; g != nil && c.Serves[app] {
+		n = g.AccountID
+	}
+	account, err := r.Store.Account(ctx, c.Scope(), n)
+	return account, c.unreached(err, "account", n)
+}
+
+// Agent gives an agent within reach.
+func (q Query) Agent(ctx context.Context, id relay.ID) (*db.Agent, error) {
+	c, err := q.agentReader(ctx, access.AgentRead)
+	if err != nil {
+		return nil, err
+	}
+	return q.agent(ctx, c, id, "id")
+}
+
+func (r *Resolver) agent(ctx context.Context, c *caller, id relay.ID, field string) (*db.Agent, error) {
+	n, err := id.Of("Agent", field)
+	if err != nil {
+		return nil, err
+	}
+	a, err := r.Store.Agent(ctx, c.Scope(), n)
+	return a, hidden(err, "there is no agent %d", n)
+}
+
+func (q Query) revisionNode(ctx context.Context, id relay.ID) (*db.Revision, error) {
+	c, err := q.agentReader(ctx, access.AgentRead)
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.Store.Revision(ctx, c.Scope(), id.Int)
+	return row, hidden(err, "there is no revision %d", id.Int)
+}
+
+// emptyDiagram is the draft of an agent that was created without one.
+var emptyDiagram = json.RawMessage(`{"steps":[],"output":{}}`)
+
+// CreateAgentInput is a new agent.
+type CreateAgentInput struct {
+	AccountID *relay.ID
+	Name      string
+	Diagram   json.RawMessage
+}
+
+// CreateAgentPayload is what CreateAgent made.
+type CreateAgentPayload struct{ Agent *db.Agent }
+
+// CreateAgent makes an agent, enabled and unpublished, on a builder account.
+func (m Mutation) CreateAgent(ctx context.Context, in CreateAgentInput) (*CreateAgentPayload, error) {
+	c, err := m.builder(ctx, access.AgentWrite)
+	if err != nil {
+		return nil, err
+	}
+	var v check
+	v.name("name", in.Name)
+	v.draft("diagram", in.Diagram)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	account, err := m.builderAccount(ctx, c, in.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	if isNull(in.Diagram) {
+		in.Diagram = emptyDiagram
+	}
+	out := &CreateAgentPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		id, err := tx.InsertAgent(ctx, db.Agent{AccountID: account.ID, Name: in.Name, Draft: in.Diagram}, ch.actor())
+		if err != nil {
+			return err
+		}
+		if out.Agent, err = tx.Agent(ctx, c.Scope(), id); err != nil {
+			return err
+		}
+		if err := ch.emit(ctx, account.CustomerID, webhook.AgentCreated{AgentID: id, Name: in.Name}); err != nil {
+			return err
+		}
+		return ch.audit(ctx, account.CustomerID, "agent.created", out.Agent, details{"name": in.Name})
+	})
+	return out, err
+}
+
+func (m Mutation) builderAccount(ctx context.Context, c *caller, id *relay.ID) (*db.Account, error) {
+	account, err := m.accountOf(ctx, c, id, access.Builder)
+	if err != nil {
+		return nil, err
+	}
+	app, err := account.Application(ctx, m.Store)
+	if err != nil {
+		return nil, err
+	}
+	if app.Code != access.Builder.String() {
+		return nil, problem.Invalid(problem.Fault{Location: "accountId", Message: "is not an account of the agent builder"})
+	}
+	return account, nil
+}
+
+// draft checks what every draft must be: JSON of a bearable size. Whether it is a diagram that
+// can run is checked when it is published.
+func (v *check) draft(field string, raw json.RawMessage) {
+	switch {
+	case len(raw) > diagram.MaxDiagram:
+		v.fault(field, "is longer than %d bytes", diagram.MaxDiagram)
+	case len(raw) > 0 && !json.Valid(raw):
+		v.fault(field, "is not JSON")
+	}
+}
+
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
+
+// UpdateAgentInput is an agent with what changes of it.
+type UpdateAgentInput struct {
+	ID      relay.ID
+	Name    *string
+	Diagram json.RawMessage
+}
+
+// UpdateAgentPayload is what UpdateAgent changed.
+type UpdateAgentPayload struct{ Agent *db.Agent }
+
+// UpdateAgent changes an agent's name or draft. What is published stays.
+func (m Mutation) UpdateAgent(ctx context.Context, in UpdateAgentInput) (*UpdateAgentPayload, error) {
+	out := &UpdateAgentPayload{}
+	err := m.changeAgent(ctx, in.ID, "agent.updated", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
+		var v check
+		if in.Name != nil {
+			v.name("name", *in.Name)
+			a.Name = *in.Name
+		}
+		v.draft("diagram", in.Diagram)
+		if err := v.err(); err != nil {
+			return nil, err
+		}
+		if !isNull(in.Diagram) {
+			a.Draft = in.Diagram
+		}
+		out.Agent = a
+		return nil, nil
+	})
+	return out, err
+}
+
+// PublishAgentInput is an agent to publish.
+type PublishAgentInput struct{ ID relay.ID }
+
+// PublishAgentPayload is what PublishAgent made.
+type PublishAgentPayload struct {
+	Agent    *db.Agent
+	Revision *db.Revision
+}
+
+// PublishAgent makes an agent's draft the revision that runs. The draft must be valid; every
+// fault in it is named.
+func (m Mutation) PublishAgent(ctx context.Context, in PublishAgentInput) (*PublishAgentPayload, error) {
+	out := &PublishAgentPayload{}
+	err := m.changeAgent(ctx, in.ID, "agent.published", func(ctx context.Context, a *db.Agent, ch *changes) (webhook.Data, error) {
+		if _, faults := diagram.Parse(a.Draft); len(faults) > 0 {
+			return nil, diagramFaults(faults)
+		}
+		var err error
+		if out.Revision, err = ch.tx.InsertRevision(ctx, a.ID, a.Draft, ch.actor()); err != nil {
+			return nil, err
+		}
+		a.PublishedID, out.Agent = &out.Revision.ID, a
+		return webhook.AgentPublished{AgentID: a.ID, RevisionID: out.Revision.ID}, nil
+	})
+	return out, err
+}
+
+func diagramFaults(faults []diagram.Fault) error {
+	var v check
+	for _, f := range faults {
+		at := "diagram"
+		if f.Location != "" {
+			at += "." + f.Location
+		}
+		v.fault(at, "%s", f.Message)
+	}
+	return v.err()
+}
+
+// UnpublishAgentInput is an agent to unpublish.
+type UnpublishAgentInput struct{ ID relay.ID }
+
+// UnpublishAgentPayload is what UnpublishAgent changed.
+type UnpublishAgentPayload struct{ Agent *db.Agent }
+
+// UnpublishAgent takes an agent's published revision back. Runs under way finish.
+func (m Mutation) UnpublishAgent(ctx context.Context, in UnpublishAgentInput) (*UnpublishAgentPayload, error) {
+	out := &UnpublishAgentPayload{}
+	err := m.changeAgent(ctx, in.ID, "agent.unpublished", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
+		out.Agent = a
+		if a.PublishedID == nil {
+			return nil, problem.Bad("the agent is not published")
+		}
+		a.PublishedID = nil
+		return webhook.AgentUnpublished{AgentID: a.ID}, nil
+	})
+	return out, err
+}
+
+// EnableAgentInput is an agent to enable.
+type EnableAgentInput struct{ ID relay.ID }
+
+// EnableAgentPayload is what EnableAgent changed.
+type EnableAgentPayload struct{ Agent *db.Agent }
+
+// EnableAgent lets an agent run, once it is published. Enabling one that is enabled tells so again.
+func (m Mutation) EnableAgent(ctx context.Context, in EnableAgentInput) (*EnableAgentPayload, error) {
+	out := &EnableAgentPayload{}
+	err := m.changeAgent(ctx, in.ID, "agent.enabled", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
+		out.Agent = a
+		a.Enabled = true
+		return webhook.NewAgentEnabled(a.ID, a.Runnable()), nil
+	})
+	return out, err
+}
+
+// DisableAgentInput is an agent to disable.
+type DisableAgentInput struct{ ID relay.ID }
+
+// DisableAgentPayload is what DisableAgent changed.
+type DisableAgentPayload struct{ Agent *db.Agent }
+
+// DisableAgent keeps an agent from being run. Runs under way finish. Disabling one that is
+// disabled tells so again.
+func (m Mutation) DisableAgent(ctx context.Context, in DisableAgentInput) (*DisableAgentPayload, error) {
+	out := &DisableAgentPayload{}
+	err := m.changeAgent(ctx, in.ID, "agent.disabled", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
+		out.Agent = a
+		a.Enabled = false
+		return webhook.NewAgentDisabled(a.ID), nil
+	})
+	return out, err
+}
+
+// DeleteAgentInput is an agent to delete.
+type DeleteAgentInput struct{ ID relay.ID }
+
+// DeleteAgentPayload tells what DeleteAgent removed.
+type DeleteAgentPayload struct{ DeletedID relay.ID }
+
+// DeleteAgent removes an agent. Its runs stay readable, and those under way finish.
+func (m Mutation) DeleteAgent(ctx context.Context, in DeleteAgentInput) (*DeleteAgentPayload, error) {
+	c, err := m.builder(ctx, access.AgentWrite)
+	if err != nil {
+		return nil, err
+	}
+	id, err := in.ID.Of("Agent", "id")
+	if err != nil {
+		return nil, err
+	}
+	out := &DeleteAgentPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		a, err := tx.AgentForUpdate(ctx, c.Scope(), id)
+		if err != nil {
+			return hidden(err, "there is no agent %d", id)
+		}
+		out.DeletedID = a.GlobalID()
+		if err := tx.DeleteAgent(ctx, id); err != nil {
+			return err
+		}
+		if err := ch.emit(ctx, a.CustomerID, webhook.AgentDeleted{AgentID: id}); err != nil {
+			return err
+		}
+		return ch.audit(ctx, a.CustomerID, "agent.deleted", a, details{"name": a.Name})
+	})
+	return out, err
+}
+
+// changeAgent changes one agent within reach: do changes the row that it is given, and gives the
+// event that tells of it, nil for none.
+func (m Mutation) changeAgent(ctx context.Context, id relay.ID, action string, do func(context.Context, *db.Agent, *changes) (webhook.Data, error)) error {
+	c, err := m.builder(ctx, access.AgentWrite)
+	if err != nil {
+		return err
+	}
+	n, err := id.Of("Agent", "id")
+	if err != nil {
+		return err
+	}
+	return m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		a, err := tx.AgentForUpdate(ctx, c.Scope(), n)
+		if err != nil {
+			return hidden(err, "there is no agent %d", n)
+		}
+		event, err := do(ctx, a, ch)
+		if err != nil {
+			return err
+		}
+		if err := tx.UpdateAgent(ctx, a); err != nil {
+			return err
+		}
+		if event != nil {
+			if err := ch.emit(ctx, a.CustomerID, event); err != nil {
+				return err
+			}
+		}
+		return ch.audit(ctx, a.CustomerID, action, a, nil)
+	})
+}
+
+// emit records an event in the change's transaction, and wakes the relay after it.
+func (ch *changes) emit(ctx context.Context, customerID int64, data webhook.Data) error {
+	due, err := jobs.Emit(ctx, ch.tx, customerID, data)
+	ch.due = ch.due || due
+	return err
+}

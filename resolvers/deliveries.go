@@ -1,0 +1,303 @@
+package resolvers
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/relay"
+	"canopy/internal/webhook"
+	"canopy/jobs"
+)
+
+var deliveryStates = []string{db.DeliveryPending, db.DeliveryDelivered, db.DeliveryFailed, db.DeliveryBlocked}
+
+// DeliveryFilter bounds a list of deliveries; nil leaves it open.
+type DeliveryFilter struct {
+	DestinationID *relay.ID
+	Type          *string
+	Status        *string
+	Since         *time.Time
+}
+
+// WebhookDeliveries is a page of the deliveries of the caller's company, or to one destination
+// within reach, newest first.
+func (q Query) WebhookDeliveries(ctx context.Context, destinationID *relay.ID, typ, status *string, since *time.Time, first *int, after *string) (*WebhookDeliveryConnection, error) {
+	c, err := q.hooks(ctx, access.WebhookRead)
+	if err != nil {
+		return nil, err
+	}
+	f, err := q.deliveryFilter(ctx, c, DeliveryFilter{destinationID, typ, status, since})
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, first, after,
+		func(ctx context.Context, p relay.Page) ([]*db.Delivery, error) {
+			return q.Store.Deliveries(ctx, c.Scope(), f, p)
+		},
+		func(ctx context.Context) (int, error) { return q.Store.DeliveryCount(ctx, c.Scope(), f) })
+}
+
+// ListWebhookDeliveries is WebhookDeliveries for lists of any length: at most limit rows from
+// after the cursor on.
+func (q Query) ListWebhookDeliveries(ctx context.Context, in DeliveryFilter, after relay.Cursor, limit int) ([]*db.Delivery, error) {
+	c, err := q.hooks(ctx, access.WebhookRead)
+	if err != nil {
+		return nil, err
+	}
+	f, err := q.deliveryFilter(ctx, c, in)
+	if err != nil {
+		return nil, err
+	}
+	return q.Store.Deliveries(ctx, c.Scope(), f, relay.Page{First: limit, After: after})
+}
+
+func (r *Resolver) deliveryFilter(ctx context.Context, c *caller, in DeliveryFilter) (db.DeliveryFilter, error) {
+	f := db.DeliveryFilter{CustomerID: c.CustomerID, Type: or(in.Type, ""), Status: or(in.Status, ""), Since: or(in.Since, time.Time{})}
+	var v check
+	if in.Type != nil {
+		v.events("type", []string{*in.Type})
+	}
+	if in.Status != nil && !slices.Contains(deliveryStates, *in.Status) {
+		v.fault("status", "must be one of %s", strings.Join(deliveryStates, ", "))
+	}
+	if err := v.err(); err != nil {
+		return f, err
+	}
+	if in.DestinationID == nil {
+		return f, nil
+	}
+	d, err := r.destination(ctx, c, *in.DestinationID, "destinationId")
+	if err != nil {
+		return f, err
+	}
+	f.CustomerID, f.DestinationID = d.CustomerID, d.ID
+	return f, nil
+}
+
+// WebhookDelivery gives a delivery of a company within reach.
+func (q Query) WebhookDelivery(ctx context.Context, id relay.ID) (*db.Delivery, error) {
+	c, err := q.hooks(ctx, access.WebhookRead)
+	if err != nil {
+		return nil, err
+	}
+	return q.delivery(ctx, c, id)
+}
+
+// CapturedDelivery gives a delivery of a company within reach with its bytes and its log.
+func (q Query) CapturedDelivery(ctx context.Context, id relay.ID) (*db.Delivery, *db.Captured, error) {
+	d, err := q.WebhookDelivery(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	captured, err := d.Captured(ctx, q.Store)
+	if err == nil && captured == nil {
+		err = notThere(db.ErrNoRows, d.ID)
+	}
+	return d, captured, err
+}
+
+func (q Query) deliveryNode(ctx context.Context, id relay.ID) (*db.Delivery, error) {
+	return q.WebhookDelivery(ctx, id)
+}
+
+func (r *Resolver) delivery(ctx context.Context, c *caller, id relay.ID) (*db.Delivery, error) {
+	n, err := id.Of("WebhookDelivery", "id")
+	if err != nil {
+		return nil, err
+	}
+	d, err := r.Store.Delivery(ctx, c.Scope(), n)
+	return d, notThere(err, n)
+}
+
+// TestWebhookDestinationInput is a destination to try out, with a type of event.
+type TestWebhookDestinationInput struct {
+	ID   relay.ID
+	Type string
+}
+
+// TestWebhookDestinationPayload is the delivery that TestWebhookDestination began.
+type TestWebhookDestinationPayload struct{ Delivery *db.Delivery }
+
+// TestWebhookDestination sends the catalog's example of an event to a destination, whatever it has
+// subscribed; it is logged like any delivery.
+func (m Mutation) TestWebhookDestination(ctx context.Context, in TestWebhookDestinationInput) (*TestWebhookDestinationPayload, error) {
+	c, err := m.hooks(ctx, access.WebhookWrite)
+	if err != nil {
+		return nil, err
+	}
+	d, err := m.destination(ctx, c, in.ID, "id")
+	if err != nil {
+		return nil, err
+	}
+	e, err := webhook.Example(time.Now(), in.Type)
+	if errors.Is(err, webhook.ErrUnknownType) {
+		return nil, errTestType
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &TestWebhookDestinationPayload{}
+	out.Delivery, err = m.send(ctx, c, "webhookDestination.tested", d, func(tx *db.Store) (int64, error) {
+		return tx.EmitTo(ctx, d, db.NewEvent{ID: e.ID, Type: e.Type, Payload: e.Payload})
+	})
+	return out, err
+}
+
+// ResendWebhookDeliveryInput is a delivery to send again.
+type ResendWebhookDeliveryInput struct{ ID relay.ID }
+
+// ResendWebhookDeliveryPayload is the new delivery.
+type ResendWebhookDeliveryPayload struct{ Delivery *db.Delivery }
+
+// ResendWebhookDelivery sends the captured bytes of a delivery to the same destination once more,
+// as a new delivery with a fresh signature.
+func (m Mutation) ResendWebhookDelivery(ctx context.Context, in ResendWebhookDeliveryInput) (*ResendWebhookDeliveryPayload, error) {
+	c, err := m.hooks(ctx, access.WebhookWrite)
+	if err != nil {
+		return nil, err
+	}
+	old, err := m.delivery(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	d, err := m.Store.Destination(ctx, c.Scope(), old.DestinationID)
+	if err != nil {
+		return nil, hidden(err, "the destination %d of the delivery was deleted", old.DestinationID)
+	}
+	out := &ResendWebhookDeliveryPayload{}
+	out.Delivery, err = m.send(ctx, c, "webhookDelivery.resent", d, func(tx *db.Store) (int64, error) {
+		id, err := tx.Resend(ctx, old.ID)
+		return id, notThere(err, old.ID)
+	})
+	return out, err
+}
+
+// send writes one delivery to a destination, and gives it.
+func (m Mutation) send(ctx context.Context, c *caller, action string, d *db.Destination, write func(*db.Store) (int64, error)) (row *db.Delivery, err error) {
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		id, err := write(tx)
+		if err != nil {
+			return err
+		}
+		ch.due = true
+		if row, err = tx.Delivery(ctx, c.Scope(), id); err != nil {
+			return err
+		}
+		return ch.audit(ctx, d.CustomerID, action, row, nil)
+	})
+	return row, err
+}
+
+// RecoverWebhookDeliveriesInput is a destination that is to get what it has lost since a time.
+type RecoverWebhookDeliveriesInput struct {
+	ID    relay.ID
+	Since time.Time
+}
+
+// RecoverWebhookDeliveriesPayload tells how many deliveries RecoverWebhookDeliveries began.
+type RecoverWebhookDeliveriesPayload struct{ Count int64 }
+
+// RecoverWebhookDeliveries sends every event whose delivery to a destination has failed or was
+// blocked since a time once more.
+func (m Mutation) RecoverWebhookDeliveries(ctx context.Context, in RecoverWebhookDeliveriesInput) (*RecoverWebhookDeliveriesPayload, error) {
+	c, err := m.hooks(ctx, access.WebhookWrite)
+	if err != nil {
+		return nil, err
+	}
+	d, err := m.destination(ctx, c, in.ID, "id")
+	if err != nil {
+		return nil, err
+	}
+	var v check
+	v.lostSince("since", in.Since)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	out := &RecoverWebhookDeliveriesPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		// Two recoveries at once must not send everything twice.
+		if _, err := tx.DestinationForUpdate(ctx, c.Scope(), d.ID); err != nil {
+			return hidden(err, "there is no destination %d", d.ID)
+		}
+		if out.Count, err = tx.Recover(ctx, d, in.Since); err != nil {
+			return err
+		}
+		ch.due = ch.due || out.Count > 0
+		return ch.audit(ctx, d.CustomerID, "webhookDestination.recovered", d, details{"since": in.Since.UTC(), "count": out.Count})
+	})
+	return out, err
+}
+
+// WebhookDeliveryUpdated gives the deliveries to a destination as they move on, until the token
+// ends.
+func (s Subscription) WebhookDeliveryUpdated(ctx context.Context, destinationID relay.ID) (<-chan *db.Delivery, error) {
+	c, err := s.hooks(ctx, access.WebhookRead)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.destination(ctx, c, destinationID, "destinationId")
+	if err != nil {
+		return nil, err
+	}
+	return followAll(ctx, s.Resolver, jobs.TopicDeliveries(d.ID), func(ctx context.Context, payload []byte) ([]*db.Delivery, error) {
+		c, err := s.hooks(ctx, access.WebhookRead)
+		if err != nil {
+			return nil, err
+		}
+		return s.Store.DeliveriesNow(ctx, c.Scope(), d.ID, parseIDs(string(payload)))
+	}), nil
+}
+
+func parseIDs(list string) []int64 {
+	var ids []int64
+	for part := range strings.SplitSeq(list, ",") {
+		if id, err := strconv.ParseInt(part, 10, 64); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// WebhookDeliveryEdges resolves the edges of a delivery.
+type WebhookDeliveryEdges struct{ *Resolver }
+
+// Error is what went wrong last; nil when nothing did.
+func (e WebhookDeliveryEdges) Error(_ context.Context, obj *db.Delivery) (*string, error) {
+	if obj.Error == "" {
+		return nil, nil
+	}
+	return &obj.Error, nil
+}
+
+// Destination is where the event goes; nil when it was deleted.
+func (e WebhookDeliveryEdges) Destination(ctx context.Context, obj *db.Delivery) (*db.Destination, error) {
+	c, err := e.hooks(ctx, access.WebhookRead)
+	if err != nil {
+		return nil, err
+	}
+	return obj.Destination(ctx, e.Store, c.Scope())
+}
+
+// Payload are the bytes that every attempt sends.
+func (e WebhookDeliveryEdges) Payload(ctx context.Context, obj *db.Delivery) (string, error) {
+	captured, err := obj.Captured(ctx, e.Store)
+	if err != nil || captured == nil {
+		return "", err
+	}
+	return string(captured.Payload), nil
+}
+
+// AttemptLog are the attempts so far, oldest first.
+func (e WebhookDeliveryEdges) AttemptLog(ctx context.Context, obj *db.Delivery) ([]*db.Attempt, error) {
+	captured, err := obj.Captured(ctx, e.Store)
+	if err != nil || captured == nil {
+		return []*db.Attempt{}, err
+	}
+	return captured.Attempts()
+}

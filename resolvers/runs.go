@@ -1,0 +1,206 @@
+package resolvers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/diagram"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+	"canopy/internal/webhook"
+	"canopy/jobs"
+)
+
+// message is what is told on the bus once a change is committed.
+type message struct {
+	topic   string
+	payload []byte
+}
+
+// Run gives a run within reach by its job key.
+func (q Query) Run(ctx context.Context, jobKey string) (*db.Run, error) {
+	c, err := q.agentReader(ctx, access.AgentRead)
+	if err != nil {
+		return nil, err
+	}
+	key, err := parseJobKey(jobKey)
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.Store.RunByKey(ctx, c.Scope(), key)
+	return row, noRun(err)
+}
+
+func (q Query) runNode(ctx context.Context, id relay.ID) (*db.Run, error) {
+	c, err := q.agentReader(ctx, access.AgentRead)
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.Store.Run(ctx, c.Scope(), id.Int)
+	return row, hidden(err, "there is no run %d", id.Int)
+}
+
+// parseJobKey reads a job key; one that is none is a job that is not there.
+func parseJobKey(s string) (string, error) {
+	key, err := uuid.Parse(s)
+	if err != nil || len(s) != len(key.String()) {
+		return "", noRun(db.ErrNoRows)
+	}
+	return key.String(), nil
+}
+
+func noRun(err error) error { return hidden(err, "there is no such job") }
+
+// StartRunInput is an agent to run, with the input of the run.
+type StartRunInput struct {
+	AgentID relay.ID
+	Input   json.RawMessage
+}
+
+// StartRunPayload is the run that StartRun began.
+type StartRunPayload struct {
+	Run    *db.Run
+	JobKey string
+}
+
+// StartRun begins a run of an agent's published revision. It goes on in the background.
+func (m Mutation) StartRun(ctx context.Context, in StartRunInput) (*StartRunPayload, error) {
+	c, err := m.agentReader(ctx, access.AgentRun)
+	if err != nil {
+		return nil, err
+	}
+	var v check
+	v.runInput("input", in.Input)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	agent, err := m.agent(ctx, c, in.AgentID, "agentId")
+	if err != nil {
+		return nil, err
+	}
+	if !agent.Runnable() {
+		return nil, notRunnable(agent)
+	}
+	if isNull(in.Input) {
+		in.Input = json.RawMessage("{}")
+	}
+	key, err := uuid.NewRandom()
+	if err != nil {
+		return nil, err
+	}
+	out := &StartRunPayload{JobKey: key.String()}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		id, err := tx.InsertRun(ctx, db.Run{
+			JobKey: out.JobKey, AgentID: agent.ID, RevisionID: *agent.PublishedID, AccountID: agent.AccountID, Input: in.Input,
+		}, ch.actor())
+		if err != nil {
+			return err
+		}
+		ch.due = true
+		if out.Run, err = tx.Run(ctx, c.Scope(), id); err != nil {
+			return err
+		}
+		return ch.emit(ctx, agent.CustomerID, webhook.RunStarted{JobKey: out.JobKey})
+	})
+	return out, err
+}
+
+// runInput checks the input of a run: a JSON object, or nothing.
+func (v *check) runInput(field string, raw json.RawMessage) {
+	trimmed := bytes.TrimLeft(raw, " \t\r\n")
+	switch {
+	case len(raw) > diagram.MaxInput:
+		v.fault(field, "is longer than %d bytes", diagram.MaxInput)
+	case isNull(raw):
+	case trimmed[0] != '{' || !json.Valid(raw):
+		v.fault(field, "must be a JSON object")
+	}
+}
+
+func notRunnable(a *db.Agent) error {
+	if !a.Enabled {
+		return problem.Bad("the agent %d is not runnable: it is disabled", a.ID).With("not_runnable")
+	}
+	return problem.Bad("the agent %d is not runnable: it is not published", a.ID).With("not_runnable")
+}
+
+// CancelRunInput is a run to end.
+type CancelRunInput struct{ JobKey string }
+
+// CancelRunPayload is what CancelRun ended.
+type CancelRunPayload struct{ Run *db.Run }
+
+// CancelRun ends a run as failed, with the error code "cancelled". The step under way is given up.
+func (m Mutation) CancelRun(ctx context.Context, in CancelRunInput) (*CancelRunPayload, error) {
+	c, err := m.agentReader(ctx, access.AgentRun)
+	if err != nil {
+		return nil, err
+	}
+	key, err := parseJobKey(in.JobKey)
+	if err != nil {
+		return nil, err
+	}
+	out := &CancelRunPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		if out.Run, err = tx.RunForUpdate(ctx, c.Scope(), key); err != nil {
+			return noRun(err)
+		}
+		if out.Run.Status != db.RunRunning {
+			return problem.Bad("the run has ended already: it is %s", out.Run.Status)
+		}
+		due, err := jobs.FailRun(ctx, tx, out.Run, &diagram.Error{Code: diagram.CodeCancelled, Message: "The run was cancelled."})
+		if err != nil {
+			return err
+		}
+		ch.due = ch.due || due
+		ch.told = append(ch.told, message{jobs.TopicRun(key), []byte(out.Run.Status)})
+		return ch.audit(ctx, out.Run.CustomerID, "run.cancelled", out.Run, nil)
+	})
+	return out, err
+}
+
+// RunUpdated gives a run as it is now, and then each time that it has moved on, until it has
+// ended.
+func (s Subscription) RunUpdated(ctx context.Context, jobKey string) (<-chan *db.Run, error) {
+	row, err := Query(s).Run(ctx, jobKey)
+	if err != nil {
+		return nil, err
+	}
+	load := func(ctx context.Context, _ []byte) (*db.Run, error) {
+		run, err := Query(s).Run(ctx, jobKey)
+		if errors.Is(err, db.ErrNoRows) {
+			return nil, nil
+		}
+		return run, err
+	}
+	ended := func(r *db.Run) bool { return r.Status != db.RunRunning }
+	return followFrom(ctx, s.Resolver, jobs.TopicRun(row.JobKey), load, ended), nil
+}
+
+// RunEdges resolves the edges of a run.
+type RunEdges struct{ *Resolver }
+
+// Agent is what runs; nil when it was deleted.
+func (e RunEdges) Agent(ctx context.Context, obj *db.Run) (*db.Agent, error) {
+	c, err := e.agentReader(ctx, access.AgentRead)
+	if err != nil {
+		return nil, err
+	}
+	return obj.Agent(ctx, e.Store, c.Scope())
+}
+
+// Revision is the diagram that runs.
+func (e RunEdges) Revision(ctx context.Context, obj *db.Run) (*db.Revision, error) {
+	return obj.Revision(ctx, e.Store)
+}
+
+// Steps are the steps that are done, in the order of execution.
+func (e RunEdges) Steps(ctx context.Context, obj *db.Run) ([]*db.RunStep, error) {
+	return obj.Steps(ctx, e.Store)
+}

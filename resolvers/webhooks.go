@@ -1,0 +1,355 @@
+package resolvers
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lib/pq"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/egress"
+	"canopy/internal/problem"
+	"canopy/internal/relay"
+	"canopy/internal/webhook"
+	"canopy/jobs"
+)
+
+const (
+	maxURL = 2048
+	// secretOverlap is how long the old signing secret of a rotation with overlap goes on.
+	secretOverlap = 24 * time.Hour
+)
+
+// hooks allows operations on webhooks: tokens of any application serve them.
+func (r *Resolver) hooks(ctx context.Context, right access.Features) (*caller, error) {
+	return r.allow(ctx, right, access.Apps()...)
+}
+
+// WebhookCatalog is every event type that can be subscribed.
+func (q Query) WebhookCatalog(ctx context.Context) (*WebhookCatalog, error) {
+	if _, err := q.hooks(ctx, access.WebhookRead); err != nil {
+		return nil, err
+	}
+	return &WebhookCatalog{Version: webhook.Version, Events: webhook.Catalog()}, nil
+}
+
+// WebhookCatalog is every event type of a version of the envelope.
+type WebhookCatalog struct {
+	Version string
+	Events  []webhook.Entry
+}
+
+// WebhookDestinations is a page of the destinations of a company within reach, by id; the
+// caller's own company when it is left out.
+func (q Query) WebhookDestinations(ctx context.Context, customerID *relay.ID, first *int, after *string) (*WebhookDestinationConnection, error) {
+	c, err := q.hooks(ctx, access.WebhookRead)
+	if err != nil {
+		return nil, err
+	}
+	company, err := q.customer(ctx, c, customerID, "customerId")
+	if err != nil {
+		return nil, err
+	}
+	return q.destinationsOf(ctx, company, first, after)
+}
+
+func (r *Resolver) destinationsOf(ctx context.Context, company *db.Customer, first *int, after *string) (*WebhookDestinationConnection, error) {
+	return connect(ctx, first, after,
+		func(ctx context.Context, p relay.Page) ([]*db.Destination, error) {
+			return company.Destinations(ctx, r.Store, p)
+		},
+		func(ctx context.Context) (int, error) { return company.DestinationCount(ctx, r.Store) })
+}
+
+// ListWebhookDestinations lists the destinations of the caller's company.
+func (q Query) ListWebhookDestinations(ctx context.Context) ([]*db.Destination, error) {
+	c, err := q.hooks(ctx, access.WebhookRead)
+	if err != nil {
+		return nil, err
+	}
+	return q.Store.AllDestinations(ctx, c.CustomerID)
+}
+
+// WebhookDestination gives a destination within reach.
+func (q Query) WebhookDestination(ctx context.Context, id relay.ID) (*db.Destination, error) {
+	c, err := q.hooks(ctx, access.WebhookRead)
+	if err != nil {
+		return nil, err
+	}
+	return q.destination(ctx, c, id, "id")
+}
+
+func (r *Resolver) destination(ctx context.Context, c *caller, id relay.ID, field string) (*db.Destination, error) {
+	n, err := id.Of("WebhookDestination", field)
+	if err != nil {
+		return nil, err
+	}
+	d, err := r.Store.Destination(ctx, c.Scope(), n)
+	return d, hidden(err, "there is no destination %d", n)
+}
+
+// CreateWebhookDestinationInput is a new destination. Events nil stands for all types.
+type CreateWebhookDestinationInput struct {
+	CustomerID *relay.ID
+	URL        string
+	Name       *string
+	Events     []string
+}
+
+// CreateWebhookDestinationPayload is what CreateWebhookDestination made; the secret is shown this once.
+type CreateWebhookDestinationPayload struct {
+	Destination *db.Destination
+	Secret      string
+}
+
+// CreateWebhookDestination subscribes an endpoint to a company's events.
+func (m Mutation) CreateWebhookDestination(ctx context.Context, in CreateWebhookDestinationInput) (*CreateWebhookDestinationPayload, error) {
+	c, err := m.hooks(ctx, access.WebhookWrite)
+	if err != nil {
+		return nil, err
+	}
+	var v check
+	v.events("events", in.Events)
+	v.optional("name", in.Name)
+	m.judge(ctx, &v, "url", in.URL)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	company, err := m.customer(ctx, c, in.CustomerID, "customerId")
+	if err != nil {
+		return nil, err
+	}
+	out := &CreateWebhookDestinationPayload{Secret: webhook.NewSecret()}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) (err error) {
+		out.Destination, err = tx.InsertDestination(ctx, db.Destination{
+			CustomerID: company.ID, URL: in.URL, Name: or(in.Name, ""), Events: inOrder(in.Events),
+		})
+		if err != nil {
+			return err
+		}
+		id := out.Destination.ID
+		if err := tx.SetSigningSecret(ctx, id, jobs.SealSigningSecret(m.Box, id, out.Secret)); err != nil {
+			return err
+		}
+		return ch.audit(ctx, company.ID, "webhookDestination.created", out.Destination, details{"url": in.URL})
+	})
+	return out, err
+}
+
+// events checks a choice of event types; nil stands for all.
+func (v *check) events(field string, types []string) {
+	if types != nil && len(types) == 0 {
+		v.fault(field, "must name at least one type; left out, it stands for all")
+	}
+	for _, t := range types {
+		if _, ok := webhook.Lookup(t); !ok {
+			v.fault(field, "must not contain %q: the types are %s", clip(t), strings.Join(webhook.Types(), ", "))
+			return
+		}
+	}
+}
+
+// inOrder gives the chosen types once each, in the catalog's order.
+func inOrder(types []string) pq.StringArray {
+	if types == nil {
+		return nil
+	}
+	var list pq.StringArray
+	for _, t := range webhook.Types() {
+		if slices.Contains(types, t) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// judge checks a destination's URL by the rules of deliveries, which every delivery applies again.
+func (r *Resolver) judge(ctx context.Context, v *check, field, url string) {
+	v.line(field, url, maxURL)
+	if len(v.faults) > 0 {
+		return
+	}
+	if err := r.Egress.CheckURL(ctx, url); err != nil {
+		if e, ok := errors.AsType[*egress.Error](err); ok {
+			v.fault(field, "%s", e.Message)
+			return
+		}
+		v.fault(field, "can't be used as a destination")
+	}
+}
+
+// UpdateWebhookDestinationInput is a destination with what changes of it. AllEvents subscribes it
+// to every type.
+type UpdateWebhookDestinationInput struct {
+	ID        relay.ID
+	URL       *string
+	Name      *string
+	Events    []string
+	AllEvents *bool
+	Enabled   *bool
+}
+
+// UpdateWebhookDestinationPayload is what UpdateWebhookDestination changed.
+type UpdateWebhookDestinationPayload struct{ Destination *db.Destination }
+
+// UpdateWebhookDestination changes a destination. Deliveries that are on their way go to where the
+// destination is then; a disabled one gets no new ones.
+func (m Mutation) UpdateWebhookDestination(ctx context.Context, in UpdateWebhookDestinationInput) (*UpdateWebhookDestinationPayload, error) {
+	c, err := m.hooks(ctx, access.WebhookWrite)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := m.destination(ctx, c, in.ID, "id"); err != nil {
+		return nil, err
+	}
+	var v check
+	v.events("events", in.Events)
+	v.optional("name", in.Name)
+	if or(in.AllEvents, false) && in.Events != nil {
+		v.fault("allEvents", "goes in place of events, not beside it")
+	}
+	if in.URL != nil {
+		m.judge(ctx, &v, "url", *in.URL)
+	}
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	out := &UpdateWebhookDestinationPayload{}
+	err = m.changeDestination(ctx, c, in.ID, "webhookDestination.updated", func(tx *db.Store, d *db.Destination) error {
+		d.URL, d.Name, d.Enabled = or(in.URL, d.URL), or(in.Name, d.Name), or(in.Enabled, d.Enabled)
+		if in.Events != nil {
+			d.Events = inOrder(in.Events)
+		}
+		if or(in.AllEvents, false) {
+			d.Events = nil
+		}
+		out.Destination = d
+		return tx.UpdateDestination(ctx, d)
+	})
+	return out, err
+}
+
+// DeleteWebhookDestinationInput is a destination to delete.
+type DeleteWebhookDestinationInput struct{ ID relay.ID }
+
+// DeleteWebhookDestinationPayload tells what DeleteWebhookDestination removed.
+type DeleteWebhookDestinationPayload struct{ DeletedID relay.ID }
+
+// DeleteWebhookDestination removes a destination and its secret. Deliveries that are on their way
+// end as failed; the log stays.
+func (m Mutation) DeleteWebhookDestination(ctx context.Context, in DeleteWebhookDestinationInput) (*DeleteWebhookDestinationPayload, error) {
+	c, err := m.hooks(ctx, access.WebhookWrite)
+	if err != nil {
+		return nil, err
+	}
+	out := &DeleteWebhookDestinationPayload{}
+	err = m.changeDestination(ctx, c, in.ID, "webhookDestination.deleted", func(tx *db.Store, d *db.Destination) error {
+		out.DeletedID = d.GlobalID()
+		return tx.DeleteDestination(ctx, d.ID)
+	})
+	return out, err
+}
+
+// RotateWebhookSecretInput is a destination to give a new secret. With Overlap the old one goes on
+// signing for a day.
+type RotateWebhookSecretInput struct {
+	ID      relay.ID
+	Overlap *bool
+}
+
+// RotateWebhookSecretPayload is what RotateWebhookSecret made; the secret is shown this once.
+type RotateWebhookSecretPayload struct {
+	Destination *db.Destination
+	Secret      string
+}
+
+// RotateWebhookSecret gives a destination a new signing secret.
+func (m Mutation) RotateWebhookSecret(ctx context.Context, in RotateWebhookSecretInput) (*RotateWebhookSecretPayload, error) {
+	c, err := m.hooks(ctx, access.WebhookWrite)
+	if err != nil {
+		return nil, err
+	}
+	out := &RotateWebhookSecretPayload{Secret: webhook.NewSecret()}
+	err = m.changeDestination(ctx, c, in.ID, "webhookDestination.rotated", func(tx *db.Store, d *db.Destination) error {
+		out.Destination = d
+		sealed := jobs.SealSigningSecret(m.Box, d.ID, out.Secret)
+		if or(in.Overlap, false) {
+			return tx.SetNextSigningSecret(ctx, d.ID, sealed, time.Now().Add(secretOverlap))
+		}
+		return tx.SetSigningSecret(ctx, d.ID, sealed)
+	})
+	return out, err
+}
+
+// changeDestination changes one destination within the caller's reach.
+func (m Mutation) changeDestination(ctx context.Context, c *caller, id relay.ID, action string, do func(*db.Store, *db.Destination) error) error {
+	n, err := id.Of("WebhookDestination", "id")
+	if err != nil {
+		return err
+	}
+	return m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		d, err := tx.DestinationForUpdate(ctx, c.Scope(), n)
+		if err != nil {
+			return hidden(err, "there is no destination %d", n)
+		}
+		if err := do(tx, d); err != nil {
+			return err
+		}
+		return ch.audit(ctx, d.CustomerID, action, d, nil)
+	})
+}
+
+// WebhookDestinationEdges resolves the edges of a destination.
+type WebhookDestinationEdges struct{ *Resolver }
+
+// Events are the subscribed types; nil stands for all.
+func (e WebhookDestinationEdges) Events(_ context.Context, obj *db.Destination) ([]string, error) {
+	return obj.Events, nil
+}
+
+// Customer is whose events are delivered.
+func (e WebhookDestinationEdges) Customer(ctx context.Context, obj *db.Destination) (*db.Customer, error) {
+	c, err := e.anyApp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return obj.Customer(ctx, e.Store, c.Scope())
+}
+
+// Deliveries is a page of what was and is to be delivered there, newest first.
+func (e WebhookDestinationEdges) Deliveries(ctx context.Context, obj *db.Destination, first *int, after *string) (*WebhookDeliveryConnection, error) {
+	if _, err := e.hooks(ctx, access.WebhookRead); err != nil {
+		return nil, err
+	}
+	return connect(ctx, first, after,
+		func(ctx context.Context, p relay.Page) ([]*db.Delivery, error) {
+			return obj.Deliveries(ctx, e.Store, p)
+		},
+		func(ctx context.Context) (int, error) { return obj.DeliveryCount(ctx, e.Store) })
+}
+
+// WebhookDestinations is a page of the company's destinations.
+func (e CustomerEdges) WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string) (*WebhookDestinationConnection, error) {
+	if _, err := e.hooks(ctx, access.WebhookRead); err != nil {
+		return nil, err
+	}
+	return e.destinationsOf(ctx, obj, first, after)
+}
+
+// notThere is a 404 for a delivery.
+func notThere(err error, id int64) error {
+	return hidden(err, "there is no delivery %d", id)
+}
+
+// lostSince checks the moment from which on deliveries are to be recovered.
+func (v *check) lostSince(field string, t time.Time) {
+	if t.IsZero() || t.After(time.Now()) {
+		v.fault(field, "must lie in the past")
+	}
+}
+
+var errTestType = problem.Invalid(problem.Fault{Location: "type", Message: "must be one of " + strings.Join(webhook.Types(), ", ")})

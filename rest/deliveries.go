@@ -1,0 +1,166 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"canopy/db"
+	"canopy/internal/relay"
+	"canopy/resolvers"
+)
+
+// defaultDeliveries is how many deliveries a page has where no limit is asked for.
+const defaultDeliveries = 100
+
+// Delivery is one event on its way to one destination.
+type Delivery struct {
+	ID            int64      `json:"id"`
+	EventID       string     `json:"eventId" doc:"The event's id, the same in every delivery of it"`
+	DestinationID int64      `json:"destinationId"`
+	Type          string     `json:"type" example:"run.completed"`
+	Status        string     `json:"status" enum:"pending,delivered,failed,blocked"`
+	Attempts      int        `json:"attempts" doc:"How many attempts came to an end"`
+	HTTPStatus    *int       `json:"httpStatus" doc:"The status of the last answer; null when there was none"`
+	Error         *string    `json:"error" doc:"What went wrong in the last attempt; null when nothing did"`
+	CreatedAt     time.Time  `json:"createdAt" doc:"When the event was recorded, or sent again"`
+	CompletedAt   *time.Time `json:"completedAt" doc:"When the delivery ended; null while it is pending"`
+}
+
+func deliveryOf(d *db.Delivery) Delivery {
+	out := Delivery{
+		ID: d.ID, EventID: d.EventID, DestinationID: d.DestinationID, Type: d.Type, Status: d.Status, Attempts: d.Attempts,
+		HTTPStatus: d.HTTPStatus, CreatedAt: d.CreatedAt.UTC(), CompletedAt: utc(d.CompletedAt),
+	}
+	if d.Error != "" {
+		out.Error = &d.Error
+	}
+	return out
+}
+
+// attempt is one attempt on a delivery.
+type attempt struct {
+	At         time.Time `json:"at"`
+	DurationMs float64   `json:"durationMs"`
+	HTTPStatus *int      `json:"httpStatus" doc:"The status of the answer; null when there was none"`
+	Error      *string   `json:"error" doc:"What went wrong; null when nothing did"`
+	Response   string    `json:"response" doc:"The first KiB of the answer"`
+}
+
+func attemptOf(a *db.Attempt) attempt {
+	out := attempt{At: a.At.UTC(), DurationMs: a.DurationMs, HTTPStatus: a.HTTPStatus, Response: a.Response}
+	if a.Error != "" {
+		out.Error = &a.Error
+	}
+	return out
+}
+
+// detailedDelivery is a delivery with its log and the captured bytes.
+type detailedDelivery struct {
+	Delivery
+	AttemptLog []attempt       `json:"attemptLog" doc:"The attempts so far, oldest first"`
+	Payload    json.RawMessage `json:"payload" doc:"The envelope, as every attempt sends it"`
+}
+
+// sentAgain names a new delivery.
+type sentAgain struct {
+	DeliveryID int64 `json:"deliveryId" doc:"The new delivery"`
+}
+
+type deliveryPath struct {
+	ID int64 `path:"id" doc:"The delivery's id"`
+}
+
+func (p *deliveryPath) id() relay.ID { return relay.ID{Int: p.ID} }
+
+// DeliveriesQuery bounds the list of deliveries.
+type DeliveriesQuery struct {
+	Limit         int       `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"At most so many entries; a Link header leads to the next page"`
+	After         string    `query:"after" doc:"The cursor of a Link header: the list goes on behind it"`
+	DestinationID int64     `query:"destinationId" doc:"Only those to this destination"`
+	Type          string    `query:"type" doc:"Only those of this type of event"`
+	Status        string    `query:"status" enum:"pending,delivered,failed,blocked" doc:"Only those in this state"`
+	Since         time.Time `query:"since" doc:"Only those from this moment on"`
+
+	given map[string]bool
+}
+
+// Resolve tells what was given from what was left out.
+func (q *DeliveriesQuery) Resolve(hc huma.Context) []error {
+	q.given = map[string]bool{}
+	for _, name := range []string{"destinationId", "type", "status", "since"} {
+		q.given[name] = hc.Query(name) != ""
+	}
+	return nil
+}
+
+func (q *DeliveriesQuery) page() *Paging { return &Paging{Limit: q.Limit, After: q.After} }
+
+func (q *DeliveriesQuery) filter() resolvers.DeliveryFilter {
+	var f resolvers.DeliveryFilter
+	if q.given["destinationId"] {
+		f.DestinationID = &relay.ID{Int: q.DestinationID}
+	}
+	if q.given["type"] {
+		f.Type = &q.Type
+	}
+	if q.given["status"] {
+		f.Status = &q.Status
+	}
+	if q.given["since"] {
+		f.Since = &q.Since
+	}
+	return f
+}
+
+func (a *api) registerDeliveries() {
+	notFound := []int{http.StatusNotFound}
+	const path = webhookBase + "/deliveries"
+	addList(a, operation{
+		id: "listWebhookDeliveries", path: path, tag: tagWebhooks, errors: notFound,
+		summary: "List deliveries", description: "The deliveries of the caller's company, newest first; with destinationId, those to a destination within reach.",
+	}, 1, func(ctx context.Context, in *DeliveriesQuery, q query, each emit[Delivery]) error {
+		if q.limit == 0 {
+			q.limit = defaultDeliveries + 1
+		}
+		rows, err := a.queries().ListWebhookDeliveries(ctx, in.filter(), q.after, q.limit-1)
+		if err != nil {
+			return err
+		}
+		for _, d := range rows {
+			if err := each(deliveryOf(d), relay.Cursor{d.ID}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	add(a, operation{
+		id: "getWebhookDelivery", method: http.MethodGet, path: path + "/{id}", tag: tagWebhooks, errors: notFound,
+		summary: "Get a delivery", description: "A delivery with the log of its attempts and the captured bytes.",
+	}, a.delivery)
+	add(a, operation{
+		id: "resendWebhookDelivery", method: http.MethodPost, path: path + "/{id}/resend", tag: tagWebhooks, errors: notFound, status: http.StatusAccepted,
+		summary: "Send a delivery again", description: "Sends the captured bytes to the same destination once more, with a fresh signature, as a new delivery.",
+	}, func(ctx context.Context, in *deliveryPath) (*one[sentAgain], error) {
+		out, err := a.mutations().ResendWebhookDelivery(ctx, resolvers.ResendWebhookDeliveryInput{ID: in.id()})
+		if err != nil {
+			return nil, err
+		}
+		return &one[sentAgain]{sentAgain{out.Delivery.ID}}, nil
+	})
+}
+
+func (a *api) delivery(ctx context.Context, in *deliveryPath) (*one[detailedDelivery], error) {
+	d, captured, err := a.queries().CapturedDelivery(ctx, in.id())
+	if err != nil {
+		return nil, err
+	}
+	log, err := captured.Attempts()
+	if err != nil {
+		return nil, err
+	}
+	return &one[detailedDelivery]{detailedDelivery{deliveryOf(d), mapped(log, attemptOf), captured.Payload}}, nil
+}

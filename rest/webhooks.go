@@ -1,0 +1,237 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/relay"
+	"canopy/internal/webhook"
+	"canopy/resolvers"
+)
+
+const webhookBase = "/v1/outbound-webhooks"
+
+// catalog is what can be subscribed.
+type catalog struct {
+	Version string      `json:"version" example:"v1" doc:"The version of the envelope"`
+	Events  []eventType `json:"events"`
+}
+
+// eventType is one type of event.
+type eventType struct {
+	Type        string          `json:"type" example:"run.completed"`
+	Category    string          `json:"category" enum:"run,agent" doc:"The prefix of the type"`
+	Description string          `json:"description" doc:"When it is emitted"`
+	Example     json.RawMessage `json:"example" doc:"An example of data"`
+	Schema      json.RawMessage `json:"schema" doc:"The JSON Schema of data"`
+}
+
+func eventTypeOf(e webhook.Entry) eventType {
+	return eventType{e.Type, e.Category, e.Description, e.Example, e.Schema}
+}
+
+// destination is where events are delivered to. Its secret is never shown again.
+type destination struct {
+	ID        int64     `json:"id"`
+	URL       string    `json:"url" format:"uri"`
+	Name      string    `json:"name"`
+	Events    []string  `json:"events" nullable:"true" doc:"The subscribed types; null for all"`
+	Enabled   bool      `json:"enabled" doc:"Whether events are written down for it"`
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+func destinationOf(d *db.Destination) destination {
+	return destination{d.ID, d.URL, d.Name, d.Events, d.Enabled, d.CreatedAt.UTC()}
+}
+
+// createdDestination is a destination with its secret, which is shown this once.
+type createdDestination struct {
+	ID        int64     `json:"id"`
+	URL       string    `json:"url" format:"uri"`
+	Name      string    `json:"name"`
+	Events    []string  `json:"events" nullable:"true" doc:"The subscribed types; null for all"`
+	Enabled   bool      `json:"enabled" doc:"Whether events are written down for it"`
+	CreatedAt time.Time `json:"createdAt"`
+	Secret    string    `json:"secret" doc:"The signing secret; it is shown this once"`
+}
+
+// shownSecret is a new signing secret.
+type shownSecret struct {
+	Secret string `json:"secret" doc:"The signing secret; it is shown this once"`
+}
+
+type createDestinationInput struct {
+	Body struct {
+		URL    string    `json:"url" example:"https://example.com/hooks" doc:"An https URL whose host has public addresses only"`
+		Name   *string   `json:"name,omitempty"`
+		Events *[]string `json:"events,omitempty" doc:"The types to subscribe; by default all"`
+	} `nameHint:"CreateDestinationRequest"`
+}
+
+// DestinationPath names a destination in the path.
+type DestinationPath struct {
+	ID int64 `path:"id" doc:"The destination's id"`
+}
+
+func (p *DestinationPath) id() relay.ID { return relay.ID{Int: p.ID} }
+
+type updateDestinationInput struct {
+	DestinationPath
+	Body struct {
+		URL     *string   `json:"url,omitempty"`
+		Name    *string   `json:"name,omitempty"`
+		Events  *[]string `json:"events,omitempty" doc:"The types to subscribe"`
+		Enabled *bool     `json:"enabled,omitempty" doc:"Whether events are written down for it"`
+	} `nameHint:"UpdateDestinationRequest"`
+}
+
+type rotateSecretInput struct {
+	DestinationPath
+	Body *struct {
+		Overlap *bool `json:"overlap,omitempty" default:"false" doc:"Whether the old secret goes on signing for 24 hours, with the new one's signature beside it"`
+	} `nameHint:"RotateSecretRequest"`
+}
+
+type testDestinationInput struct {
+	DestinationPath
+	Body struct {
+		Type string `json:"type" example:"run.completed" doc:"The type of the event"`
+	} `nameHint:"TestDestinationRequest"`
+}
+
+type recoverInput struct {
+	DestinationPath
+	Body struct {
+		Since time.Time `json:"since" doc:"Deliveries that were written from this moment on"`
+	} `nameHint:"RecoverRequest"`
+}
+
+// recovered tells how much is sent again.
+type recovered struct {
+	Count int64 `json:"count" doc:"How many deliveries are sent again"`
+}
+
+func (a *api) registerWebhooks() {
+	add(a, operation{
+		id: "getWebhookCatalog", method: http.MethodGet, path: webhookBase + "/catalog", tag: tagWebhooks,
+		summary: "Get the event types", description: "Every type of event that can be subscribed, with an example and a JSON Schema of its data.",
+	}, a.catalog)
+	add(a, operation{
+		id: "listWebhookDestinations", method: http.MethodGet, path: webhookBase + "/destinations", tag: tagWebhooks,
+		summary: "List the destinations", description: "The destinations of the caller's company.",
+	}, func(ctx context.Context, _ *struct{}) (*one[[]destination], error) {
+		rows, err := a.queries().ListWebhookDestinations(ctx)
+		return &one[[]destination]{mapped(rows, destinationOf)}, err
+	})
+	add(a, operation{
+		id: "createWebhookDestination", method: http.MethodPost, path: webhookBase + "/destinations", tag: tagWebhooks, status: http.StatusCreated,
+		summary: "Create a destination", description: "Subscribes an HTTPS endpoint to the events of the caller's company. The signing secret is in the answer, this once.",
+	}, a.createDestination)
+	a.registerDestination()
+	a.registerDeliveries()
+}
+
+// registerDestination registers what is done with one destination.
+func (a *api) registerDestination() {
+	notFound := []int{http.StatusNotFound}
+	const path = webhookBase + "/destinations/{id}"
+	add(a, operation{
+		id: "getWebhookDestination", method: http.MethodGet, path: path, tag: tagWebhooks, errors: notFound,
+		summary: "Get a destination", description: "A destination, without its secret.",
+	}, func(ctx context.Context, in *DestinationPath) (*one[destination], error) {
+		d, err := a.queries().WebhookDestination(ctx, in.id())
+		return shownDestination(d, err)
+	})
+	add(a, operation{
+		id: "updateWebhookDestination", method: http.MethodPatch, path: path, tag: tagWebhooks, errors: notFound,
+		summary: "Update a destination", description: "Changes what is given; the rest stays as it is. One that is disabled gets no new deliveries; pending ones finish.",
+	}, func(ctx context.Context, in *updateDestinationInput) (*one[destination], error) {
+		out, err := a.mutations().UpdateWebhookDestination(ctx, resolvers.UpdateWebhookDestinationInput{
+			ID: in.id(), URL: in.Body.URL, Name: in.Body.Name, Events: chosen(in.Body.Events), Enabled: in.Body.Enabled,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return shownDestination(out.Destination, nil)
+	})
+	add(a, operation{
+		id: "deleteWebhookDestination", method: http.MethodDelete, path: path, tag: tagWebhooks, errors: notFound,
+		summary: "Delete a destination", description: "Removes a destination and its secret. Deliveries on their way end as failed; the log stays.",
+	}, func(ctx context.Context, in *DestinationPath) (*struct{}, error) {
+		_, err := a.mutations().DeleteWebhookDestination(ctx, resolvers.DeleteWebhookDestinationInput{ID: in.id()})
+		return nil, err
+	})
+	add(a, operation{
+		id: "rotateWebhookSecret", method: http.MethodPost, path: path + "/rotate-secret", tag: tagWebhooks, errors: notFound, status: http.StatusOK,
+		summary: "Rotate the signing secret", description: "Gives a destination a new secret, shown this once. The old one dies at once; with overlap it goes on signing x-service-signature for 24 hours, while x-service-signature-next carries the new one's.",
+	}, a.rotateSecret)
+	add(a, operation{
+		id: "testWebhookDestination", method: http.MethodPost, path: path + "/test", tag: tagWebhooks, errors: notFound, status: http.StatusAccepted,
+		summary: "Send an example", description: "Sends the catalog's example of an event, which is logged like any delivery.",
+	}, func(ctx context.Context, in *testDestinationInput) (*one[sentAgain], error) {
+		out, err := a.mutations().TestWebhookDestination(ctx, resolvers.TestWebhookDestinationInput{ID: in.id(), Type: in.Body.Type})
+		if err != nil {
+			return nil, err
+		}
+		return &one[sentAgain]{sentAgain{out.Delivery.ID}}, nil
+	})
+	add(a, operation{
+		id: "recoverWebhookDeliveries", method: http.MethodPost, path: path + "/recover", tag: tagWebhooks, errors: notFound, status: http.StatusAccepted,
+		summary: "Send again what was lost", description: "Sends every event again whose delivery has failed or was blocked since a moment.",
+	}, func(ctx context.Context, in *recoverInput) (*one[recovered], error) {
+		out, err := a.mutations().RecoverWebhookDeliveries(ctx, resolvers.RecoverWebhookDeliveriesInput{ID: in.id(), Since: in.Body.Since})
+		if err != nil {
+			return nil, err
+		}
+		return &one[recovered]{recovered{out.Count}}, nil
+	})
+}
+
+func shownDestination(d *db.Destination, err error) (*one[destination], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &one[destination]{destinationOf(d)}, nil
+}
+
+// chosen is a choice that may be left out; one that is empty is a choice all the same.
+func chosen(types *[]string) []string {
+	if types == nil {
+		return nil
+	}
+	return append([]string{}, *types...)
+}
+
+func (a *api) catalog(ctx context.Context, _ *struct{}) (*one[catalog], error) {
+	c, err := a.queries().WebhookCatalog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &one[catalog]{catalog{c.Version, mapped(c.Events, eventTypeOf)}}, nil
+}
+
+func (a *api) createDestination(ctx context.Context, in *createDestinationInput) (*one[createdDestination], error) {
+	out, err := a.mutations().CreateWebhookDestination(ctx, resolvers.CreateWebhookDestinationInput{
+		URL: in.Body.URL, Name: in.Body.Name, Events: chosen(in.Body.Events),
+	})
+	if err != nil {
+		return nil, err
+	}
+	d := destinationOf(out.Destination)
+	return &one[createdDestination]{createdDestination{d.ID, d.URL, d.Name, d.Events, d.Enabled, d.CreatedAt, out.Secret}}, nil
+}
+
+func (a *api) rotateSecret(ctx context.Context, in *rotateSecretInput) (*one[shownSecret], error) {
+	r := resolvers.RotateWebhookSecretInput{ID: in.id()}
+	if in.Body != nil {
+		r.Overlap = in.Body.Overlap
+	}
+	out, err := a.mutations().RotateWebhookSecret(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return &one[shownSecret]{shownSecret{out.Secret}}, nil
+}
