@@ -16,9 +16,9 @@ const (
 	freeFailures = 5
 	// addressFailures is for keys that many people share, such as the address of an office.
 	addressFailures = 30
-	firstWait    = time.Second
-	longestWait  = 5 * time.Minute
-	forgiveAfter = 15 * time.Minute
+	firstWait       = time.Second
+	longestWait     = 5 * time.Minute
+	forgiveAfter    = 15 * time.Minute
 )
 
 // maxRecords bounds the keys that a process remembers.
