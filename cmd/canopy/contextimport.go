@@ -112,7 +112,7 @@ func (i *importer) files(paths []string) (list []importFile, err error) {
 
 // bar shows the progress in bytes, on a terminal only.
 func (i *importer) bar(total int64) *progressbar.ProgressBar {
-	var out io.Writer = io.Discard
+	out := io.Discard
 	if f, ok := i.m.Stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		out = f
 	}
