@@ -2,7 +2,9 @@ package db
 
 import (
 	"context"
+	"time"
 
+	"canopy/internal/problem"
 	"canopy/internal/relay"
 )
 
@@ -38,9 +40,31 @@ func noLimit(limit int) *int {
 	return &limit
 }
 
+// streamWait is how long a list waits for a place among those that are being streamed.
+const streamWait = time.Second
+
 // untimed runs do without the statement timeout, for lists that are streamed to a client at the
-// client's own pace.
-func (s *Store) untimed(ctx context.Context, do func(*Store) error) error {
+// client's own pace. Only so many are at once: each holds a connection. A list with a limit is read
+// at one go, as everything else is.
+func (s *Store) untimed(ctx context.Context, limit int, do func(*Store) error) error {
+	if limit > 0 {
+		return do(s)
+	}
+	if s.tx == nil {
+		wait := time.NewTimer(streamWait)
+		defer wait.Stop()
+		select {
+		case s.streams <- struct{}{}:
+			defer func() { <-s.streams }()
+		case <-wait.C:
+			return &problem.Error{
+				Code: problem.Unavailable, RetryAfter: 5 * streamWait,
+				Detail: "too many whole lists are being read at the moment: try again, or ask for pages with limit",
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	return s.Tx(ctx, func(tx *Store) error {
 		if _, err := tx.exec(ctx, qNoTimeout); err != nil {
 			return err

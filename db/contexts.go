@@ -108,7 +108,7 @@ func (s *Store) Contexts(ctx context.Context, d Desk, p relay.Page) (rows []*Con
 
 // StreamContexts gives a desk's contexts by id, from after the id on, at most limit of them (0: all).
 func (s *Store) StreamContexts(ctx context.Context, d Desk, after int64, limit int, each func(*Context) error) error {
-	return s.untimed(ctx, func(s *Store) error {
+	return s.untimed(ctx, limit, func(s *Store) error {
 		return stream(ctx, s, each, qContexts, d.args(after, noLimit(limit))...)
 	})
 }

@@ -126,7 +126,7 @@ func (s *Store) customersByID(ctx context.Context, scope access.Scope, ids []int
 // StreamSubtree gives the companies of a scope in preorder, from after the cursor lineage on, at
 // most limit of them (0: all).
 func (s *Store) StreamSubtree(ctx context.Context, scope access.Scope, after []int64, limit int, each func(*Customer) error) error {
-	return s.untimed(ctx, func(s *Store) error {
+	return s.untimed(ctx, limit, func(s *Store) error {
 		return stream(ctx, s, each, qSubtree, scope.From(), scope.To(), pq.Int64Array(atLeastEmpty(after)), noLimit(limit))
 	})
 }

@@ -144,7 +144,7 @@ func (c *Context) DocumentCount(ctx context.Context, s *Store) (int, error) {
 // StreamDocuments gives a context's documents by id, from after the id on, at most limit of them
 // (0: all).
 func (c *Context) StreamDocuments(ctx context.Context, s *Store, after int64, limit int, each func(*Document) error) error {
-	return s.untimed(ctx, func(s *Store) error {
+	return s.untimed(ctx, limit, func(s *Store) error {
 		return stream(ctx, s, each, qDocumentsOf, []int64{c.ID}, after, noLimit(limit))
 	})
 }

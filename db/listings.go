@@ -82,7 +82,7 @@ type joinedAccount struct {
 // (0: all), each with its permissions within the scope.
 func (s *Store) StreamUsers(ctx context.Context, scope access.Scope, customerID, after int64, limit int, each func(*UserLine) error) error {
 	g := gather[UserLine]{each: each}
-	return g.run(s.untimed(ctx, func(s *Store) error {
+	return g.run(s.untimed(ctx, limit, func(s *Store) error {
 		return stream(ctx, s, func(r *joinedUser) error {
 			if g.open == nil || g.open.ID != r.ID {
 				if err := g.next(&UserLine{User: r.User}); err != nil {
@@ -101,7 +101,7 @@ func (s *Store) StreamUsers(ctx context.Context, scope access.Scope, customerID,
 // them (0: all), each with its permissions.
 func (s *Store) StreamAccounts(ctx context.Context, customerID, after int64, limit int, each func(*AccountLine) error) error {
 	g := gather[AccountLine]{each: each}
-	return g.run(s.untimed(ctx, func(s *Store) error {
+	return g.run(s.untimed(ctx, limit, func(s *Store) error {
 		return stream(ctx, s, func(r *joinedAccount) error {
 			if g.open == nil || g.open.ID != r.ID {
 				if err := g.next(&AccountLine{Account: r.Account}); err != nil {

@@ -45,7 +45,7 @@ var (
 	qUseLink    = prepare(`
 		UPDATE link_tokens SET used_at = now() WHERE hash = $1 AND used_at IS NULL AND expires_at > now() RETURNING user_id`)
 	qPeekLink = prepare(`
-		SELECT EXISTS (SELECT 1 FROM link_tokens WHERE hash = $1 AND used_at IS NULL AND expires_at > now())`)
+		SELECT user_id FROM link_tokens WHERE hash = $1 AND used_at IS NULL AND expires_at > now()`)
 	// Tokens tell their time in whole seconds: the moment is rounded up, and lies behind that of an
 	// earlier change, so that every login from before the change is older. A later one is dated no
 	// earlier than the change.
@@ -103,10 +103,10 @@ func (s *Store) InsertLink(ctx context.Context, hash [32]byte, userID int64, kin
 	return err
 }
 
-// LinkLives tells whether a link can still be used.
-func (s *Store) LinkLives(ctx context.Context, hash [32]byte) (lives bool, err error) {
-	err = s.get(ctx, &lives, qPeekLink, hash[:])
-	return lives, err
+// LinkUser gives the user of a link that can still be used; ErrNoRows when it can't.
+func (s *Store) LinkUser(ctx context.Context, hash [32]byte) (userID int64, err error) {
+	err = s.get(ctx, &userID, qPeekLink, hash[:])
+	return userID, err
 }
 
 // UseLink uses a link up and ends the user's other links; ErrNoRows when it is unknown, used or

@@ -65,7 +65,11 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{pool: pool, executed: new(atomic.Int64)}
+	s := &Store{
+		pool: pool, executed: new(atomic.Int64),
+		// A list holds its connection at its client's pace; the others are for everybody else.
+		streams: make(chan struct{}, max(2, pool.Stats().MaxOpenConnections/4)),
+	}
 	if err := CheckSchema(ctx, pool); err != nil {
 		return nil, closing(pool, err)
 	}

@@ -33,9 +33,10 @@ var (
 	// A role is in scope when it is system-wide or its company is.
 	roleInScope = `(r.customer_id IS NULL OR EXISTS (SELECT 1 FROM customers c WHERE c.id = r.customer_id AND ` + inScope + `))`
 
-	qRolesByID = prepare(`SELECT ` + roleColumns + ` FROM roles r WHERE r.id = ANY($1)`)
-	qRole      = prepare(`SELECT ` + roleColumns + ` FROM roles r WHERE r.id = $3 AND ` + roleInScope)
-	qOwnRole   = prepare(`
+	qRolesByID       = prepare(`SELECT ` + roleColumns + ` FROM roles r WHERE r.id = ANY($1)`)
+	qRoleForKeyShare = prepare(`SELECT ` + roleColumns + ` FROM roles r WHERE r.id = $1 FOR KEY SHARE`)
+	qRole            = prepare(`SELECT ` + roleColumns + ` FROM roles r WHERE r.id = $3 AND ` + roleInScope)
+	qOwnRole         = prepare(`
 		SELECT ` + roleColumns + ` FROM roles r JOIN customers c ON c.id = r.customer_id
 		WHERE r.id = $3 AND ` + inScope + ` FOR UPDATE OF r`)
 	qRolesFor = prepare(`
@@ -64,13 +65,12 @@ func joinRoles(rows []*Role) []*Role {
 	return join(rows, func(r *Role) *siblings[Role] { return &r.siblings })
 }
 
-// RoleByID reads a role wherever it belongs; the caller decides whether it fits an account.
-func (s *Store) RoleByID(ctx context.Context, id int64) (*Role, error) {
-	found, err := s.rolesByID(ctx, []int64{id})
-	if err == nil && found[id] == nil {
-		err = ErrNoRows
-	}
-	return found[id], err
+// RoleToGive reads a role wherever it belongs, and keeps it from being removed until the transaction
+// ends; the caller decides whether it fits an account.
+func (s *Store) RoleToGive(ctx context.Context, id int64) (*Role, error) {
+	r := &Role{}
+	err := s.get(ctx, r, qRoleForKeyShare, id)
+	return r, err
 }
 
 // Role reads a role that is system-wide or belongs to a company within the scope.

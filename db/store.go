@@ -29,6 +29,8 @@ type Store struct {
 	tx       *sqlx.Tx
 	prepared []*sqlx.Stmt
 	executed *atomic.Int64
+	// streams has a place for each list that is being streamed to a client.
+	streams chan struct{}
 }
 
 // Close closes the pool.
@@ -48,7 +50,7 @@ func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
 		return translate(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := do(&Store{pool: s.pool, tx: tx, prepared: s.prepared, executed: s.executed}); err != nil {
+	if err := do(&Store{pool: s.pool, tx: tx, prepared: s.prepared, executed: s.executed, streams: s.streams}); err != nil {
 		return err
 	}
 	return translate(ctx, tx.Commit())
@@ -115,7 +117,7 @@ func stream[T any](ctx context.Context, s *Store, each func(*T) error, q query, 
 func prepareAll(ctx context.Context, pool *sqlx.DB) ([]*sqlx.Stmt, error) {
 	prepared := make([]*sqlx.Stmt, len(statements))
 	for i, text := range statements {
-		st, err := pool.PreparexContext(ctx, text)
+		st, err := pool.PreparexContext(ctx, text) //nolint:sqlclosecheck // it lives as long as the pool
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("prepare %q: %w", text, err))
 		}

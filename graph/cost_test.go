@@ -19,7 +19,7 @@ import (
 func costOf(t testing.TB, document string, variables map[string]any) int {
 	t.Helper()
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
-	doc, errs := gqlparser.LoadQuery(schema, document)
+	doc, errs := gqlparser.LoadQueryWithRules(schema, document, nil)
 	if errs != nil {
 		t.Fatal(errs)
 	}

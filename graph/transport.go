@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -27,8 +28,11 @@ const (
 	typeGraphQL = "application/graphql-response+json"
 )
 
-// maxBody bounds a request, in bytes.
-const maxBody = 1 << 20
+// maxBody bounds a request, in bytes; bodyTimeout the time that it takes to arrive.
+const (
+	maxBody     = 1 << 20
+	bodyTimeout = 30 * time.Second
+)
 
 // maxErrors is how many faults of a document an answer tells of.
 const maxErrors = 20
@@ -111,7 +115,7 @@ func (httpTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Gra
 		return
 	}
 	start := graphql.Now()
-	raw, status, p := params(r)
+	raw, status, p := params(w, r)
 	if p != nil {
 		refuse(w, r, status, p)
 		return
@@ -175,12 +179,12 @@ type request struct {
 }
 
 // params reads a request; the status goes with the problem.
-func params(r *http.Request) (*graphql.RawParams, int, *problem.Error) {
+func params(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, int, *problem.Error) {
 	var q request
 	if r.Method != http.MethodPost {
 		q = fromQuery(r)
 	} else {
-		body, status, p := readBody(r)
+		body, status, p := readBody(w, r)
 		if p != nil {
 			return nil, status, p
 		}
@@ -229,12 +233,19 @@ func fromQuery(r *http.Request) request {
 }
 
 // readBody reads the body of a POST; the status goes with the problem.
-func readBody(r *http.Request) ([]byte, int, *problem.Error) {
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, int, *problem.Error) {
 	if !isJSON(r) {
 		return nil, http.StatusUnsupportedMediaType, problem.Bad("the Content-Type must be application/json in UTF-8")
 	}
+	rc := http.NewResponseController(w)
+	timed := rc.SetReadDeadline(time.Now().Add(bodyTimeout)) == nil
 	body, err := io.ReadAll(r.Body)
+	if timed && err == nil {
+		// Only then: what is left of a body that does not arrive would be waited for without end.
+		_ = rc.SetReadDeadline(time.Time{})
+	}
 	if err != nil {
+		w.Header().Set("Connection", "close")
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
 			return nil, http.StatusRequestEntityTooLarge, problem.New(problem.PayloadTooLarge, "%s: the request is larger than %d bytes", strictjson.OpenMember(body), maxBody)
@@ -261,7 +272,7 @@ type sse struct{ transport.SSE }
 // Do streams the answer to one request.
 func (s sse) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
 	var q request
-	body, status, p := readBody(r)
+	body, status, p := readBody(w, r)
 	if p == nil {
 		status, p = http.StatusBadRequest, q.decode(body)
 	}

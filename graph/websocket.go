@@ -30,16 +30,32 @@ func (e *endpoint) websocket() transport.Websocket {
 			if authorization := tokenOf(payload); authorization != "" {
 				admitted, err := e.resolver.Admit(ctx, authorization)
 				if err != nil {
-					return ctx, nil, face(ctx, problem.From(err))
+					return refusedSocket(ctx, problem.From(err))
 				}
 				ctx = context.WithValue(admitted, socketTokenKey{}, authorization)
 			}
 			if p := access.PrincipalOf(ctx); p != nil {
 				return ctx, nil, nil
 			}
-			return ctx, nil, face(ctx, problem.Unauthorized(`a bearer token is needed in connection_init: {"authorization": "Bearer …"}`))
+			return refusedSocket(ctx, problem.Unauthorized(`a bearer token is needed in connection_init: {"authorization": "Bearer …"}`))
 		},
 	}
+}
+
+// The close codes of graphql-transport-ws for a connection that is refused.
+const (
+	closeForbidden = 4403
+	maxReason      = 120
+)
+
+// refusedSocket ends a connection with the protocol's code, so that a client does not take it for
+// a subscription that is over.
+func refusedSocket(ctx context.Context, p *problem.Error) (context.Context, *transport.InitPayload, error) {
+	reason := p.Detail
+	if len(reason) > maxReason { // of the 123 bytes that a close frame holds
+		reason = strings.ToValidUTF8(reason[:maxReason], "")
+	}
+	return transport.AppendCloseReason(transport.WithWebsocketCloseCode(ctx, closeForbidden), reason), nil, face(ctx, p)
 }
 
 // socketTokenKey is where the token of a connection is in the context of its operations.

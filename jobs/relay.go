@@ -124,6 +124,9 @@ func enqueue[T any](ctx context.Context, r *Relay, due []T, task func(T) (*asynq
 		if err == nil {
 			_, err = r.Client.EnqueueContext(ctx, t)
 		}
+		if errors.Is(err, asynq.ErrDuplicateTask) {
+			continue // it waits there from an earlier lease
+		}
 		if err != nil {
 			return errors.Join(err, release(ctx, due[i:]))
 		}

@@ -36,6 +36,10 @@ const (
 // again: the queue, or the worker, has lost it then.
 const leaseTime = 30 * time.Second
 
+// uniqueTime is how long a task keeps others of its kind for the same row and attempt out of the
+// queue: while workers are slow, leases end before their tasks begin.
+const uniqueTime = 2 * time.Minute
+
 // topicWake is where processes are told that there is something in an outbox.
 const topicWake = "outbox"
 
@@ -61,6 +65,6 @@ func newTask(typ, queue string, payload any, more ...asynq.Option) (*asynq.Task,
 	if err != nil {
 		return nil, err
 	}
-	options := append([]asynq.Option{asynq.Queue(queue), asynq.MaxRetry(0), asynq.Retention(time.Hour)}, more...)
+	options := append([]asynq.Option{asynq.Queue(queue), asynq.MaxRetry(0), asynq.Retention(time.Hour), asynq.Unique(uniqueTime)}, more...)
 	return asynq.NewTask(typ, raw, options...), nil
 }

@@ -41,8 +41,8 @@ func (r *Resolver) Login(ctx context.Context, in LoginInput) (*LoginPayload, err
 	if err := loginFaults(in); err != nil {
 		return nil, err
 	}
-	keys := []string{"address:" + in.Address, "account:" + strings.ToLower(in.Email)}
-	if err := r.throttled(ctx, keys...); err != nil {
+	account, address := "account:"+strings.ToLower(in.Email), "address:"+in.Address
+	if err := r.throttled(ctx, account, address); err != nil {
 		return nil, err
 	}
 	own, err := r.checkPassword(ctx, in)
@@ -51,11 +51,12 @@ func (r *Resolver) Login(ctx context.Context, in LoginInput) (*LoginPayload, err
 	}
 	if err != nil {
 		if p := problem.From(err); p.Code == problem.Unauthenticated && p.Reason != reasonOTP {
-			r.Throttle.Fail(ctx, keys...)
+			r.Throttle.Fail(ctx, account)
+			r.Addresses.Fail(ctx, address)
 		}
 		return nil, err
 	}
-	r.Throttle.Succeed(ctx, keys[1])
+	r.Throttle.Succeed(ctx, account)
 	return r.openSession(ctx, own, in.CustomerID)
 }
 
@@ -148,9 +149,10 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// throttled refuses a try while earlier failures of one of the keys forbid it.
-func (r *Resolver) throttled(ctx context.Context, keys ...string) error {
-	if wait := r.Throttle.Wait(ctx, keys...); wait > 0 {
+// throttled refuses a try while earlier failures of the account, or too many from the address,
+// forbid it.
+func (r *Resolver) throttled(ctx context.Context, account, address string) error {
+	if wait := max(r.Throttle.Wait(ctx, account), r.Addresses.Wait(ctx, address)); wait > 0 {
 		return &problem.Error{Code: problem.RateLimited, Detail: "too many failed attempts: wait before the next", RetryAfter: wait}
 	}
 	return nil
@@ -164,19 +166,23 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string) error {
 	}
 	// The costly hash comes after a look whether the link lives, and before it is used up.
 	hash := secret.HashSecret(link)
-	lives, err := r.Store.LinkLives(ctx, hash)
+	userID, err := r.Store.LinkUser(ctx, hash)
+	if errors.Is(err, db.ErrNoRows) {
+		return errLink
+	}
 	if err != nil {
 		return err
-	}
-	if !lives {
-		return errLink
 	}
 	hashed, err := secret.HashPassword(ctx, password)
 	if err != nil {
 		return err
 	}
 	return r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
-		userID, err := tx.UseLink(ctx, hash)
+		// The user first: whoever sends a new link holds the user, too, and then ends this one.
+		if _, err := tx.LockUser(ctx, userID); err != nil {
+			return err
+		}
+		_, err := tx.UseLink(ctx, hash)
 		if errors.Is(err, db.ErrNoRows) {
 			return errLink
 		}
@@ -202,6 +208,9 @@ func passwordFaults(password string) error {
 	return v.err()
 }
 
+// resetAnswer is how long the answer to a reset takes at least: longer than the mail's rows do.
+const resetAnswer = 100 * time.Millisecond
+
 // RequestReset sends a link that sets a password to the user of an address, whether or not it has
 // one already. Anyone may call it, and learns nothing of whether there is such a user.
 func (r *Resolver) RequestReset(ctx context.Context, email, address string) error {
@@ -210,11 +219,15 @@ func (r *Resolver) RequestReset(ctx context.Context, email, address string) erro
 	if err := v.err(); err != nil {
 		return err
 	}
-	keys := []string{"reset address:" + address, "reset account:" + strings.ToLower(email)}
-	if r.Throttle.Wait(ctx, keys...) > 0 {
+	// The answer takes as long whether or not there is such a user.
+	answered := time.After(resetAnswer)
+	defer func() { <-answered }()
+	account, address := "reset account:"+strings.ToLower(email), "reset address:"+address
+	if r.throttled(ctx, account, address) != nil {
 		return nil
 	}
-	r.Throttle.Fail(ctx, keys...)
+	r.Throttle.Fail(ctx, account)
+	r.Addresses.Fail(ctx, address)
 	own, err := r.Store.Credentials(ctx, email)
 	if err != nil {
 		return ignoreMissing(err)

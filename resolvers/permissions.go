@@ -118,7 +118,7 @@ func (r *Resolver) granted(ctx context.Context, ch *changes, account *db.Account
 // roleFits tells whether a role may be given on an account: of the account's application,
 // system-wide or of the account's company, and an owner's only by an owner.
 func roleFits(ctx context.Context, tx *db.Store, c *caller, account *db.Account, roleID int64) error {
-	role, err := tx.RoleByID(ctx, roleID)
+	role, err := tx.RoleToGive(ctx, roleID)
 	var v check
 	switch {
 	case err != nil && !errors.Is(err, db.ErrNoRows):
@@ -155,7 +155,7 @@ func (m Mutation) UpdatePermission(ctx context.Context, in UpdatePermissionInput
 		if err := roleFits(ctx, tx, c, account, roleID); err != nil {
 			return nil, err
 		}
-		role, err := tx.RoleByID(ctx, roleID)
+		role, err := tx.RoleToGive(ctx, roleID)
 		if err != nil {
 			return nil, err
 		}

@@ -35,9 +35,11 @@ type Resolver struct {
 	Verifier *token.Verifier
 	// Bus tells other processes of changes as they happen. It may lose messages.
 	Bus *bus.Bus
-	// Limiter counts requests by API key; Throttle slows the guessing of passwords down.
-	Limiter  *limit.Limiter
-	Throttle *limit.Throttle
+	// Limiter counts requests by API key; Throttle and Addresses slow the guessing of passwords down,
+	// the latter by account and, more patiently, by address.
+	Limiter   *limit.Limiter
+	Throttle  *limit.Throttle
+	Addresses *limit.Throttle
 	// RequestsPerMinute is the rate limit of one API key, 0 for none.
 	RequestsPerMinute int
 	// PublicURL is where the platform is reached: the issuer of tokens, the base of links.

@@ -16,6 +16,16 @@ const (
 	otpTOTP = "totp"
 )
 
+// person allows what only a person may do, with a token of a login. An API key acts for its user in
+// one company, and may be in other hands there; how the user logs in everywhere is not its business.
+func (m Mutation) person(ctx context.Context) (*caller, error) {
+	c, err := m.anyApp(ctx)
+	if err == nil && !c.Login() {
+		err = problem.Denied("two-factor is set with the token of a person's login (POST /auth/token), not of an API key")
+	}
+	return c, err
+}
+
 // EnableTotpInput says how an enrolment is named.
 type EnableTotpInput struct{ Label *string }
 
@@ -24,7 +34,7 @@ type EnableTotpPayload struct{ Secret, URI string }
 
 // EnableTotp begins the caller's enrolment: the secret counts once ConfirmTotp has had a code.
 func (m Mutation) EnableTotp(ctx context.Context, in EnableTotpInput) (*EnableTotpPayload, error) {
-	c, err := m.anyApp(ctx)
+	c, err := m.person(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -82,13 +92,13 @@ func (m Mutation) DisableTotp(ctx context.Context, in DisableTotpInput) (*Disabl
 
 // switchOTP changes the caller's two-factor with a code of it.
 func (m Mutation) switchOTP(ctx context.Context, action, code string, do func(*db.Store, *db.Credentials) error) (*db.User, error) {
-	c, err := m.anyApp(ctx)
+	c, err := m.person(ctx)
 	if err != nil {
 		return nil, err
 	}
 	account := "otp:" + strconv.FormatInt(c.UserID, 10)
-	if err := m.throttled(ctx, account); err != nil {
-		return nil, err
+	if m.Throttle.Wait(ctx, account) > 0 {
+		return nil, problem.New(problem.RateLimited, "too many wrong codes: wait before the next")
 	}
 	err = m.ownOTP(ctx, c, action, func(tx *db.Store, own *db.Credentials) error {
 		if err := do(tx, own); err != nil {

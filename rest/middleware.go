@@ -134,10 +134,13 @@ func equalFoldASCII(a, b string) bool { return bytes.EqualFold([]byte(a), []byte
 func slurp(hc huma.Context) ([]byte, error) {
 	r, w := humago.Unwrap(hc)
 	rc := http.NewResponseController(w)
-	if rc.SetReadDeadline(time.Now().Add(bodyTimeout)) == nil {
-		defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
+	timed := rc.SetReadDeadline(time.Now().Add(bodyTimeout)) == nil
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if timed && err == nil {
+		// Only then: what is left of a body that does not arrive would be waited for without end.
+		_ = rc.SetReadDeadline(time.Time{})
 	}
-	return io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	return body, err
 }
 
 // bodyProblem tells why a body could not be read to its end.
@@ -157,9 +160,13 @@ func bodyProblem(ctx context.Context, err error, read []byte, mediaType string) 
 		p.headers = http.Header{"Connection": {"close"}}
 		return p
 	case errors.As(err, &netErr) && netErr.Timeout():
-		return statusProblem(ctx, http.StatusRequestTimeout, "the body took too long to arrive")
+		p := statusProblem(ctx, http.StatusRequestTimeout, "the body took too long to arrive")
+		p.headers = http.Header{"Connection": {"close"}}
+		return p
 	}
-	return badBody(ctx, Fault{"body", "could not be read to its end"})
+	p := badBody(ctx, Fault{"body", "could not be read to its end"})
+	p.headers = http.Header{"Connection": {"close"}}
+	return p
 }
 
 func badBody(ctx context.Context, f Fault) *Problem {

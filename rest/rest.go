@@ -55,6 +55,7 @@ func open(r *resolvers.Resolver, o Options) (*api, *handler) {
 		a.base = strings.TrimRight(r.PublicURL.String(), "/")
 	}
 	mux := http.NewServeMux()
+	registerPostOnly(mux)
 	a.huma = humago.New(mux, config(o.Version, a.base))
 	a.huma.UseMiddleware(a.authenticate, a.readBody)
 	return a, &handler{mux: mux, log: a.log}

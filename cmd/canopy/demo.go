@@ -58,26 +58,39 @@ var demoTree = []demoCompany{
 	{"Coral Ports", "Harbour Robotics", "ap-southeast", false, false, "kenji@harbour.example", "Kenji", "Mori", nil},
 }
 
-// makeDemo makes the demo data through the resolvers, as the root company's owner.
-func makeDemo(ctx context.Context, p *platform, info *devFile) error {
+// makeDemo makes the demo data through the resolvers, all of it or, if anything fails, nothing. keep,
+// which may be nil, puts the credentials by before they are needed.
+func makeDemo(ctx context.Context, p *platform, info *devFile, keep func() error) error {
+	return p.store.Tx(ctx, func(tx *db.Store) error {
+		inside := *p.resolver
+		inside.Store = tx
+		if err := fillDemo(ctx, &inside, info); err != nil || keep == nil {
+			return err
+		}
+		return keep()
+	})
+}
+
+// fillDemo makes the demo data as the root company's owner.
+func fillDemo(ctx context.Context, r *resolvers.Resolver, info *devFile) error {
 	info.AdminEmail, info.AdminPassword = demoAdmin, secret.NewLinkToken()[:16]
-	made, err := p.resolver.Found(ctx, resolvers.Founding{
+	made, err := r.Found(ctx, resolvers.Founding{
 		Regions: demoRegions, Company: "Northwind Group", Email: demoAdmin, FirstName: "Ada", LastName: "Owner", Password: info.AdminPassword,
 	})
 	if err != nil {
 		return err
 	}
 	info.ClientID, info.ClientSecret = made.ClientID, made.ClientSecret
-	issued, err := p.resolver.ExchangeToken(ctx, resolvers.TokenRequest{
+	issued, err := r.ExchangeToken(ctx, resolvers.TokenRequest{
 		GrantType: "client_credentials", ClientID: made.ClientID, ClientSecret: made.ClientSecret, TargetApp: access.Tenant.String(),
 	})
 	if err != nil {
 		return err
 	}
-	if ctx, err = p.resolver.Admit(ctx, "Bearer "+issued.AccessToken); err != nil {
+	if ctx, err = r.Admit(ctx, "Bearer "+issued.AccessToken); err != nil {
 		return err
 	}
-	m := &demoMaker{q: resolvers.Query{Resolver: p.resolver}, m: resolvers.Mutation{Resolver: p.resolver}}
+	m := &demoMaker{q: resolvers.Query{Resolver: r}, m: resolvers.Mutation{Resolver: r}}
 	return m.make(ctx, made.Customer)
 }
 

@@ -177,7 +177,7 @@ func (d *dev) demo(ctx context.Context, p *platform) (*devFile, error) {
 	_, err := p.store.Root(ctx)
 	switch {
 	case errors.Is(err, db.ErrNoRows):
-		if err := makeDemo(ctx, p, info); err != nil {
+		if err := makeDemo(ctx, p, info, func() error { return d.keep(file, info) }); err != nil {
 			return nil, fmt.Errorf("demo data: %w", err)
 		}
 	case err != nil:
@@ -189,14 +189,22 @@ func (d *dev) demo(ctx context.Context, p *platform) (*devFile, error) {
 			}
 		}
 	}
+	if info.ClientID == "" {
+		d.log.WarnContext(ctx, "the database was filled elsewhere, so there is no demo key here: canopy key create --email ADDRESS makes one")
+	}
+	return info, d.keep(file, info)
+}
+
+// keep writes what the platform tells of itself.
+func (d *dev) keep(file string, info *devFile) error {
 	at := d.cfg.PublicURL
 	info.URL, info.GraphqlURL, info.ConsoleURL = at.String(), at.JoinPath("graphql").String(), at.JoinPath("graphiql").String()
 	info.DocsURL, info.MonitorURL = at.JoinPath("docs").String(), at.JoinPath("monitoring").String()+"/"
 	raw, err := json.MarshalIndent(info, "", "  ")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return info, os.WriteFile(file, append(raw, '\n'), 0o600)
+	return os.WriteFile(file, append(raw, '\n'), 0o600)
 }
 
 func (d *dev) tell(i *devFile) {

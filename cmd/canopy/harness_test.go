@@ -71,7 +71,7 @@ func newStack(t testing.TB, change ...func(*config.Config)) *stack {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.p.close)
-	if err := makeDemo(context.Background(), s.p, &s.info); err != nil {
+	if err := makeDemo(context.Background(), s.p, &s.info, nil); err != nil {
 		t.Fatal(err)
 	}
 	if server.Config.Handler, err = s.p.handler(true); err != nil {

@@ -230,12 +230,12 @@ func keyAndRoleMutations() []graphRow {
 
 // ownMutations change nothing but the caller itself; any application's token serves them.
 func ownMutations() []graphRow {
-	whoever := shared(0).but(getsOK, asOtherApp)
-	wrongCode := shared(0).but(getsBad, asRoot, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger, asOtherApp)
+	// Two-factor is for a person's login; every caller here has an API key.
+	persons := shared(0).but(gets403, asRoot, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger, asOtherApp)
 	code := func(*ask) object { return object{"code": "000000"} }
 	return []graphRow{
-		mutate("enableTotp", `uri`, func(*ask) object { return object{} }, whoever),
-		mutate("confirmTotp", `user { email }`, code, wrongCode),
-		mutate("disableTotp", `user { email }`, code, wrongCode),
+		mutate("enableTotp", `uri`, func(*ask) object { return object{} }, persons),
+		mutate("confirmTotp", `user { email }`, code, persons),
+		mutate("disableTotp", `user { email }`, code, persons),
 	}
 }

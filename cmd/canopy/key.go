@@ -109,7 +109,7 @@ func keyRevokeCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) 
 }
 
 func signingKeyRotateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
-	after := flags.Duration("activate-after", 0, "how long the key is published before it signs")
+	after := flags.Duration("activate-after", 10*time.Minute, "how long the key is published before it signs, so that every validator has it; 0 when the old one has leaked")
 	return func(ctx context.Context, args []string) error {
 		if len(args) > 0 || *after < 0 {
 			return usagef("no arguments are taken, and no negative time")

@@ -89,6 +89,11 @@ func TestLoginThrottle(t *testing.T) {
 		if n, err := strconv.Atoi(a.Header.Get("Retry-After")); err != nil || n < 1 || member(t, a.json(t), "code") != "RATE_LIMITED" {
 			t.Errorf("Retry-After %q: %s", a.Header.Get("Retry-After"), a.Body)
 		}
+		// Others behind the same address go on, until too much fails there.
+		s.must(200, "POST", "/auth/token", "", map[string]any{"email": demoAdmin, "password": s.info.AdminPassword})
+		for i := range 25 {
+			s.must(401, "POST", "/auth/token", "", map[string]any{"email": fmt.Sprintf("guess%d@example.com", i), "password": "wrong password"})
+		}
 		s.must(429, "POST", "/auth/token", "", map[string]any{"email": demoAdmin, "password": s.info.AdminPassword})
 		// API keys are not guessed at, and go on.
 		s.must(200, "GET", "/tenant", s.root(), nil)
@@ -254,4 +259,13 @@ func TestReset(t *testing.T) {
 	t.Run("the old password is gone", func(t *testing.T) {
 		s.must(401, "POST", "/auth/token", "", map[string]any{"email": demoAdmin, "password": s.info.AdminPassword})
 	})
+}
+
+// An API key acts for its user in one company; an owner there may hold one of another member. It must
+// not decide how that user logs in anywhere.
+func TestTwoFactorIsNotForAPIKeys(t *testing.T) {
+	s := newStack(t)
+	for _, op := range []string{`enableTotp(input: {}) { secret }`, `confirmTotp(input: {code: "123456"}) { user { id } }`, `disableTotp(input: {code: "123456"}) { user { id } }`} {
+		s.refused(t, "FORBIDDEN", s.root(), "mutation { "+op+" }", nil)
+	}
 }

@@ -89,7 +89,7 @@ func (p *platform) wire(ctx context.Context) error {
 	}
 	p.resolver = &resolvers.Resolver{
 		Store: p.store, Box: p.box, Keys: keys, Bus: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log,
-		Limiter: limit.New(p.redis), Throttle: limit.NewThrottle(p.redis), RequestsPerMinute: p.cfg.RateLimit,
+		Limiter: limit.New(p.redis), Throttle: limit.NewThrottle(p.redis), Addresses: limit.NewAddressThrottle(p.redis), RequestsPerMinute: p.cfg.RateLimit,
 	}
 	p.resolver.Verifier = token.NewVerifier(p.resolver.Issuer(), keys, p.reloadKeys(ctx, keys))
 	p.background.Go(func() { p.refreshKeys(ctx, keys) })

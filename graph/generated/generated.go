@@ -1321,11 +1321,11 @@ type Mutation {
   deleteRole("The role." input: DeleteRoleInput!): DeleteRolePayload!
   "Closes an account to all its users, or opens it again. Tenant, ` + "`" + `company.write` + "`" + `."
   setAccountDisabled("The account." input: SetAccountDisabledInput!): SetAccountDisabledPayload!
-  "Begins the caller's two-factor enrolment: gives a new TOTP secret. Any application."
+  "Begins the caller's two-factor enrolment: gives a new TOTP secret, for a token of a person's login. Any application."
   enableTotp("How to name it." input: EnableTotpInput!): EnableTotpPayload!
-  "Ends the enrolment with a first code: from now on logins need one. Any application."
+  "Ends the enrolment with a first code: from now on logins need one. For a token of a person's login. Any application."
   confirmTotp("The code." input: ConfirmTotpInput!): ConfirmTotpPayload!
-  "Turns the caller's two-factor off, with a code. Any application."
+  "Turns the caller's two-factor off, with a code, for a token of a person's login. Any application."
   disableTotp("The code." input: DisableTotpInput!): DisableTotpPayload!
   "Makes a context on the token's account. Assistant, ` + "`" + `context.write` + "`" + `."
   createContext("The context." input: CreateContextInput!): CreateContextPayload!

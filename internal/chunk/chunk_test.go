@@ -103,14 +103,6 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-func contents(chunks []Chunk) []string {
-	var all []string
-	for _, c := range chunks {
-		all = append(all, c.Content)
-	}
-	return all
-}
-
 func TestCutsAtTheStrongestBorder(t *testing.T) {
 	filler := func(words int) string { return strings.TrimSpace(strings.Repeat("word ", words)) }
 	tests := []struct {

@@ -239,7 +239,7 @@ func TestFailures(t *testing.T) {
 			if !errors.As(err, &e) || !errors.Is(e.Kind, tc.want) || !errors.Is(err, tc.also) || errors.Is(err, ErrBlocked) {
 				t.Errorf("got %#v, want kind %v", err, tc.want)
 			}
-			if e != nil && (e.Message == "" || e.Timeout() != (tc.want == ErrTimeout) || e.Blocked()) {
+			if e != nil && (e.Message == "" || e.Timeout() != errors.Is(tc.want, ErrTimeout) || e.Blocked()) {
 				t.Errorf("message %q, timeout %v, blocked %v", e.Message, e.Timeout(), e.Blocked())
 			}
 		})

@@ -70,7 +70,7 @@ func classify(parent, attempt context.Context, err error) *Error {
 	switch {
 	case errors.Is(parent.Err(), context.Canceled):
 		return &Error{Kind: ErrCancelled, Message: "the request was cancelled", Cause: errors.Join(context.Canceled, err)}
-	case errors.As(err, &known) && known.Kind == ErrBlocked:
+	case errors.As(err, &known) && known.Blocked():
 		return known
 	case attempt.Err() != nil, errors.As(err, &network) && network.Timeout():
 		return &Error{Kind: ErrTimeout, Message: "no answer within the time allowed", Cause: err}

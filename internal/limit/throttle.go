@@ -14,6 +14,8 @@ import (
 // next try, and a quiet time forgives them all.
 const (
 	freeFailures = 5
+	// addressFailures is for keys that many people share, such as the address of an office.
+	addressFailures = 30
 	firstWait    = time.Second
 	longestWait  = 5 * time.Minute
 	forgiveAfter = 15 * time.Minute
@@ -31,6 +33,7 @@ const maxOpen = 16
 // kept as hashes: they name people.
 type Throttle struct {
 	redis   redis.UniversalClient
+	free    int
 	breaker breaker
 
 	mu     sync.Mutex
@@ -45,26 +48,34 @@ type record struct {
 }
 
 // wait is how long the next try has to wait.
-func (r record) wait(now time.Time) time.Duration {
-	if r.failures < freeFailures || now.Sub(r.last) > forgiveAfter {
+func (r record) wait(now time.Time, free int) time.Duration {
+	if r.failures < free || now.Sub(r.last) > forgiveAfter {
 		return 0
 	}
-	pause := min(firstWait<<min(r.failures-freeFailures, 20), longestWait)
+	pause := min(firstWait<<min(r.failures-free, 20), longestWait)
 	return max(0, r.last.Add(pause).Sub(now))
 }
 
 // places is how many tries may be under way at once: one, when the free failures are used up.
-func (r record) places(now time.Time) int {
-	if r.failures < freeFailures || now.Sub(r.last) > forgiveAfter {
-		return maxOpen
+func (r record) places(now time.Time, free int) int {
+	if r.failures < free || now.Sub(r.last) > forgiveAfter {
+		return max(maxOpen, free)
 	}
 	return 1
 }
 
-// NewThrottle makes a throttle; a nil client leaves it to its own process.
-func NewThrottle(client redis.UniversalClient) *Throttle {
+// NewThrottle makes a throttle for keys that are one person's; a nil client leaves it to its own
+// process.
+func NewThrottle(client redis.UniversalClient) *Throttle { return newThrottle(client, freeFailures) }
+
+// NewAddressThrottle makes a throttle for keys that many people share: it takes far more failures.
+func NewAddressThrottle(client redis.UniversalClient) *Throttle {
+	return newThrottle(client, addressFailures)
+}
+
+func newThrottle(client redis.UniversalClient, free int) *Throttle {
 	return &Throttle{
-		redis: client, breaker: breaker{patience: patience}, counts: map[string]record{}, open: map[string]int{},
+		redis: client, free: free, breaker: breaker{patience: patience}, counts: map[string]record{}, open: map[string]int{},
 	}
 }
 
@@ -78,8 +89,8 @@ func (t *Throttle) Wait(ctx context.Context, keys ...string) (wait time.Duration
 	defer t.mu.Unlock()
 	for i, name := range names {
 		own := t.counts[name]
-		wait = max(wait, own.wait(now), shared[i].wait(now))
-		if t.open[name] >= min(own.places(now), shared[i].places(now)) {
+		wait = max(wait, own.wait(now, t.free), shared[i].wait(now, t.free))
+		if t.open[name] >= min(own.places(now, t.free), shared[i].places(now, t.free)) {
 			wait = max(wait, firstWait)
 		}
 	}

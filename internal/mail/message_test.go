@@ -3,6 +3,7 @@ package mail
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"mime"
@@ -99,7 +100,7 @@ func read(t testing.TB, raw []byte) (header netmail.Header, types, bodies []stri
 	}
 	for r := multipart.NewReader(m.Body, params["boundary"]); ; {
 		part, err := r.NextRawPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return m.Header, types, bodies
 		}
 		if err != nil {
