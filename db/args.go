@@ -65,6 +65,11 @@ func (s *Store) untimed(ctx context.Context, limit int, do func(*Store) error) e
 			return ctx.Err()
 		}
 	}
+	return s.withoutTimeout(ctx, do)
+}
+
+// withoutTimeout runs do without the statement timeout: for what reads much, at this process's own pace.
+func (s *Store) withoutTimeout(ctx context.Context, do func(*Store) error) error {
 	return s.Tx(ctx, func(tx *Store) error {
 		if _, err := tx.exec(ctx, qNoTimeout); err != nil {
 			return err

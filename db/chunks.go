@@ -153,21 +153,23 @@ func (s *Store) StreamVectors(ctx context.Context, dense bool, documents map[int
 	if dense {
 		q = qDenseRows
 	}
-	rows, err := s.stmt(ctx, q).QueryContext(ctx, ids, revisions)
-	if err != nil {
-		return translate(ctx, err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var v VectorRow
-		if err := rows.Scan(&v.Chunk, &v.Document, (*rawBytes)(&v.Vector)); err != nil {
+	return s.withoutTimeout(ctx, func(s *Store) error {
+		rows, err := s.stmt(ctx, q).QueryContext(ctx, ids, revisions)
+		if err != nil {
 			return translate(ctx, err)
 		}
-		if err := each(v); err != nil {
-			return err
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var v VectorRow
+			if err := rows.Scan(&v.Chunk, &v.Document, (*rawBytes)(&v.Vector)); err != nil {
+				return translate(ctx, err)
+			}
+			if err := each(v); err != nil {
+				return err
+			}
 		}
-	}
-	return translate(ctx, rows.Err())
+		return translate(ctx, rows.Err())
+	})
 }
 
 // rawBytes takes a bytea column without a copy of its own.

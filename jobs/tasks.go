@@ -36,7 +36,7 @@ const (
 // again: the queue, or the worker, has lost it then.
 const leaseTime = 30 * time.Second
 
-// uniqueTime is how long a task keeps others of its kind for the same row and attempt out of the
+// uniqueTime is how long a mail's task keeps others of its kind for the same row and attempt out of the
 // queue: while workers are slow, leases end before their tasks begin.
 const uniqueTime = 2 * time.Minute
 
@@ -48,7 +48,7 @@ const topicWake = "outbox"
 func Wake(ctx context.Context, b *bus.Bus) { b.Publish(ctx, topicWake, nil) }
 
 func mailTask(due db.DueMail) (*asynq.Task, error) {
-	return newTask(typeMail, queueMail, due)
+	return newTask(typeMail, queueMail, due, asynq.Unique(uniqueTime))
 }
 
 func blobTask(due db.DueBlob) (*asynq.Task, error) {
@@ -65,6 +65,6 @@ func newTask(typ, queue string, payload any, more ...asynq.Option) (*asynq.Task,
 	if err != nil {
 		return nil, err
 	}
-	options := append([]asynq.Option{asynq.Queue(queue), asynq.MaxRetry(0), asynq.Retention(time.Hour), asynq.Unique(uniqueTime)}, more...)
+	options := append([]asynq.Option{asynq.Queue(queue), asynq.MaxRetry(0), asynq.Retention(time.Hour)}, more...)
 	return asynq.NewTask(typ, raw, options...), nil
 }

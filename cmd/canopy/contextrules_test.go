@@ -34,12 +34,18 @@ func TestContextFields(t *testing.T) {
 	id := a.id(t, "id")
 	path := fmt.Sprintf("/context/%d", id)
 	s.play(t, []scenario{
-		{name: "an update keeps what is left out", method: "PUT", path: path, token: token, status: 200, has: map[string]any{"name": "New", "toolsJson": tools, "starterPrompts": prompts},
-			body: map[string]any{"name": "New", "description": "", "caption": ""}},
-		{name: "an empty list of prompts is kept", method: "PUT", path: path, token: token, status: 200, has: map[string]any{"starterPrompts": []any{}, "toolsJson": "[]"},
-			body: map[string]any{"name": "New", "description": "", "caption": "", "starterPrompts": []any{}, "toolsJson": "[]"}},
-		{name: "given prompts are kept", method: "POST", path: "/context", token: token, status: 200, has: map[string]any{"starterPrompts": []any{}},
-			body: map[string]any{"name": "B", "description": "", "caption": "", "toolsJson": "[]", "starterPrompts": []any{}}},
+		{
+			name: "an update keeps what is left out", method: "PUT", path: path, token: token, status: 200, has: map[string]any{"name": "New", "toolsJson": tools, "starterPrompts": prompts},
+			body: map[string]any{"name": "New", "description": "", "caption": ""},
+		},
+		{
+			name: "an empty list of prompts is kept", method: "PUT", path: path, token: token, status: 200, has: map[string]any{"starterPrompts": []any{}, "toolsJson": "[]"},
+			body: map[string]any{"name": "New", "description": "", "caption": "", "starterPrompts": []any{}, "toolsJson": "[]"},
+		},
+		{
+			name: "given prompts are kept", method: "POST", path: "/context", token: token, status: 200, has: map[string]any{"starterPrompts": []any{}},
+			body: map[string]any{"name": "B", "description": "", "caption": "", "toolsJson": "[]", "starterPrompts": []any{}},
+		},
 		{name: "shared with an emoji", method: "PUT", path: fmt.Sprintf("/context/share/%d", id), token: token, status: 204, body: map[string]any{"shareState": 1, "icon": "👩‍👩‍👧"}},
 		{name: "the icon is kept", method: "GET", path: path, token: token, status: 200, has: map[string]any{"shareState": 1, "icon": "👩‍👩‍👧"}},
 		{name: "two emoji", method: "PUT", path: fmt.Sprintf("/context/share/%d", id), token: token, status: 400, says: "icon", body: map[string]any{"shareState": 1, "icon": "🐝🐝"}},
