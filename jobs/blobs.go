@@ -47,9 +47,9 @@ func (r *remover) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	return r.store.BlobGone(ctx, b.ID)
 }
 
-// sweepBlobs finds originals without a document that are older than the age, and puts them up for
+// SweepBlobs finds originals without a document that are older than the age, and puts them up for
 // deletion: what an upload left that ended between the two.
-func sweepBlobs(ctx context.Context, store *db.Store, blobs blob.Store, age time.Duration) error {
+func SweepBlobs(ctx context.Context, store *db.Store, blobs blob.Store, age time.Duration) error {
 	before := time.Now().Add(-age)
 	if err := blobs.Sweep(ctx, before); err != nil {
 		return err

@@ -171,7 +171,7 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 	}
 	if w.Documents != nil {
 		steps["find originals without a document"] = func(ctx context.Context) error {
-			return sweepBlobs(ctx, w.Store, w.Documents.Blobs, orphanAge)
+			return SweepBlobs(ctx, w.Store, w.Documents.Blobs, orphanAge)
 		}
 	}
 	return steps
