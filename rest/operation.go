@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -70,6 +71,8 @@ func (o operation) refusals() []int {
 	if o.upload == nil && (o.method == http.MethodPost || o.method == http.MethodPut) {
 		list = append(list, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
+	// What has a form of its own is not a problem.
+	list = slices.DeleteFunc(list, func(status int) bool { return o.responses[strconv.Itoa(status)] != nil })
 	slices.Sort(list)
 	return slices.Compact(list)
 }

@@ -59,9 +59,10 @@ type finishedJob struct {
 
 // failedJob is a run that has ended badly.
 type failedJob struct {
-	JobKey    string        `json:"jobKey" format:"uuid"`
-	Status    string        `json:"status" enum:"failed"`
-	ErrorData diagram.Error `json:"errorData" doc:"What went wrong: code, message, and the step that failed"`
+	JobKey string `json:"jobKey" format:"uuid"`
+	Status string `json:"status" enum:"failed"`
+	// ErrorData is documented where its type is.
+	ErrorData diagram.Error `json:"errorData"`
 	Detail    string        `json:"detail" doc:"What went wrong, for a person"`
 }
 
