@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestMain lets this test binary be the child that a Runner starts. A document whose file has one
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 func misbehave(path string) {
 	switch filepath.Base(path) {
 	case "hang.txt":
-		<-make(chan int)
+		hang()
 	case "eat.txt":
 		eat(path)
 	case "overflow.txt":
@@ -57,7 +58,15 @@ func misbehave(path string) {
 		if err := os.WriteFile(path, fmt.Appendf(nil, "%d\n", os.Getpid()), 0o600); err != nil {
 			os.Exit(9)
 		}
-		<-make(chan int)
+		hang()
+	}
+}
+
+// hang waits for ever. It sleeps, because a program built without cgo ends itself with a deadlock's
+// message when all of its goroutines wait for each other.
+func hang() {
+	for {
+		time.Sleep(time.Hour)
 	}
 }
 
@@ -84,7 +93,7 @@ func die(signal syscall.Signal) {
 	if err := syscall.Kill(os.Getpid(), signal); err != nil {
 		os.Exit(9)
 	}
-	<-make(chan int)
+	hang()
 }
 
 // flood sends a sound header and text without end.
