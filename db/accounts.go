@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"canopy/internal/access"
@@ -50,8 +51,17 @@ var (
 		ORDER BY a.customer_id, a.id`)
 	qAccountCounts = prepare(`
 		SELECT customer_id AS id, count(*) FROM accounts WHERE customer_id = ANY($1) GROUP BY customer_id`)
-	qInsertAccount = prepare(`
-		INSERT INTO accounts (customer_id, app_instance_id, name) VALUES ($1, $2, $3) RETURNING id`)
+	// A company's accounts, with the owner's role of each application for one user.
+	qOpenAccounts = prepare(`
+		WITH opened AS (
+			INSERT INTO accounts (customer_id, app_instance_id, name)
+			SELECT $1, i.id, $2 FROM app_instances i WHERE i.id = ANY($3) ORDER BY i.application_id
+			RETURNING id, app_instance_id)
+		INSERT INTO permissions (account_id, user_id, role_id, created_by)
+		SELECT o.id, $4, r.id, NULLIF($5::bigint, 0) FROM opened o
+		JOIN app_instances i ON i.id = o.app_instance_id
+		JOIN roles r ON r.application_id = i.application_id AND r.customer_id IS NULL AND lower(r.name) = lower($6)
+		ORDER BY o.id`)
 	qSetAccountDisabled = prepare(`UPDATE accounts SET disabled = $2 WHERE id = $1`)
 )
 
@@ -115,10 +125,14 @@ func (a *Account) Customer(ctx context.Context, s *Store, scope access.Scope) (*
 		})
 }
 
-// InsertAccount opens an account for a company in an application instance.
-func (s *Store) InsertAccount(ctx context.Context, customerID, instanceID int64, name string) (id int64, err error) {
-	err = s.get(ctx, &id, qInsertAccount, customerID, instanceID, name)
-	return id, err
+// OpenAccounts opens an account for a company in each application instance and gives one of its
+// members the named system-wide role on all of them. createdBy 0 stands for the platform itself.
+func (s *Store) OpenAccounts(ctx context.Context, c *Customer, instances []int64, ownerID int64, role string, createdBy int64) error {
+	made, err := s.exec(ctx, qOpenAccounts, c.ID, c.Name, instances, ownerID, createdBy, role)
+	if err == nil && made != int64(len(instances)) {
+		err = fmt.Errorf("db: %d of %d accounts were opened: an instance or the role %q is not there", made, len(instances), role)
+	}
+	return err
 }
 
 // SetAccountDisabled closes an account to its users, or opens it again.

@@ -45,7 +45,7 @@ var (
 		SELECT customer_id AS id, count(*) FROM api_keys WHERE customer_id = ANY($1) GROUP BY customer_id`)
 	qInsertAPIKey = prepare(`
 		INSERT INTO api_keys AS k (client_id, customer_id, user_id, name, expires_at, created_by)
-		VALUES ($1, $2, $3, $4, $5, $6) RETURNING ` + apiKeyColumns)
+		VALUES ($1, $2, $3, $4, $5, NULLIF($6::bigint, 0)) RETURNING ` + apiKeyColumns)
 	qInsertSecret  = prepare(`INSERT INTO api_key_secrets (api_key_id, hash) VALUES ($1, $2)`)
 	qRetireSecrets = prepare(`
 		UPDATE api_key_secrets SET expires_at = LEAST(COALESCE(expires_at, 'infinity'), $2) WHERE api_key_id = $1`)
@@ -122,11 +122,7 @@ func (k *APIKey) Customer(ctx context.Context, s *Store, scope access.Scope) (*C
 // platform itself.
 func (s *Store) InsertAPIKey(ctx context.Context, k APIKey, secretHash [32]byte, createdBy int64) (*APIKey, error) {
 	row := &APIKey{}
-	var creator *int64
-	if createdBy != 0 {
-		creator = &createdBy
-	}
-	if err := s.get(ctx, row, qInsertAPIKey, k.ClientID, k.CustomerID, k.UserID, k.Name, k.ExpiresAt, creator); err != nil {
+	if err := s.get(ctx, row, qInsertAPIKey, k.ClientID, k.CustomerID, k.UserID, k.Name, k.ExpiresAt, createdBy); err != nil {
 		return nil, err
 	}
 	_, err := s.exec(ctx, qInsertSecret, row.ID, secretHash[:])

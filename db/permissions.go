@@ -82,7 +82,8 @@ var (
 	qPermissionCountsOfAccounts = prepare(`
 		SELECT account_id AS id, count(*) FROM permissions WHERE account_id = ANY($1) GROUP BY account_id`)
 	qInsertPermission = prepare(`
-		INSERT INTO permissions (account_id, user_id, role_id, disabled, created_by) VALUES ($1, $2, $3, $4, $5) RETURNING id`)
+		INSERT INTO permissions (account_id, user_id, role_id, disabled, created_by)
+		VALUES ($1, $2, $3, $4, NULLIF($5::bigint, 0)) RETURNING id`)
 	qSetPermissionRole     = prepare(`UPDATE permissions SET role_id = $2 WHERE id = $1`)
 	qSetPermissionDisabled = prepare(`UPDATE permissions SET disabled = $2 WHERE id = $1`)
 	qDeletePermission      = prepare(`DELETE FROM permissions WHERE id = $1`)
@@ -172,11 +173,7 @@ func (s *Store) InsertPermission(ctx context.Context, a *Account, userID, roleID
 	if err := s.holdMembership(ctx, a.CustomerID, userID); err != nil {
 		return 0, err
 	}
-	var creator *int64
-	if createdBy != 0 {
-		creator = &createdBy
-	}
-	err = s.get(ctx, &id, qInsertPermission, a.ID, userID, roleID, disabled, creator)
+	err = s.get(ctx, &id, qInsertPermission, a.ID, userID, roleID, disabled, createdBy)
 	return id, err
 }
 

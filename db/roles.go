@@ -46,9 +46,6 @@ var (
 	qRolesOf = prepare(`
 		SELECT ` + roleColumns + ` FROM roles r WHERE r.customer_id IS NULL OR r.customer_id = ANY($1)
 		ORDER BY r.application_id, r.customer_id NULLS FIRST, r.id`)
-	qSystemRole = prepare(`
-		SELECT r.id FROM roles r JOIN applications a ON a.id = r.application_id
-		WHERE r.customer_id IS NULL AND a.code = $1 AND lower(r.name) = lower($2)`)
 	qInsertRole = prepare(`
 		INSERT INTO roles AS r (application_id, customer_id, name, description, is_owner, features)
 		VALUES ($1, $2, $3, $4, $5, $6) RETURNING ` + roleColumns)
@@ -139,12 +136,6 @@ func (r *Role) Customer(ctx context.Context, s *Store, scope access.Scope) (*Cus
 		func(ctx context.Context, ids []int64) (map[int64]*Customer, error) {
 			return s.customersByID(ctx, scope, ids)
 		})
-}
-
-// SystemRole gives the id of an application's system-wide role by its name.
-func (s *Store) SystemRole(ctx context.Context, application access.App, name string) (id int64, err error) {
-	err = s.get(ctx, &id, qSystemRole, application.String(), name)
-	return id, err
 }
 
 // RolesName is the unique index on a role's name within its company and application.

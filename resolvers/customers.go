@@ -147,7 +147,7 @@ func (m Mutation) CreateCustomer(ctx context.Context, in CreateCustomerInput) (*
 		if out.Admin, err = m.invite(ctx, ch, out.Customer, invitee{in.Email, or(in.FirstName, ""), or(in.LastName, in.Name)}); err != nil {
 			return err
 		}
-		if err := m.openAccounts(ctx, ch, out.Customer, out.Admin, instances); err != nil {
+		if err := tx.OpenAccounts(ctx, out.Customer, instances, out.Admin.ID, OwnerRole, ch.actor()); err != nil {
 			return err
 		}
 		return ch.audit(ctx, out.Customer.ID, "customer.created", out.Customer, details{"name": in.Name, "admin": out.Admin.ID})
@@ -196,7 +196,7 @@ func (r *Resolver) flagsAllowedBelow(ctx context.Context, parent *db.Customer, f
 }
 
 // chosenInstances gives the application instances that a new company gets accounts in.
-func (r *Resolver) chosenInstances(ctx context.Context, in CreateCustomerInput, regionID int64) (map[access.App]int64, error) {
+func (r *Resolver) chosenInstances(ctx context.Context, in CreateCustomerInput, regionID int64) ([]int64, error) {
 	available, err := r.Store.InstancesIn(ctx, regionID)
 	if err != nil {
 		return nil, err
@@ -206,39 +206,18 @@ func (r *Resolver) chosenInstances(ctx context.Context, in CreateCustomerInput, 
 		v.fault("regionId", "is not one of the available regions")
 		return nil, v.err()
 	}
-	chosen := map[access.App]int64{}
+	var chosen []int64
 	for app, wanted := range map[access.App]*bool{access.Assistant: in.Assistant, access.Builder: in.Builder, access.Tenant: in.Tenant} {
 		if !or(wanted, true) {
 			continue
 		}
-		if chosen[app] = available[app.String()]; chosen[app] == 0 {
+		instance := available[app.String()]
+		if instance == 0 {
 			v.fault(app.String(), "is not available in the region %d", regionID)
 		}
+		chosen = append(chosen, instance)
 	}
 	return chosen, v.err()
-}
-
-// openAccounts opens an account for each chosen application and makes the admin its owner.
-func (r *Resolver) openAccounts(ctx context.Context, ch *changes, company *db.Customer, admin *db.User, instances map[access.App]int64) error {
-	for _, app := range access.Apps() {
-		instance, wanted := instances[app]
-		if !wanted {
-			continue
-		}
-		id, err := ch.tx.InsertAccount(ctx, company.ID, instance, company.Name)
-		if err != nil {
-			return err
-		}
-		role, err := ch.tx.SystemRole(ctx, app, OwnerRole)
-		if err != nil {
-			return err
-		}
-		account := &db.Account{ID: id, CustomerID: company.ID}
-		if _, err := ch.tx.InsertPermission(ctx, account, admin.ID, role, false, ch.actor()); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // UpdateCustomerInput is a change of a company; nil keeps a field.

@@ -3,6 +3,8 @@ package resolvers
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"canopy/db"
 	"canopy/internal/access"
@@ -80,15 +82,12 @@ func (r *Resolver) foundAdmin(ctx context.Context, ch *changes, f Founding, out 
 	if err != nil {
 		return err
 	}
-	codes, err := ch.tx.InstancesIn(ctx, out.Customer.RegionID)
+	available, err := ch.tx.InstancesIn(ctx, out.Customer.RegionID)
 	if err != nil {
 		return err
 	}
-	instances := map[access.App]int64{}
-	for _, app := range access.Apps() {
-		instances[app] = codes[app.String()]
-	}
-	if err := r.openAccounts(ctx, ch, out.Customer, out.Admin, instances); err != nil {
+	instances := slices.Collect(maps.Values(available))
+	if err := ch.tx.OpenAccounts(ctx, out.Customer, instances, out.Admin.ID, OwnerRole, ch.actor()); err != nil {
 		return err
 	}
 	key, plain, err := NewAPIKey(ctx, ch.tx, db.APIKey{CustomerID: out.Customer.ID, UserID: out.Admin.ID, Name: "bootstrap"}, 0)
