@@ -92,12 +92,7 @@ func head(w http.ResponseWriter, p *problem.Error) {
 }
 
 func write(w http.ResponseWriter, media string, status int, resp *graphql.Response) {
-	// A request that was refused before it ran has no data, not even null.
-	body, err := json.Marshal(struct {
-		Errors     gqlerror.List   `json:"errors,omitempty"`
-		Data       json.RawMessage `json:"data,omitempty"`
-		Extensions map[string]any  `json:"extensions,omitempty"`
-	}{resp.Errors, resp.Data, resp.Extensions})
+	body, err := encode(resp)
 	if err != nil {
 		status, body = http.StatusInternalServerError, []byte(`{"errors":[{"message":"internal server error","extensions":{"code":"INTERNAL"}}]}`)
 	}
@@ -105,6 +100,36 @@ func write(w http.ResponseWriter, media string, status int, resp *graphql.Respon
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client has gone, if anything
+}
+
+// encode writes an answer. The data is JSON already, and long: it is taken as it is. A request that
+// was refused before it ran has no data, not even null.
+func encode(resp *graphql.Response) ([]byte, error) {
+	body := append(make([]byte, 0, len(resp.Data)+512), '{')
+	member := func(name string, value []byte) {
+		if len(body) > 1 {
+			body = append(body, ',')
+		}
+		body = append(append(append(append(body, '"'), name...), '"', ':'), value...)
+	}
+	if len(resp.Errors) > 0 {
+		value, err := json.Marshal(resp.Errors)
+		if err != nil {
+			return nil, err
+		}
+		member("errors", value)
+	}
+	if len(resp.Data) > 0 {
+		member("data", resp.Data)
+	}
+	if len(resp.Extensions) > 0 {
+		value, err := json.Marshal(resp.Extensions)
+		if err != nil {
+			return nil, err
+		}
+		member("extensions", value)
+	}
+	return append(body, '}'), nil
 }
 
 // Do answers one request.
@@ -183,6 +208,9 @@ func params(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, int, *p
 	var q request
 	if r.Method != http.MethodPost {
 		q = fromQuery(r)
+		if !sound(q.Variables) || !sound(q.Extensions) {
+			return nil, http.StatusBadRequest, notObjects()
+		}
 	} else {
 		body, status, p := readBody(w, r)
 		if p != nil {
@@ -201,7 +229,7 @@ func (q *request) params() (*graphql.RawParams, int, *problem.Error) {
 	raw.Variables, err1 = object(q.Variables)
 	raw.Extensions, err2 = object(q.Extensions)
 	if err1 != nil || err2 != nil {
-		return nil, http.StatusBadRequest, problem.Bad("variables and extensions must be JSON objects")
+		return nil, http.StatusBadRequest, notObjects()
 	}
 	if q.Query != nil {
 		raw.Query = *q.Query
@@ -217,6 +245,13 @@ func (q *request) params() (*graphql.RawParams, int, *problem.Error) {
 	}
 	return raw, 0, nil
 }
+
+func notObjects() *problem.Error {
+	return problem.Bad("variables and extensions must be JSON objects")
+}
+
+// sound tells whether what came in an address is JSON as bodies have to be.
+func sound(raw json.RawMessage) bool { return len(raw) == 0 || strictjson.Check(raw) == nil }
 
 func fromQuery(r *http.Request) request {
 	var q request
@@ -287,13 +322,10 @@ func (s sse) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecut
 	s.SSE.Do(w, r, exec)
 }
 
-// object reads a JSON object, keeping numbers as they are written.
+// object reads a JSON object that has been checked, keeping numbers as they are written.
 func object(raw json.RawMessage) (map[string]any, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
-	}
-	if fault := strictjson.Check(raw); fault != nil {
-		return nil, fault
 	}
 	var m map[string]any
 	d := json.NewDecoder(strings.NewReader(string(raw)))
