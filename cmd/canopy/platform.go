@@ -92,9 +92,6 @@ func (p *platform) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.tools, err = p.runTools(); err != nil {
-		return err
-	}
 	if p.metrics, err = jobs.NewMetrics(p.registry); err != nil {
 		return err
 	}
@@ -108,7 +105,11 @@ func (p *platform) wire(ctx context.Context) error {
 	}
 	p.resolver.Verifier = token.NewVerifier(p.resolver.Issuer(), keys, p.reloadKeys(ctx, keys))
 	p.background.Go(func() { p.refreshKeys(ctx, keys) })
-	return p.wireAssistant(ctx)
+	if err := p.wireAssistant(ctx); err != nil {
+		return err
+	}
+	p.tools, err = p.runTools()
+	return err
 }
 
 func (p *platform) refreshKeys(ctx context.Context, keys *token.KeyRing) {

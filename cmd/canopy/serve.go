@@ -36,7 +36,7 @@ func serveCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) erro
 		if len(args) > 0 {
 			return usagef("no arguments are taken")
 		}
-		p, err := m.server(ctx)
+		p, err := m.server(ctx, config.Server)
 		if err != nil {
 			return err
 		}
@@ -50,8 +50,8 @@ func serveCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) erro
 }
 
 // server opens the platform for serve and worker.
-func (m *Main) server(ctx context.Context) (*platform, error) {
-	cfg, err := config.Load(config.Server, m.Getenv)
+func (m *Main) server(ctx context.Context, mode config.Mode) (*platform, error) {
+	cfg, err := config.Load(mode, m.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func workerCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string)
 		if len(args) > 0 {
 			return usagef("no arguments are taken")
 		}
-		p, err := m.server(ctx)
+		p, err := m.server(ctx, config.Worker)
 		if err != nil {
 			return err
 		}

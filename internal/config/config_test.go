@@ -65,8 +65,11 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("server: %+v", c)
 	}
 	if c.RateLimit != 6000 || c.MaxCost != 50000 || c.CostLimit != 600000 || !c.Introspection ||
-		c.VectorCache != 256<<20 || c.WebhookRetention != 30*24*time.Hour {
+		c.VectorCache != 256<<20 || c.WebhookRetention != 30*24*time.Hour || c.RunRetention != 30*24*time.Hour {
 		t.Errorf("limits: %+v", c)
+	}
+	if w := load(t, Worker, server()); w.VectorCache != 64<<20 {
+		t.Errorf("worker: %+v", w)
 	}
 	if c.CORSOrigins != nil || c.TrustedProxies != nil || c.WebhookAllow != nil {
 		t.Errorf("lists: %+v", c)
@@ -82,6 +85,7 @@ func TestRequired(t *testing.T) {
 		{"dev", Dev, nil},
 		{"tool", Tool, []string{"CANOPY_SECRET_KEY", "DATABASE_URL"}},
 		{"server", Server, []string{"CANOPY_SECRET_KEY", "DATABASE_URL", "REDIS_URL"}},
+		{"worker", Worker, []string{"CANOPY_SECRET_KEY", "DATABASE_URL", "REDIS_URL"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Load(c.mode, environment{}.get)
@@ -272,7 +276,7 @@ func TestNothingPanics(t *testing.T) {
 		if (c == nil) == (err == nil) {
 			t.Fatalf("%+v %v", c, err)
 		}
-		if c != nil && (c.PublicURL == nil || c.WebhookRetention <= 0 || c.VectorCache < 0) {
+		if c != nil && (c.PublicURL == nil || c.WebhookRetention <= 0 || c.RunRetention <= 0 || c.VectorCache < 0) {
 			t.Fatalf("%+v", c)
 		}
 	})
