@@ -47,6 +47,19 @@ type Attempt struct {
 	Response string `json:"response,omitempty"`
 }
 
+// Failure is what went wrong last; nil when nothing did.
+func (d *Delivery) Failure() *string { return unlessEmpty(d.Error) }
+
+// Failure is what went wrong; nil when nothing did.
+func (a *Attempt) Failure() *string { return unlessEmpty(a.Error) }
+
+func unlessEmpty(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
 // Captured is what was captured of a delivery: the bytes that every attempt sends, and the
 // log of the attempts so far.
 type Captured struct {

@@ -242,8 +242,6 @@ type UserResolver interface {
 	Customers(ctx context.Context, obj *db.User, first *int, after *string) (*resolvers.Connection[*db.Customer], error)
 }
 type WebhookDeliveryResolver interface {
-	Error(ctx context.Context, obj *db.Delivery) (*string, error)
-
 	Destination(ctx context.Context, obj *db.Delivery) (*db.Destination, error)
 	Payload(ctx context.Context, obj *db.Delivery) (string, error)
 	AttemptLog(ctx context.Context, obj *db.Delivery) ([]*db.Attempt, error)
@@ -1601,8 +1599,8 @@ type WebhookAttempt {
   durationMs: Float!
   "HTTP status of the answer; null when there was none."
   httpStatus: Int
-  "What went wrong; empty when nothing did."
-  error: String!
+  "What went wrong; null when nothing did."
+  error: String
   "The first KiB of the answer."
   response: String!
 }
@@ -19329,18 +19327,18 @@ func (ec *executionContext) _WebhookAttempt_error(ctx context.Context, field gra
 			return ec.fieldContext_WebhookAttempt_error(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Error, nil
+			return obj.Failure(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_WebhookAttempt_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookAttempt", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("WebhookAttempt", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _WebhookAttempt_response(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
@@ -19614,7 +19612,7 @@ func (ec *executionContext) _WebhookDelivery_error(ctx context.Context, field gr
 			return ec.fieldContext_WebhookDelivery_error(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.WebhookDelivery().Error(ctx, obj)
+			return obj.Failure(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -19625,7 +19623,7 @@ func (ec *executionContext) _WebhookDelivery_error(ctx context.Context, field gr
 	)
 }
 func (ec *executionContext) fieldContext_WebhookDelivery_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, true, true, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("WebhookDelivery", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _WebhookDelivery_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
@@ -29250,7 +29248,7 @@ func (ec *executionContext) _WebhookAttempt(ctx context.Context, sel ast.Selecti
 			}
 		case "error":
 			out.Values[i] = ec._WebhookAttempt_error(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "response":
