@@ -15,8 +15,13 @@ import (
 const (
 	failingFor      = 72 * time.Hour
 	failingAtLeast  = 20
-	forgetBatch     = 5000
 	kindDestination = "destination"
+)
+
+// How many rows are looked at, and at most deleted, in one transaction. A run takes its steps along.
+const (
+	deliveryBatch = 5000
+	runBatch      = 500
 )
 
 // disableFailing disables destinations where nothing has got through for too long, and tells the
@@ -69,15 +74,25 @@ func (w *Worker) mailOwners(ctx context.Context, tx *db.Store, d *db.Destination
 	return nil
 }
 
-// forgetDeliveries deletes deliveries that are older than the retention, batch by batch: the rows
+// Retention is how long what has ended is kept in the log; 0 stands for ever.
+type Retention struct{ Deliveries, Runs time.Duration }
+
+// forgetDeliveries and forgetRuns delete what is older than the retention, batch by batch: the rows
 // lie in the order of their ids, so nothing is searched for.
 func (w *Worker) forgetDeliveries(ctx context.Context) error {
-	if w.Retention <= 0 {
+	return forget(ctx, w.Store.ForgetDeliveries, w.Retention.Deliveries, deliveryBatch)
+}
+
+func (w *Worker) forgetRuns(ctx context.Context) error {
+	return forget(ctx, w.Store.ForgetRuns, w.Retention.Runs, runBatch)
+}
+
+func forget(ctx context.Context, batch func(ctx context.Context, keep time.Duration, after int64, limit int) (int64, error), keep time.Duration, limit int) error {
+	if keep <= 0 {
 		return nil
 	}
-	var after int64
-	for {
-		last, _, err := w.Store.ForgetDeliveries(ctx, w.Retention, after, forgetBatch)
+	for after := int64(0); ; {
+		last, err := batch(ctx, keep, after, limit)
 		if err != nil || last == 0 {
 			return err
 		}

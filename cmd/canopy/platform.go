@@ -149,7 +149,7 @@ func (p *platform) reloadKeys(ctx context.Context, keys *token.KeyRing) func(str
 func (p *platform) worker(sender mail.Sender) *jobs.Worker {
 	return &jobs.Worker{
 		Store: p.store, Redis: p.queue, Bus: p.bus, Box: p.box, Mail: sender, Documents: p.documents(), Egress: p.resolver.Egress, Tools: p.tools,
-		Retention: p.cfg.WebhookRetention, PublicURL: p.resolver.Issuer(), Metrics: p.metrics, Log: p.log,
+		Retention: jobs.Retention{Deliveries: p.cfg.WebhookRetention, Runs: p.cfg.RunRetention}, PublicURL: p.resolver.Issuer(), Metrics: p.metrics, Log: p.log,
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
@@ -259,6 +260,36 @@ func TestTableIsWhole(t *testing.T) {
 	}
 	if len(read) > 0 {
 		t.Errorf("read, but not described: %v", read)
+	}
+}
+
+// TestReadmeTellsAll compares the README's table with what there is.
+func TestReadmeTellsAll(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, told []string
+	for _, v := range Variables() {
+		want = append(want, v.Name)
+	}
+	for line := range strings.Lines(string(text)) {
+		names, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
+		first := ""
+		for name := range strings.SplitSeq(names, ", ") {
+			name = strings.Trim(name, "`")
+			if strings.HasPrefix(name, "_") { // `CANOPY_CHAT_URL`, `_MODEL`
+				name = first[:strings.LastIndex(first, "_")] + name
+			}
+			if first = cmp.Or(first, name); slices.Contains(want, name) {
+				told = append(told, name)
+			}
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(told)
+	if !slices.Equal(told, want) {
+		t.Errorf("the README's table has %v, the settings are %v", told, want)
 	}
 }
 
