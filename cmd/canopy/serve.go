@@ -19,15 +19,25 @@ import (
 var version = "dev"
 
 // gcPercent trades memory for speed: the garbage collector runs when the heap has grown to five
-// times of what is live. GOGC and GOMEMLIMIT in the environment win.
-const gcPercent = 400
+// times of what is live, or nears the limit. A worker's need is bounded, by the texts that it has at
+// hand and the indexes that it keeps, so that it is held to less. GOGC and GOMEMLIMIT in the
+// environment win.
+const (
+	gcPercent    = 400
+	memoryLimit  = 1 << 30
+	workerMemory = 160 << 20
+)
 
-func (m *Main) tune() {
+func (m *Main) tune(mode config.Mode) {
 	if m.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	limit := int64(memoryLimit)
+	if mode == config.Worker {
+		limit = workerMemory
+	}
 	if m.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(1 << 30)
+		debug.SetMemoryLimit(limit)
 	}
 }
 
@@ -55,7 +65,7 @@ func (m *Main) server(ctx context.Context, mode config.Mode) (*platform, error) 
 	if err != nil {
 		return nil, err
 	}
-	m.tune()
+	m.tune(mode)
 	log := m.logger()
 	for _, w := range cfg.Warnings() {
 		log.WarnContext(ctx, w)
