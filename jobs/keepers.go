@@ -27,7 +27,8 @@ const (
 // disableFailing disables destinations where nothing has got through for too long, and tells the
 // owners of their companies by mail.
 func (w *Worker) disableFailing(ctx context.Context) error {
-	return w.Store.Tx(ctx, func(tx *db.Store) error {
+	var audits []int64
+	err := w.Store.Tx(ctx, func(tx *db.Store) error {
 		failing, err := tx.FailingDestinations(ctx, failingFor, failingAtLeast)
 		if err != nil {
 			return err
@@ -36,17 +37,27 @@ func (w *Worker) disableFailing(ctx context.Context) error {
 			if err := tx.AutoDisable(ctx, d.ID); err != nil {
 				return err
 			}
-			if _, err := tx.InsertAudit(ctx, db.AuditEvent{
+			audit, err := tx.InsertAudit(ctx, db.AuditEvent{
 				CustomerID: d.CustomerID, Action: "webhookDestination.disabled", ObjectType: d.GlobalID().Type, ObjectID: d.ID,
-			}); err != nil {
+			})
+			if err != nil {
 				return err
 			}
+			audits = append(audits, audit)
 			if err := w.mailOwners(ctx, tx, d); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	if err != nil || len(audits) == 0 {
+		return err
+	}
+	for _, id := range audits {
+		TellAudit(ctx, w.Bus, id)
+	}
+	Wake(ctx, w.Bus)
+	return nil
 }
 
 func (w *Worker) mailOwners(ctx context.Context, tx *db.Store, d *db.Destination) error {

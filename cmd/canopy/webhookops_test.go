@@ -170,27 +170,45 @@ func TestDeliveriesArePaged(t *testing.T) {
 func TestFailingDestinationIsDisabled(t *testing.T) {
 	s := newStack(t)
 	s.noDemoMails()
-	token := s.rootAs("tenant")
-	id, _ := s.subscribe(token, publicURL)
-	fresh, _ := s.subscribe(token, publicURL)
-	s.sql(`UPDATE webhook_destinations SET failing_since = now() - interval '73 hours', failures = 20 WHERE id = ` + decimal(id))
-	s.sql(`UPDATE webhook_destinations SET failing_since = now() - interval '71 hours', failures = 200 WHERE id = ` + decimal(fresh))
+	token := s.as("Alpine Energy", "greta@alpine.example")
+	failing, _ := s.subscribe(token, publicURL+"/failing")
+	lately, _ := s.subscribe(token, publicURL+"/lately")
+	few, _ := s.subscribe(token, publicURL+"/few")
+	for id, since := range map[int64]string{failing: "73 hours, 20", lately: "71 hours, 200", few: "73 hours, 19"} {
+		hours, failures, _ := strings.Cut(since, ", ")
+		s.sql(`UPDATE webhook_destinations SET failing_since = now() - $2::interval, failures = $3 WHERE id = $1`, id, hours, failures)
+	}
+	told, root := s.overSSE(t, s.root()), s.root()
+	s.until(t, told, func(n int) {
+		s.must(204, "PUT", "/tenant", root, object{"customerId": s.company("Dune Retail"), "name": "Dune Retail"})
+	})
 	s.work(t, nil)
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if d := s.do("GET", hooks+"/destinations/"+decimal(id), token, nil).json(t).(map[string]any); d["enabled"] == false {
-			break
+	enabled := func(id int64) bool {
+		return member(t, s.must(200, "GET", hooks+"/destinations/"+decimal(id), token, nil).json(t), "enabled").(bool)
+	}
+	s.eventually(t, "it is disabled", func() bool { return !enabled(failing) })
+	if !enabled(lately) || !enabled(few) {
+		t.Error("one that has not failed for long, or not often, is disabled, too")
+	}
+	for to, want := range map[string]int{"greta@alpine.example": 1, "jonas@alpine.example": 0, demoAdmin: 0} {
+		list := s.mails(to)
+		if len(list) != want {
+			t.Errorf("%d mails to %s", len(list), to)
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("it stays enabled")
+		for _, m := range list {
+			if !strings.Contains(m.Text, publicURL+"/failing") || !strings.Contains(m.Text, "Alpine Energy") || !strings.Contains(m.Text, "3 days") {
+				t.Errorf("the mail says %q", m.Text)
+			}
 		}
 	}
-	var mails int
-	s.look(&mails, `SELECT count(*) FROM mail_outbox WHERE kind = 'destination'`)
-	if mails != 1 {
-		t.Errorf("%d mails to owners", mails)
-	}
-	if d := s.do("GET", hooks+"/destinations/"+decimal(fresh), token, nil).json(t).(map[string]any); d["enabled"] != true {
-		t.Error("one that has not failed for long is disabled, too")
+	for {
+		h := next(t, told, "that it was disabled")
+		if h.err != nil || h.over {
+			t.Fatalf("%+v", h)
+		}
+		if h.event["action"] == "webhookDestination.disabled" && h.event["objectId"] == float64(failing) {
+			return
+		}
 	}
 }
 
