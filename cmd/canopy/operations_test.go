@@ -3,11 +3,14 @@ package main
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hibiken/asynq"
 )
 
 // exported are the metrics of a platform's /metrics, each with its labels; the parts of a histogram
@@ -146,6 +149,11 @@ func TestReadyTellsAStuckRelay(t *testing.T) {
 	s.sql(`UPDATE webhook_deliveries SET status = 'failed', completed_at = now() WHERE status = 'pending'`)
 	s.sql(`UPDATE runs SET due_at = now() - interval '61 seconds'`)
 	ready("degraded")
+	other := s.start(token, s.publish(token, greeter), object{})
+	s.sql(`UPDATE webhook_deliveries SET status = 'failed', completed_at = now() WHERE status = 'pending'`)
+	s.sql(`UPDATE runs SET due_at = now() + interval '15 seconds' WHERE job_key = $1`, other)
+	ready("ok") // the workers are busy; the first run waits for its turn
+	s.sql(`UPDATE runs SET due_at = now()`)
 	s.work(t, nil)
 	s.poll(token, key)
 	ready("ok")
@@ -175,4 +183,42 @@ func TestQueuesAreReadable(t *testing.T) {
 			t.Errorf("%s: the payload %q does not begin with %q", queue, got, want)
 		}
 	}
+}
+
+// TestRunsWaitInTheDatabase starts more runs than are executed at once: the queue holds some of the
+// others, and the database the rest, so that no task is put in again and again while it waits.
+func TestRunsWaitInTheDatabase(t *testing.T) {
+	const atOnce, queued, rest = 64, 256, 20
+	begun, end := make(chan struct{}, atOnce+queued+rest), make(chan struct{})
+	r := newReceiver(t, func(received, int) int {
+		begun <- struct{}{}
+		<-end
+		return http.StatusOK
+	})
+	s := newStack(t, deliverTo(t, r))
+	s.noDemoMails()
+	token := s.rootAs("builder")
+	agent := s.publish(token, postingSteps(1, r.URL))
+	for range atOnce + queued + rest {
+		s.start(token, agent, object{"run": 1})
+	}
+	s.work(t, nil)
+	for range atOnce {
+		<-begun
+	}
+	inspector := asynq.NewInspector(s.p.queue)
+	defer func() { _ = inspector.Close() }()
+	waiting := func() int {
+		q, err := inspector.GetQueueInfo("runs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q.Pending
+	}
+	s.eventually(t, "the queue is full", func() bool { return waiting() >= queued })
+	if n, due := waiting(), s.number(`SELECT count(*) FROM runs WHERE due_at <= now()`); n != queued || due != rest {
+		t.Errorf("%d runs wait in the queue, %d in the database", n, due)
+	}
+	close(end)
+	s.eventually(t, "all runs are finished", func() bool { return s.number(`SELECT count(*) FROM runs WHERE status <> 'finished'`) == 0 })
 }

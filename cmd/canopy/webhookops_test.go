@@ -166,6 +166,60 @@ func TestDeliveriesArePaged(t *testing.T) {
 	}
 }
 
+// TestRecoverBringsWhatWasLost recovers events whose last delivery failed or was blocked, and no others.
+func TestRecoverBringsWhatWasLost(t *testing.T) {
+	r := newReceiver(t, nil)
+	s := newStack(t, deliverTo(t, r))
+	s.noDemoMails()
+	token := s.rootAs("tenant")
+	id, old := s.subscribe(token, r.URL)
+	other, _ := s.subscribe(token, r.URL)
+	at := hooks + "/destinations/" + decimal(id)
+	send := func(destination int64) int64 {
+		return s.must(202, "POST", hooks+"/destinations/"+decimal(destination)+"/test", token, object{"type": "run.failed"}).id(t, "deliveryId")
+	}
+	event := func(delivery int64) string {
+		return member(t, s.must(200, "GET", hooks+"/deliveries/"+decimal(delivery), token, nil).json(t), "eventId").(string)
+	}
+	end := func(delivery int64, status string) {
+		s.sql(`UPDATE webhook_deliveries SET status = $2, completed_at = now() WHERE id = $1`, delivery, status)
+	}
+	want := map[string]bool{}
+	for _, status := range []string{"failed", "blocked", "delivered"} {
+		delivery := send(id)
+		end(delivery, status)
+		want[event(delivery)] = status != "delivered"
+	}
+	long, again, elsewhere := send(id), send(id), send(other)
+	for _, delivery := range []int64{long, again, elsewhere} {
+		end(delivery, "failed")
+	}
+	s.sql(`UPDATE webhook_deliveries SET created_at = now() - interval '2 hours' WHERE id = $1`, long)
+	end(s.must(202, "POST", hooks+"/deliveries/"+decimal(again)+"/resend", token, nil).id(t, "deliveryId"), "delivered")
+	secret := s.must(200, "POST", at+"/rotate-secret", token, nil).json(t).(map[string]any)["secret"].(string)
+	since := object{"since": time.Now().Add(-time.Hour)}
+	for _, count := range []string{`{"count":2}`, `{"count":0}`} { // what is on its way is not sent twice
+		if a := s.must(202, "POST", at+"/recover", token, since); string(a.Body) != count {
+			t.Errorf("%s, want %s", a.Body, count)
+		}
+	}
+	s.work(t, nil)
+	for _, x := range r.wait(t, 2) {
+		if !want[x.id] {
+			t.Errorf("%s is sent again", x.id)
+		}
+		delete(want, x.id)
+		if !webhook.VerifyHeader(x.header, x.body, secret) || webhook.VerifyHeader(x.header, x.body, old) {
+			t.Error("the signature is not fresh")
+		}
+		var captured []byte
+		s.look(&captured, `SELECT payload FROM webhook_deliveries WHERE event_id = '`+x.id+`' ORDER BY id LIMIT 1`)
+		if !bytes.Equal(captured, x.body) {
+			t.Errorf("other bytes are sent again: %s, not %s", x.body, captured)
+		}
+	}
+}
+
 // TestFailingDestinationIsDisabled has three days of failures pass at once.
 func TestFailingDestinationIsDisabled(t *testing.T) {
 	s := newStack(t)
