@@ -65,7 +65,9 @@ func TestDashboardAgreesWithMetrics(t *testing.T) {
 	token := s.rootAs("builder")
 	s.subscribe(token, r.URL)
 	s.poll(token, s.start(token, s.publish(token, greeter), object{"name": "Ada"}))
-	s.eventually(t, "everything is delivered", func() bool { return s.number(`SELECT count(*) FROM webhook_deliveries WHERE status <> 'delivered'`) == 0 })
+	s.eventually(t, "everything is delivered", func() bool {
+		return s.number(`SELECT count(*) FROM webhook_deliveries WHERE status <> 'delivered'`) == 0
+	})
 	exported := s.exported(t)
 	shown, told, own := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, p := range dashboard(t) {

@@ -135,7 +135,9 @@ func TestRunsOutliveKilledWorkers(t *testing.T) {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 	}
-	s.eventually(t, "every run has been told of", func() bool { return s.number(`SELECT count(*) FROM webhook_deliveries WHERE status = 'delivered'`) == steps })
+	s.eventually(t, "every run has been told of", func() bool {
+		return s.number(`SELECT count(*) FROM webhook_deliveries WHERE status = 'delivered'`) == steps
+	})
 	judgeTakeover(t, r.all(), steps)
 }
 
