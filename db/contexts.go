@@ -62,7 +62,10 @@ const contextColumns = `x.id, x.account_id, x.user_id, x.name, x.description, x.
 const onDesk = `x.account_id = $1 AND ($2 = 0 OR x.share_state = 1 OR x.user_id = $2)`
 
 var (
-	qContext          = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = $3 AND ` + onDesk)
+	qContext   = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = $3 AND ` + onDesk)
+	qContextIn = prepare(`
+		SELECT ` + contextColumns + ` FROM contexts x JOIN accounts a ON a.id = x.account_id
+		WHERE x.id = $2 AND a.customer_id = $1 AND NOT a.disabled`)
 	qContextForUpdate = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = $3 AND ` + onDesk + ` FOR UPDATE`)
 	qContextsByID     = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = ANY($3) AND ` + onDesk)
 	qContexts         = prepare(`
@@ -90,6 +93,14 @@ func joinContexts(rows []*Context) []*Context {
 func (s *Store) Context(ctx context.Context, d Desk, id int64) (*Context, error) {
 	c := &Context{}
 	err := s.get(ctx, c, qContext, d.args(id)...)
+	return c, err
+}
+
+// ContextIn reads one context of a company's accounts, for what the company itself does: the private
+// ones are not hidden. ErrNoRows also where the account is disabled.
+func (s *Store) ContextIn(ctx context.Context, customerID, id int64) (*Context, error) {
+	c := &Context{}
+	err := s.get(ctx, c, qContextIn, customerID, id)
 	return c, err
 }
 

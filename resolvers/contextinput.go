@@ -14,6 +14,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/chunk"
+	"canopy/search"
 )
 
 // The bounds of a context's settings. Lengths are in characters, but for tools in bytes.
@@ -23,7 +24,6 @@ const (
 	maxPrompt       = 500
 	maxToolsJSON    = 256 << 10
 	maxTools        = 128
-	maxTopN         = 100
 	maxChunkSize    = 8192
 )
 
@@ -45,8 +45,8 @@ func (v *check) starterPrompts(field string, list []string) {
 
 // settings checks the settings of a context's search.
 func (v *check) settings(in UpdateContextInput) {
-	if n := or(in.TopN, 1); n < 1 || n > maxTopN {
-		v.fault("topN", "must be 1 to %d", maxTopN)
+	if n := or(in.TopN, 1); n < 1 || n > search.MaxTopN {
+		v.fault("topN", "must be 1 to %d", search.MaxTopN)
 	}
 	v.fraction("scoreThreshold", in.ScoreThreshold)
 	if n := or(in.ChunkSize, chunk.MinSize); n < chunk.MinSize || n > maxChunkSize {

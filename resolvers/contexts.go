@@ -115,7 +115,7 @@ func (m Mutation) CreateContext(ctx context.Context, in CreateContextInput) (*Cr
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		out.Context, err = tx.InsertContext(ctx, db.Context{
 			AccountID: c.AccountID, UserID: &c.UserID, Name: in.Name, Description: in.Description, Caption: in.Caption,
-			ToolsJSON: in.ToolsJSON, StarterPrompts: in.StarterPrompts, EmbeddingModel: m.defaultModel(),
+			ToolsJSON: in.ToolsJSON, StarterPrompts: in.StarterPrompts, EmbeddingModel: m.Search.Default(),
 		})
 		if err != nil {
 			return err
@@ -190,8 +190,8 @@ func (m Mutation) checkUpdate(in UpdateContextInput) error {
 	v.tools("toolsJson", or(in.ToolsJSON, "[]"))
 	v.starterPrompts("starterPrompts", in.StarterPrompts)
 	v.settings(in)
-	if model := or(in.EmbeddingModel, m.defaultModel()); !m.modelConfigured(model) {
-		v.fault("embeddingModel", "%q is not configured on this server; it has %s", clip(model), m.modelNames())
+	if model := or(in.EmbeddingModel, m.Search.Default()); !m.Search.Configured(model) {
+		v.fault("embeddingModel", "%q is not configured on this server; it has %s", clip(model), m.Search.Names())
 	}
 	return v.err()
 }
@@ -242,7 +242,7 @@ func (m Mutation) DeleteContext(ctx context.Context, in DeleteContextInput) (*De
 		return ch.audit(ctx, c.CustomerID, "context.deleted", row, details{"name": row.Name})
 	})
 	if err == nil {
-		m.Vectors.Forget(id)
+		m.Search.Forget(id)
 	}
 	return out, err
 }

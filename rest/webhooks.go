@@ -38,13 +38,21 @@ type destination struct {
 	ID        int64     `json:"id"`
 	URL       string    `json:"url" format:"uri"`
 	Name      string    `json:"name"`
-	Events    []string  `json:"events" nullable:"true" doc:"The subscribed types; null for all"`
+	Events    *[]string `json:"events" nullable:"true" doc:"The subscribed types; null for all"`
 	Enabled   bool      `json:"enabled" doc:"Whether events are written down for it"`
 	CreatedAt time.Time `json:"createdAt"`
 }
 
 func destinationOf(d *db.Destination) destination {
-	return destination{d.ID, d.URL, d.Name, d.Events, d.Enabled, d.CreatedAt.UTC()}
+	return destination{d.ID, d.URL, d.Name, subscribed(d), d.Enabled, d.CreatedAt.UTC()}
+}
+
+// subscribed are the types that a destination has chosen; nil, and not an empty list, for all.
+func subscribed(d *db.Destination) *[]string {
+	if d.Events == nil {
+		return nil
+	}
+	return (*[]string)(&d.Events)
 }
 
 // createdDestination is a destination with its secret, which is shown this once.
@@ -52,7 +60,7 @@ type createdDestination struct {
 	ID        int64     `json:"id"`
 	URL       string    `json:"url" format:"uri"`
 	Name      string    `json:"name"`
-	Events    []string  `json:"events" nullable:"true" doc:"The subscribed types; null for all"`
+	Events    *[]string `json:"events" nullable:"true" doc:"The subscribed types; null for all"`
 	Enabled   bool      `json:"enabled" doc:"Whether events are written down for it"`
 	CreatedAt time.Time `json:"createdAt"`
 	Secret    string    `json:"secret" doc:"The signing secret; it is shown this once"`
