@@ -24,6 +24,9 @@ func (x root) AuditEvent() generated.AuditEventResolver {
 }
 func (x root) Chunk() generated.ChunkResolver       { return resolvers.ChunkEdges{Resolver: x.r} }
 func (x root) Context() generated.ContextResolver   { return resolvers.ContextEdges{Resolver: x.r} }
+func (x root) ContextTool() generated.ContextToolResolver {
+	return resolvers.ToolEdges{Resolver: x.r}
+}
 func (x root) Document() generated.DocumentResolver { return resolvers.DocumentEdges{Resolver: x.r} }
 func (x root) SearchHit() generated.SearchHitResolver {
 	return resolvers.SearchHitEdges{Resolver: x.r}

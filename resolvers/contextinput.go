@@ -12,6 +12,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"canopy/db"
 	"canopy/internal/chunk"
 	"canopy/search"
 )
@@ -69,6 +70,8 @@ type Tool struct {
 	Action      string
 	AgentID     int64
 	Parameters  []*ToolParameter
+
+	context *db.Context
 }
 
 // ToolParameter is an input of a tool.
@@ -197,14 +200,15 @@ func member[T any](v *check, m map[string]json.RawMessage, at, name, kind string
 	return value, false
 }
 
-// parseTools reads stored tool definitions.
-func parseTools(text string) ([]*Tool, error) {
+// parseTools reads the tool definitions of a context.
+func parseTools(row *db.Context) ([]*Tool, error) {
 	list := []*Tool{}
-	err := json.Unmarshal([]byte(text), &list)
+	err := json.Unmarshal([]byte(row.ToolsJSON), &list)
 	if err != nil {
 		return nil, errors.Join(errors.New("stored tool definitions"), err)
 	}
 	for _, t := range list {
+		t.context = row
 		if t.Parameters == nil {
 			t.Parameters = []*ToolParameter{}
 		}

@@ -27,7 +27,7 @@ Uploads the .pdf, .docx, .doc, .txt, .md and .csv files below the paths. What th
 already, by the hash of its content, is left out, so the same command goes on after an interruption.
 It acts for an API key: CANOPY_CLIENT_ID and CANOPY_CLIENT_SECRET, otherwise that of .data/dev.json.`},
 	{name: "webhook listen", short: "Receives deliveries on this machine, verifies and prints them", setup: webhookListenCommand, long: `
-An HTTPS receiver with a certificate made at start, for trying destinations out. Its address is not
+An HTTPS receiver with a certificate of its own making, for trying destinations out. Its address is not
 public: the platform that sends needs CANOPY_WEBHOOK_ALLOW, and CANOPY_WEBHOOK_CA with the file
-that -ca writes.`},
+that -ca keeps.`},
 }

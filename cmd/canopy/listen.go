@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -17,7 +16,7 @@ func webhookListenCommand(m *Main, flags *flag.FlagSet) func(context.Context, []
 	secrets := flags.String("secret", "", "signing secret; two, separated by a comma, during a rotation (default the variable WEBHOOK_SECRET)")
 	statuses := flags.String("status", "", "statuses to answer in turn, the last one from then on, such as 503,503,200 (default 204)")
 	pretty := flags.Bool("pretty", false, "print each body below its line")
-	ca := flags.String("ca", "", "file to write the certificate to, for CANOPY_WEBHOOK_CA")
+	ca := flags.String("ca", "", "file that keeps the certificate from one start to the next, for CANOPY_WEBHOOK_CA")
 	return func(ctx context.Context, args []string) error {
 		if len(args) > 0 {
 			return usagef("no arguments are taken")
@@ -29,20 +28,12 @@ func webhookListenCommand(m *Main, flags *flag.FlagSet) func(context.Context, []
 		if *secrets == "" {
 			*secrets = m.Getenv("WEBHOOK_SECRET")
 		}
-		var failed error
-		err = webhook.Listen(ctx, webhook.ListenOptions{
-			Addr: *address, Hosts: list(*hosts), Secrets: list(*secrets), Statuses: answers, Pretty: *pretty, Out: m.Stdout,
+		return webhook.Listen(ctx, webhook.ListenOptions{
+			Addr: *address, Hosts: list(*hosts), Certificate: *ca, Secrets: list(*secrets), Statuses: answers, Pretty: *pretty, Out: m.Stdout,
 			Ready: func(l webhook.Listening) {
 				_, _ = fmt.Fprintf(m.Stderr, "receiving at %s; stop with Ctrl-C\n", l.URL)
-				if *ca != "" {
-					failed = os.WriteFile(*ca, l.CertificatePEM, 0o600)
-				}
 			},
 		})
-		if failed != nil {
-			return failed
-		}
-		return err
 	}
 }
 

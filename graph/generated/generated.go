@@ -43,6 +43,7 @@ type ResolverRoot interface {
 	AuditEvent() AuditEventResolver
 	Chunk() ChunkResolver
 	Context() ContextResolver
+	ContextTool() ContextToolResolver
 	Customer() CustomerResolver
 	CustomerRef() CustomerRefResolver
 	Document() DocumentResolver
@@ -109,6 +110,9 @@ type ContextResolver interface {
 	Account(ctx context.Context, obj *db.Context) (*db.Account, error)
 	Creator(ctx context.Context, obj *db.Context) (*db.User, error)
 	Documents(ctx context.Context, obj *db.Context, first *int, after *string) (*resolvers.Connection[*db.Document], error)
+}
+type ContextToolResolver interface {
+	Agent(ctx context.Context, obj *resolvers.Tool) (*db.Agent, error)
 }
 type CustomerResolver interface {
 	EffectiveCanAddCustomers(ctx context.Context, obj *db.Customer) (bool, error)
@@ -1075,8 +1079,10 @@ type ContextTool {
   description: String!
   "Always ` + "`" + `Run Agent` + "`" + `."
   action: String!
-  "Agent to run."
+  "Integer id of the agent to run."
   agentId: Int!
+  "Agent to run; null where the context's company has none of this id. Builder or assistant, ` + "`" + `agent.read` + "`" + `."
+  agent: Agent
   "Inputs."
   parameters: [ContextToolParameter!]!
 }
@@ -3068,6 +3074,8 @@ func (ec *executionContext) childFields_ContextTool(ctx context.Context, field g
 		return ec.fieldContext_ContextTool_action(ctx, field)
 	case "agentId":
 		return ec.fieldContext_ContextTool_agentId(ctx, field)
+	case "agent":
+		return ec.fieldContext_ContextTool_agent(ctx, field)
 	case "parameters":
 		return ec.fieldContext_ContextTool_parameters(ctx, field)
 	}
@@ -9945,6 +9953,38 @@ func (ec *executionContext) _ContextTool_agentId(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_ContextTool_agentId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ContextTool_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextTool_agent(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ContextTool().Agent(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Agent) graphql.Marshaler {
+			return ec.marshalOAgent2ᚖcanopyᚋdbᚐAgent(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ContextTool_agent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ContextTool",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Agent(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _ContextTool_parameters(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
@@ -25167,6 +25207,11 @@ func (ec *executionContext) _ContextTool(ctx context.Context, sel ast.SelectionS
 		case "agentId":
 			out.Values[i] = ec._ContextTool_agentId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "agent":
+			out.Values[i] = ec._ContextTool_agent(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "parameters":

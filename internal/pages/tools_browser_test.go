@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"canopy/internal/devstack/browsertest"
 )
 
 func testdata(t *testing.T, name string) string {
@@ -81,8 +83,8 @@ func TestGraphiQLInBrowser(t *testing.T) {
 	origin := platform(t, map[string]http.HandlerFunc{
 		"POST /graphql": graphql(t, ended), "POST /connect/token": tokens, "POST /auth/token": logins,
 	})
-	b := openBrowser(t)
-	b.run(t, chromedp.Navigate(origin+"/graphiql"), chromedp.WaitVisible(".graphiql-query-editor .CodeMirror"))
+	b := browsertest.Open(t)
+	b.Run(t, chromedp.Navigate(origin+"/graphiql"), chromedp.WaitVisible(".graphiql-query-editor .CodeMirror"))
 
 	query := func(text string) chromedp.Tasks {
 		return chromedp.Tasks{
@@ -92,29 +94,29 @@ func TestGraphiQLInBrowser(t *testing.T) {
 	}
 	const shown = `document.querySelector('.result-window .CodeMirror').CodeMirror.getValue()`
 
-	b.run(t, query("{ hello }"))
-	b.waitFor(t, shown+`.includes('"hello": ""')`)
-	b.clean(t, origin)
+	b.Run(t, query("{ hello }"))
+	b.WaitFor(t, shown+`.includes('"hello": ""')`)
+	b.Clean(t, origin)
 
-	b.run(t, signIn("secret"))
-	b.waitFor(t, `document.getElementById('signin-state').textContent.startsWith('Signed in until')`)
-	b.waitFor(t, `[...document.querySelectorAll('.graphiql-editor .CodeMirror')].some((e) => e.CodeMirror.getValue().includes('Bearer token-for-tenant'))`)
-	b.run(t, query("{ hello }"))
-	b.waitFor(t, shown+`.includes('Bearer token-for-tenant')`)
-	b.shoot(t, "graphiql")
+	b.Run(t, signIn("secret"))
+	b.WaitFor(t, `document.getElementById('signin-state').textContent.startsWith('Signed in until')`)
+	b.WaitFor(t, `[...document.querySelectorAll('.graphiql-editor .CodeMirror')].some((e) => e.CodeMirror.getValue().includes('Bearer token-for-tenant'))`)
+	b.Run(t, query("{ hello }"))
+	b.WaitFor(t, shown+`.includes('Bearer token-for-tenant')`)
+	b.Shoot(t, "graphiql")
 
-	b.run(t, query("subscription { ticks }"))
-	b.waitFor(t, shown+`.includes('4711')`)
-	b.run(t, chromedp.Click(".graphiql-execute-button"))
+	b.Run(t, query("subscription { ticks }"))
+	b.WaitFor(t, shown+`.includes('4711')`)
+	b.Run(t, chromedp.Click(".graphiql-execute-button"))
 	select {
 	case <-ended:
 	case <-time.After(10 * time.Second):
 		t.Error("the subscription goes on after it was stopped")
 	}
-	b.clean(t, origin)
+	b.Clean(t, origin)
 
 	var kept string
-	b.run(t, chromedp.Evaluate(`JSON.stringify([localStorage, sessionStorage])`, &kept))
+	b.Run(t, chromedp.Evaluate(`JSON.stringify([localStorage, sessionStorage])`, &kept))
 	if local, _, _ := strings.Cut(kept, "canopy.session"); strings.Contains(local, "token-for") || strings.Contains(kept, `"secret`) {
 		t.Errorf("a credential is kept: %s", kept)
 	}
@@ -124,20 +126,20 @@ func TestSignInWithPasswordInBrowser(t *testing.T) {
 	origin := platform(t, map[string]http.HandlerFunc{
 		"POST /graphql": graphql(t, nil), "POST /connect/token": tokens, "POST /auth/token": logins,
 	})
-	b := openBrowser(t)
-	b.run(t, chromedp.Navigate(origin+"/graphiql"), chromedp.WaitVisible(".graphiql-query-editor .CodeMirror"))
-	b.run(t, signIn("wrong"))
-	if got := b.text(t, "#signin-error"); got != "The client is not known." {
+	b := browsertest.Open(t)
+	b.Run(t, chromedp.Navigate(origin+"/graphiql"), chromedp.WaitVisible(".graphiql-query-editor .CodeMirror"))
+	b.Run(t, signIn("wrong"))
+	if got := b.Text(t, "#signin-error"); got != "The client is not known." {
 		t.Errorf("the box says %q", got)
 	}
-	b.shoot(t, "signin")
-	b.run(t, chromedp.Click("input[value=login]"),
+	b.Shoot(t, "signin")
+	b.Run(t, chromedp.Click("input[value=login]"),
 		chromedp.SetValue("#email", "ann@example.com"), chromedp.SetValue("#password", "correct horse"),
 		chromedp.Click("#signin-form button[type=submit]"),
 		chromedp.WaitVisible("#otp"), chromedp.SendKeys("#otp", "123456"), chromedp.Click("#signin-form button[type=submit]"))
-	b.waitFor(t, `document.getElementById('signin-state').textContent.startsWith('Signed in until')`)
-	b.run(t, chromedp.Evaluate(`document.getElementById('signin').open = true`, nil), chromedp.Click("#signout"))
-	b.waitFor(t, `document.getElementById('signin-state').textContent === 'Sign in' && !sessionStorage.length`)
+	b.WaitFor(t, `document.getElementById('signin-state').textContent.startsWith('Signed in until')`)
+	b.Run(t, chromedp.Evaluate(`document.getElementById('signin').open = true`, nil), chromedp.Click("#signout"))
+	b.WaitFor(t, `document.getElementById('signin-state').textContent === 'Sign in' && !sessionStorage.length`)
 }
 
 func TestDocsInBrowser(t *testing.T) {
@@ -151,19 +153,19 @@ func TestDocsInBrowser(t *testing.T) {
 			sendJSON(w, http.StatusOK, "application/json", fmt.Sprintf(`{"email":%q}`, r.Header.Get("Authorization")))
 		},
 	})
-	b := openBrowser(t)
-	b.run(t, chromedp.Navigate(origin+"/docs"))
-	if got := b.text(t, "#operations-Companies-getIdentity .opblock-summary-description"); got != "Get the current identity" {
+	b := browsertest.Open(t)
+	b.Run(t, chromedp.Navigate(origin+"/docs"))
+	if got := b.Text(t, "#operations-Companies-getIdentity .opblock-summary-description"); got != "Get the current identity" {
 		t.Errorf("the operation is shown as %q", got)
 	}
-	b.run(t, signIn("secret"))
-	b.waitFor(t, `document.getElementById('signin-state').textContent.startsWith('Signed in until')`)
-	b.shoot(t, "docs")
-	b.run(t,
+	b.Run(t, signIn("secret"))
+	b.WaitFor(t, `document.getElementById('signin-state').textContent.startsWith('Signed in until')`)
+	b.Shoot(t, "docs")
+	b.Run(t,
 		chromedp.Click("#operations-Companies-getIdentity .opblock-summary-control"),
 		chromedp.WaitVisible("#operations-Companies-getIdentity .execute"),
 		chromedp.Click("#operations-Companies-getIdentity .execute"))
-	b.waitFor(t, `[...document.querySelectorAll('.live-responses-table .microlight')].some((e) => e.textContent.includes('Bearer token-for-tenant'))`)
-	b.shoot(t, "docs-operation")
-	b.clean(t, origin)
+	b.WaitFor(t, `[...document.querySelectorAll('.live-responses-table .microlight')].some((e) => e.textContent.includes('Bearer token-for-tenant'))`)
+	b.Shoot(t, "docs-operation")
+	b.Clean(t, origin)
 }

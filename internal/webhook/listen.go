@@ -22,6 +22,9 @@ type ListenOptions struct {
 	// Hosts are further names and addresses that the certificate is for, beside localhost,
 	// loopback and Addr's host.
 	Hosts []string
+	// Certificate is a file that keeps the certificate with its key from one start to the next;
+	// where it is empty each start makes its own.
+	Certificate string
 	// Secrets verify deliveries: one, or the old and the new one during a rotation. Without any,
 	// deliveries are printed as unverified.
 	Secrets []string
@@ -44,7 +47,7 @@ type Listening struct {
 	CertificatePEM []byte
 }
 
-// Listen receives deliveries over HTTPS with a certificate that it makes at start, verifies each,
+// Listen receives deliveries over HTTPS with a certificate of its own making, verifies each,
 // prints one line for it, marks repeated event ids as duplicates, and answers. It returns nil when
 // the context ends, after deliveries under way are answered.
 func Listen(ctx context.Context, o ListenOptions) error {
@@ -69,7 +72,7 @@ func Listen(ctx context.Context, o ListenOptions) error {
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	cert, text, err := selfSigned(append([]string{"localhost", "127.0.0.1", "::1", host}, o.Hosts...), time.Now())
+	cert, text, err := o.certificate(append([]string{"localhost", "127.0.0.1", "::1", host}, o.Hosts...))
 	if err != nil {
 		return fmt.Errorf("certificate: %w", err)
 	}
@@ -85,6 +88,13 @@ func Listen(ctx context.Context, o ListenOptions) error {
 		o.Ready(Listening{"https://" + net.JoinHostPort(host, port) + "/", text})
 	}
 	return serve(ctx, srv, l)
+}
+
+func (o *ListenOptions) certificate(hosts []string) (tls.Certificate, []byte, error) {
+	if o.Certificate == "" {
+		return selfSigned(hosts, time.Now())
+	}
+	return keptCertificate(o.Certificate, hosts, time.Now())
 }
 
 func newReceiver(o ListenOptions) (*receiver, error) {

@@ -3,8 +3,12 @@ package webhook
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -156,5 +160,62 @@ func TestListenRefuses(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// TestListenKeepsCertificate: the sender that trusts a listener's file trusts it after a restart,
+// and a file that is something else is left alone.
+func TestListenKeepsCertificate(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "listener.pem")
+	start := func(hosts ...string) *x509.Certificate {
+		t.Helper()
+		ready := make(chan Listening, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() {
+			done <- Listen(ctx, ListenOptions{Certificate: file, Hosts: hosts, Ready: func(l Listening) { ready <- l }})
+		}()
+		var l Listening
+		select {
+		case l = <-ready:
+		case err := <-done:
+			t.Fatalf("Listen: %v", err)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		block, _ := pem.Decode(l.CertificatePEM)
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cert
+	}
+	first := start()
+	if second := start(); !second.Equal(first) {
+		t.Error("the second start has another certificate")
+	}
+	if other := start("receiver.test"); other.Equal(first) || other.VerifyHostname("receiver.test") != nil {
+		t.Error("the certificate is not for the host that was added")
+	}
+	kept, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := keptCertificate(file, []string{"localhost"}, time.Now().Add(certificateLife)); err != nil {
+		t.Fatal(err)
+	}
+	if renewed, err := os.ReadFile(file); err != nil || bytes.Equal(renewed, kept) {
+		t.Errorf("a certificate that ends is kept: %v", err)
+	}
+	if err := os.WriteFile(file, []byte("a diary"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Listen(t.Context(), ListenOptions{Certificate: file}); err == nil {
+		t.Error("a file that holds no certificate was taken")
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != "a diary" {
+		t.Errorf("the file holds %q now: %v", text, err)
 	}
 }

@@ -1,0 +1,128 @@
+// Package browsertest drives a real browser in tests of pages.
+package browsertest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// Browser is one tab of a headless Chromium, and what it asked for and complained of.
+type Browser struct {
+	context.Context
+
+	mu         sync.Mutex
+	requests   []string
+	complaints []string
+}
+
+// Open starts a browser with an empty profile; the test is skipped where there is none.
+func Open(t *testing.T) *Browser {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("neither chromium nor google-chrome is installed")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1280, 860))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 60*time.Second)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	b := &Browser{Context: ctx}
+	chromedp.ListenTarget(ctx, b.note)
+	b.Run(t, network.Enable(), log.Enable(), runtime.Enable())
+	return b
+}
+
+func (b *Browser) note(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		b.requests = append(b.requests, e.Request.URL)
+	case *runtime.EventExceptionThrown:
+		b.complaints = append(b.complaints, e.ExceptionDetails.Error())
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.LevelError {
+			b.complaints = append(b.complaints, e.Entry.Text+" "+e.Entry.URL)
+		}
+	}
+}
+
+// Run has the browser act; the test ends where it can't.
+func (b *Browser) Run(t *testing.T, actions ...chromedp.Action) {
+	t.Helper()
+	if err := chromedp.Run(b, actions...); err != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		t.Fatalf("%v; the browser complained of %q", err, b.complaints)
+	}
+}
+
+// Text waits for an element to be seen, and gives its text.
+func (b *Browser) Text(t *testing.T, selector string) string {
+	t.Helper()
+	var text string
+	b.Run(t, chromedp.WaitVisible(selector, chromedp.ByQuery), chromedp.Text(selector, &text, chromedp.ByQuery))
+	return text
+}
+
+// WaitFor waits until an expression is true in the page.
+func (b *Browser) WaitFor(t *testing.T, expression string) {
+	t.Helper()
+	b.Run(t, chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(15*time.Second)))
+}
+
+// Clean fails the test where the page asked another origin for anything, or had an error: a
+// violation of the content security policy is one.
+func (b *Browser) Clean(t *testing.T, origin string) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, url := range b.requests {
+		if !strings.HasPrefix(url, origin+"/") && !strings.HasPrefix(url, "data:") && !strings.HasPrefix(url, "blob:") {
+			t.Errorf("a request left the origin: %.120s", url)
+		}
+	}
+	for _, complaint := range b.complaints {
+		t.Errorf("the page had an error: %s", complaint)
+	}
+}
+
+// Shoot keeps a picture of the page, light and dark, where CANOPY_SCREENSHOTS names a folder.
+func (b *Browser) Shoot(t *testing.T, name string) {
+	t.Helper()
+	folder := os.Getenv("CANOPY_SCREENSHOTS")
+	if folder == "" {
+		return
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		var picture []byte
+		b.Run(t,
+			emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+			chromedp.CaptureScreenshot(&picture))
+		if err := os.WriteFile(filepath.Join(folder, name+"-"+scheme+".png"), picture, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.Run(t, emulation.SetEmulatedMedia())
+}
