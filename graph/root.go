@@ -22,8 +22,8 @@ func (x root) ApiKey() generated.ApiKeyResolver   { return resolvers.APIKeyEdges
 func (x root) AuditEvent() generated.AuditEventResolver {
 	return resolvers.AuditEventEdges{Resolver: x.r}
 }
-func (x root) Chunk() generated.ChunkResolver       { return resolvers.ChunkEdges{Resolver: x.r} }
-func (x root) Context() generated.ContextResolver   { return resolvers.ContextEdges{Resolver: x.r} }
+func (x root) Chunk() generated.ChunkResolver     { return resolvers.ChunkEdges{Resolver: x.r} }
+func (x root) Context() generated.ContextResolver { return resolvers.ContextEdges{Resolver: x.r} }
 func (x root) ContextTool() generated.ContextToolResolver {
 	return resolvers.ToolEdges{Resolver: x.r}
 }

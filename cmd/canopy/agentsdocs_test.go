@@ -29,8 +29,8 @@ func shownDiagrams(t *testing.T) (list []string) {
 	return list
 }
 
-// TestShownDiagrams publishes what the page shows, and asks the first one what is in the samples.
-func TestShownDiagrams(t *testing.T) {
+// TestFirstShownDiagram asks the first diagram what is in the samples.
+func TestFirstShownDiagram(t *testing.T) {
 	s := newStack(t)
 	s.noDemoMails()
 	s.workOnDocuments()
@@ -38,11 +38,6 @@ func TestShownDiagrams(t *testing.T) {
 	list := shownDiagrams(t)
 	if len(list) != 2 {
 		t.Fatalf("%d diagrams", len(list))
-	}
-	for _, text := range list {
-		if _, faults := diagram.Parse([]byte(text)); len(faults) > 0 {
-			t.Errorf("%s\n%v", text, faults)
-		}
 	}
 	agent, known := s.publish(builder, list[0]), s.sampleContext(assistant)
 	a := s.lookUp(builder, agent, known, "Where is the defibrillator?")
