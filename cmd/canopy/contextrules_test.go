@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"canopy/internal/devstack/devtest"
 	"canopy/jobs"
 	"canopy/resolvers"
 )
@@ -160,5 +161,5 @@ func TestOrphansAreSwept(t *testing.T) {
 		}
 	}
 	s.workOnDocuments()
-	s.eventually(t, "the orphan is gone", func() bool { return s.blobs() == 1 })
+	devtest.Eventually(t, "the orphan is gone", func() bool { return s.blobs() == 1 })
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"canopy/internal/access"
+	"canopy/internal/devstack/devtest"
 )
 
 // TestDocumentSubscription follows a document through its processing, as every kind of caller, and by
@@ -105,14 +106,14 @@ func TestDeletionLeavesNothing(t *testing.T) {
 	if hits := s.search(token, id, "honey"); len(hits) != 2 {
 		t.Errorf("after the deletion: %v", hits)
 	}
-	s.eventually(t, "the blob is gone", func() bool { return s.blobs() == 2 })
+	devtest.Eventually(t, "the blob is gone", func() bool { return s.blobs() == 2 })
 	if a := s.must(200, "DELETE", fmt.Sprintf("/context/%d", id), token, nil); a.json(t).(map[string]any)["deleted"] != true {
 		t.Errorf("%s", a.Body)
 	}
 	for _, method := range []string{"GET", "DELETE"} {
 		s.must(404, method, fmt.Sprintf("/context/%d", id), token, nil)
 	}
-	s.eventually(t, "the blobs are gone", func() bool { return s.blobs() == 0 && count("blob_deletions") == 0 })
+	devtest.Eventually(t, "the blobs are gone", func() bool { return s.blobs() == 0 && count("blob_deletions") == 0 })
 	for _, table := range []string{"documents", "chunks", "blob_deletions"} {
 		if n := count(table); n != 0 {
 			t.Errorf("%s: %d rows are left", table, n)

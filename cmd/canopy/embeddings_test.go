@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"canopy/internal/config"
+	"canopy/internal/devstack/devtest"
 )
 
 // modelServer speaks OpenAI's interface and embeds a text by the letters in it.
@@ -215,7 +216,7 @@ func TestModelServerAtFault(t *testing.T) {
 	t.Run("it refuses the key", func(t *testing.T) {
 		model.failing(http.StatusUnauthorized, 1)
 		s.upload(token, id, "b.txt", []byte("other text"))
-		s.eventually(t, "the document says so", func() bool {
+		devtest.Eventually(t, "the document says so", func() bool {
 			d := s.documents(token, id)[1]
 			return d["status"] == "pending" && strings.Contains(fmt.Sprint(d["error"]), "401")
 		})

@@ -28,6 +28,7 @@ import (
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 
+	"canopy/internal/devstack/devtest"
 	"canopy/internal/mail"
 )
 
@@ -232,7 +233,7 @@ func TestInvitationArrives(t *testing.T) {
 		s.must(200, "GET", "/tenant", s.login("zoe@mail.example", newPassword), nil)
 	})
 	t.Run("what was sent is emptied", func(t *testing.T) {
-		s.eventually(t, "the row is emptied", func() bool {
+		devtest.Eventually(t, "the row is emptied", func() bool {
 			return s.number(`SELECT count(*) FROM mail_outbox WHERE sent_at IS NOT NULL AND message = '' AND attempts = 1`) == 1
 		})
 	})
@@ -249,7 +250,7 @@ func TestInvitationArrives(t *testing.T) {
 		for _, email := range []string{"a@down.example", "b@down.example", "c@down.example"} {
 			s.must(201, "POST", "/tenant/user", s.root(), map[string]any{"email": email})
 		}
-		s.eventually(t, "each was tried in vain", func() bool {
+		devtest.Eventually(t, "each was tried in vain", func() bool {
 			return s.number(`SELECT count(*) FROM mail_outbox WHERE sent_at IS NULL AND failed_at IS NULL AND attempts > 0 AND last_error <> ''`) == 3
 		})
 		p.start(t)
@@ -262,18 +263,4 @@ func TestInvitationArrives(t *testing.T) {
 			t.Errorf("%v", to)
 		}
 	})
-}
-
-// eventually waits for a thing that happens in the background.
-func (s *stack) eventually(t *testing.T, what string, happened func() bool) {
-	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.After(30 * time.Second); !happened(); {
-		select {
-		case <-tick.C:
-		case <-end:
-			t.Fatalf("it does not come about that %s", what)
-		}
-	}
 }

@@ -3,6 +3,7 @@ package devstack
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -106,6 +107,23 @@ func (r *Redis) Stop(ctx context.Context) error { return r.end(ctx, syscall.SIGT
 
 // Kill ends the server as a crash would.
 func (r *Redis) Kill() error { return r.end(context.Background(), syscall.SIGKILL) }
+
+// Freeze has the server hold its connections and answer nothing, until Thaw.
+func (r *Redis) Freeze() error { return r.signal(freezing) }
+
+// Thaw has it go on.
+func (r *Redis) Thaw() error { return r.signal(thawing) }
+
+func (r *Redis) signal(s syscall.Signal) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	proc, ok := r.server.(*process)
+	if !ok {
+		return errors.New("no server runs that could be frozen")
+	}
+	proc.signal(s)
+	return nil
+}
 
 func (r *Redis) end(ctx context.Context, gentle syscall.Signal) error {
 	r.mu.Lock()

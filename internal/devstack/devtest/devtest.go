@@ -1,4 +1,5 @@
-// Package devtest gives tests a real PostgreSQL database and a real Redis of their own.
+// Package devtest gives tests a real PostgreSQL database and a real Redis of their own, and the
+// patience for what happens in the background.
 //
 // One PostgreSQL serves a test run. Where CANOPY_TEST_DATABASE_URL names one, as it does under
 // teststack, that is used: a superuser's URL; each test binary starts its own otherwise, when it
