@@ -39,16 +39,13 @@ type stack struct {
 	url  string
 	info devFile
 	// log is what the platform has said.
-	log *bytes.Buffer
-	// lines guards it.
-	lines *lockedWriter
+	log *devtest.Log
 }
 
 // newStack starts a platform; change may alter its settings first. The limits are off.
 func newStack(t testing.TB, change ...func(*config.Config)) *stack {
 	t.Helper()
-	s := &stack{t: t, log: &bytes.Buffer{}}
-	s.lines = &lockedWriter{w: s.log}
+	s := &stack{t: t, log: &devtest.Log{}}
 	env := map[string]string{"CANOPY_RATE_LIMIT": "0", "CANOPY_COST_LIMIT": "0"}
 	cfg, err := config.Load(config.Dev, func(name string) string { return env[name] })
 	if err != nil {
@@ -66,7 +63,7 @@ func newStack(t testing.TB, change ...func(*config.Config)) *stack {
 	if cfg.PublicURL, err = url.Parse(s.url); err != nil {
 		t.Fatal(err)
 	}
-	s.p, err = openPlatform(context.Background(), cfg, slog.New(slog.NewTextHandler(s.lines, nil)))
+	s.p, err = openPlatform(context.Background(), cfg, slog.New(slog.NewTextHandler(s.log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,13 +77,6 @@ func newStack(t testing.TB, change ...func(*config.Config)) *stack {
 	server.Start()
 	t.Cleanup(server.Close)
 	return s
-}
-
-// said gives what the platform has logged so far.
-func (s *stack) said() string {
-	s.lines.mu.Lock()
-	defer s.lines.mu.Unlock()
-	return s.log.String()
 }
 
 // answerOf is what the platform answered.

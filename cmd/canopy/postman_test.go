@@ -3,21 +3,16 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
 	"io"
 	"log"
-	"math/big"
 	"mime"
 	"mime/multipart"
 	"mime/quotedprintable"
 	"net"
+	"net/http/httptest"
 	netmail "net/mail"
 	"os"
 	"path/filepath"
@@ -45,23 +40,12 @@ const postmanPassword = "let/me@in"
 // newPostman makes a server that the process trusts for the rest of this test; it is not started.
 func newPostman(t *testing.T) *postman {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "postman"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-	}
-	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lender := httptest.NewTLSServer(nil) // its certificate is for the loopback address
+	defer lender.Close()
 	// The system's roots are read once, when the first certificate is checked against them: this
 	// test is the only one of the package that does.
 	file := filepath.Join(t.TempDir(), "roots.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}), 0o600); err != nil {
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: lender.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("SSL_CERT_FILE", file)
@@ -70,7 +54,7 @@ func newPostman(t *testing.T) *postman {
 		t.Fatal(err)
 	}
 	p := &postman{address: l.Addr().String(), got: make(chan []byte, 100)}
-	p.config = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+	p.config = &tls.Config{Certificates: lender.TLS.Certificates, MinVersion: tls.VersionTLS12}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}

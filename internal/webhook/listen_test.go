@@ -10,34 +10,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"canopy/internal/devstack/devtest"
 )
 
-// output is a writer that tests may read while the listener writes.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) take() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	defer o.buf.Reset()
-	return o.buf.String()
-}
-
 // listening starts a listener that stops with the test.
-func listening(t *testing.T, o ListenOptions) (url string, client *http.Client, out *output) {
+func listening(t *testing.T, o ListenOptions) (url string, client *http.Client, out *devtest.Log) {
 	t.Helper()
-	out = &output{}
+	out = &devtest.Log{}
 	o.Out = out
 	ready := make(chan Listening, 1)
 	o.Ready = func(l Listening) { ready <- l }
@@ -90,7 +72,7 @@ func TestListen(t *testing.T) {
 			if got := post(t, client, url, tc.body, tc.header); got != tc.status {
 				t.Errorf("status %d", got)
 			}
-			line := out.take()
+			line := out.Take()
 			if !strings.Contains(line, tc.line) || strings.Count(line, "\n") != 1 {
 				t.Errorf("printed %q, want %q", line, tc.line)
 			}
@@ -124,7 +106,7 @@ func TestStatuses(t *testing.T) {
 		if got := post(t, client, url, body, nil); got != want {
 			t.Errorf("status %d, want %d", got, want)
 		}
-		if text := out.take(); !strings.Contains(text, fmt.Sprintf("  %d  unverified  run.started  evt_1", want)) || !strings.Contains(text, "\n  \"id\": \"evt_1\",\n") {
+		if text := out.Take(); !strings.Contains(text, fmt.Sprintf("  %d  unverified  run.started  evt_1", want)) || !strings.Contains(text, "\n  \"id\": \"evt_1\",\n") {
 			t.Errorf("printed %q", text)
 		}
 	}
