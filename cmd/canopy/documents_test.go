@@ -27,7 +27,7 @@ func TestDocumentSubscription(t *testing.T) {
 			t.Run("refused/"+string(as), func(t *testing.T) { w.isRefused(t, row, as, c) })
 		}
 	}
-	w.workOnDocuments()
+	w.work(nil)
 	for _, as := range []who{asOwner, asViewer} {
 		t.Run("heard/"+string(as), func(t *testing.T) {
 			lines := w.stream(t, query, w.desk[as])
@@ -85,7 +85,7 @@ func (w *world) hearsReady(t *testing.T, contextID int64, next func() string) {
 // TestDeletionLeavesNothing counts what is left of a document, and of a context.
 func TestDeletionLeavesNothing(t *testing.T) {
 	s := newStack(t)
-	s.workOnDocuments()
+	s.work(nil)
 	token := s.assistant()
 	count := func(table string) int64 { return s.number("SELECT count(*) FROM " + table) }
 	id := s.newContext(token, "Handbook")
@@ -124,7 +124,7 @@ func TestDeletionLeavesNothing(t *testing.T) {
 // TestReprocess changes the chunking, and mends a failed document.
 func TestReprocess(t *testing.T) {
 	s := newStack(t)
-	s.workOnDocuments()
+	s.work(nil)
 	token := s.assistant()
 	id := s.newContext(token, "Handbook")
 	s.upload(token, id, "long.txt", []byte(strings.Repeat("Bees make honey. Ships need a harbour. ", 60)))

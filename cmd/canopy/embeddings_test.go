@@ -119,7 +119,7 @@ func cosine(a, b []float32) float64 {
 func TestDenseModel(t *testing.T) {
 	model := newModelServer(t)
 	s := newStack(t, model.use)
-	s.workOnDocuments()
+	s.work(nil)
 	token := s.assistant()
 	id := s.newContext(token, "Letters")
 	texts := map[string]string{"a.txt": "aaab", "b.txt": "bbbc", "c.txt": "zzz yyy", "d.md": "abc xyz"}
@@ -203,7 +203,7 @@ func TestDenseModel(t *testing.T) {
 func TestModelServerAtFault(t *testing.T) {
 	model := newModelServer(t)
 	s := newStack(t, model.use)
-	s.workOnDocuments()
+	s.work(nil)
 	token := s.assistant()
 	id := s.newContext(token, "Letters")
 	t.Run("it comes back", func(t *testing.T) {
@@ -250,7 +250,7 @@ func TestModelServerAtFault(t *testing.T) {
 func TestModelOfTheContext(t *testing.T) {
 	model := newModelServer(t)
 	s := newStack(t, model.use)
-	s.workOnDocuments()
+	s.work(nil)
 	token := s.assistant()
 	id := s.newContext(token, "Letters")
 	s.upload(token, id, "a.txt", []byte("bees make honey"))

@@ -172,7 +172,7 @@ func TestRedisDies(t *testing.T) {
 	s := newStack(t, func(c *config.Config) { c.RedisURL, c.RateLimit, c.CostLimit = r.URL(), 1_000_000, 1_000_000_000 })
 	s.noDemoMails()
 	box := &collected{}
-	s.work(t, box)
+	s.work(box)
 	root := s.root()
 	ready := func() (status int, word string) {
 		a := s.do("GET", "/readyz", "", nil)

@@ -17,6 +17,7 @@ import (
 	"canopy/internal/config"
 	"canopy/internal/devstack/devtest"
 	"canopy/internal/extract"
+	"canopy/internal/mail"
 	"canopy/resolvers"
 )
 
@@ -77,6 +78,20 @@ func newStack(t testing.TB, change ...func(*config.Config)) *stack {
 	server.Start()
 	t.Cleanup(server.Close)
 	return s
+}
+
+// work runs the platform's worker until the test ends.
+func (s *stack) work(sender mail.Sender) {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.p.worker(sender).Run(ctx) }()
+	s.t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			s.t.Error(err)
+		}
+	})
 }
 
 // answerOf is what the platform answered.
@@ -176,7 +191,13 @@ func (s *stack) token(clientID, clientSecret, app string) string {
 // root is a token of the root company's owner.
 func (s *stack) root() string {
 	s.t.Helper()
-	return s.token(s.info.ClientID, s.info.ClientSecret, "tenant")
+	return s.rootAs("tenant")
+}
+
+// rootAs gives the root owner's token for another application.
+func (s *stack) rootAs(app string) string {
+	s.t.Helper()
+	return s.token(s.info.ClientID, s.info.ClientSecret, app)
 }
 
 // tokenOf makes an API key for a user of a company and gives a token of it.

@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
-	"encoding/pem"
 	"errors"
 	"io"
 	"log"
@@ -14,8 +12,6 @@ import (
 	"net"
 	"net/http/httptest"
 	netmail "net/mail"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -44,11 +40,7 @@ func newPostman(t *testing.T) *postman {
 	defer lender.Close()
 	// The system's roots are read once, when the first certificate is checked against them: this
 	// test is the only one of the package that does.
-	file := filepath.Join(t.TempDir(), "roots.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: lender.Certificate().Raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("SSL_CERT_FILE", file)
+	t.Setenv("SSL_CERT_FILE", certificateFile(t, lender))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -168,20 +160,6 @@ func (d *delivery) Data(r io.Reader) error {
 func (d *delivery) Reset()        {}
 func (d *delivery) Logout() error { return nil }
 
-// work runs the platform's worker until the test ends.
-func (s *stack) work(t *testing.T, sender mail.Sender) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.p.worker(sender).Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // noDemoMails takes the invitations of the demo data out of the way.
 func (s *stack) noDemoMails() { s.sql(`DELETE FROM mail_outbox`) }
 
@@ -190,7 +168,7 @@ func TestInvitationArrives(t *testing.T) {
 	p.start(t)
 	s := newStack(t)
 	s.noDemoMails()
-	s.work(t, p.sender(t))
+	s.work(p.sender(t))
 	s.must(201, "POST", "/tenant/user", s.root(), map[string]any{"email": "zoe@mail.example", "name": "Zoë <b>Bold</b>"})
 	m, parts := p.next(t)
 	if m.Header.Get("To") != "<zoe@mail.example>" || m.Header.Get("From") != "<no-reply@canopy.example>" || m.Header.Get("Message-Id") == "" || !strings.Contains(m.Header.Get("Subject"), "Northwind Group") {

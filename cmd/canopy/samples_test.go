@@ -10,7 +10,7 @@ import (
 // TestSamples asks the README's documents what the README asks, and more.
 func TestSamples(t *testing.T) {
 	s := newStack(t)
-	s.workOnDocuments()
+	s.work(nil)
 	token := s.assistant()
 	id := s.newContext(token, "Alder Creek")
 	files, err := filepath.Glob("../../docs/samples/*")

@@ -50,7 +50,7 @@ func TestRunsOutliveTheirWorkers(t *testing.T) {
 	s.sql(`UPDATE runs SET interruptions = 2 WHERE job_key = '` + given + `'`)
 	cancelled, _ := s.lostRun(token, agent, 0)
 	s.mutate(token, "cancelRun", "run { status error }", map[string]any{"jobKey": cancelled})
-	s.work(t, nil)
+	s.work(nil)
 	for k, n := range keys {
 		a := s.poll(token, k)
 		if m := a.json(t).(map[string]any); a.Status != 200 || m["outputData"].(map[string]any)["n"] != n {
@@ -124,7 +124,7 @@ func TestInterruptedAttempts(t *testing.T) {
 	if written, err := s.p.store.RecordOutcomes(t.Context(), []db.Outcome{late}); err != nil || len(written) != 0 {
 		t.Errorf("an outcome of an older claim is written: %v %v", written, err)
 	}
-	s.work(t, nil)
+	s.work(nil)
 	d := s.ended(token, delivery)
 	log := d["attemptLog"].([]any)
 	if d["status"] != "delivered" || d["attempts"] != 1.0 || len(log) != 3 || log[0].(map[string]any)["error"] != "interrupted" || log[2].(map[string]any)["httpStatus"] != 204.0 {
