@@ -2,12 +2,10 @@ package resolvers
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"canopy/db"
 	"canopy/internal/access"
-	"canopy/internal/problem"
 	"canopy/internal/relay"
 )
 
@@ -24,14 +22,6 @@ func (c *caller) desk() db.Desk {
 		d.Viewer = c.UserID
 	}
 	return d
-}
-
-// missing turns the store's "no such row" into a 404: what is outside of reach does not exist.
-func missing(err error, what string, id int64) error {
-	if errors.Is(err, db.ErrNoRows) {
-		return problem.Missing("there is no %s %d", what, id)
-	}
-	return err
 }
 
 // aContext gives a context of the caller's.

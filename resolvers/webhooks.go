@@ -89,7 +89,7 @@ func (r *Resolver) destination(ctx context.Context, c *caller, id relay.ID, fiel
 		return nil, err
 	}
 	d, err := r.Store.Destination(ctx, c.Scope(), n)
-	return d, hidden(err, "there is no destination %d", n)
+	return d, missing(err, "destination", n)
 }
 
 // CreateWebhookDestinationInput is a new destination. Events nil stands for all types.
@@ -294,7 +294,7 @@ func (m Mutation) changeDestination(ctx context.Context, c *caller, id relay.ID,
 	return m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		d, err := tx.DestinationForUpdate(ctx, c.Scope(), n)
 		if err != nil {
-			return hidden(err, "there is no destination %d", n)
+			return missing(err, "destination", n)
 		}
 		if err := do(tx, d); err != nil {
 			return err
@@ -338,11 +338,6 @@ func (e CustomerEdges) WebhookDestinations(ctx context.Context, obj *db.Customer
 		return nil, err
 	}
 	return e.destinationsOf(ctx, obj, first, after)
-}
-
-// notThere is a 404 for a delivery.
-func notThere(err error, id int64) error {
-	return hidden(err, "there is no delivery %d", id)
 }
 
 // lostSince checks the moment from which on deliveries are to be recovered.
