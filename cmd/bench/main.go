@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"canopy/internal/webhook"
 )
 
 func main() {
@@ -32,7 +34,7 @@ func main() {
 	case *bare != "":
 		err = serveBare(ctx, *bare)
 	case *sink != "":
-		err = serveSink(ctx, *sink, *pair)
+		err = webhook.Listen(ctx, webhook.ListenOptions{Addr: *sink, Certificate: *pair, Handler: newSink()})
 	default:
 		err = run(ctx, o)
 	}

@@ -94,14 +94,6 @@ func (r *Redis) Start(ctx context.Context) error {
 	return onPort(r.dir, func(port int) error { return r.launch(ctx, port) })
 }
 
-// Restart is Stop and Start.
-func (r *Redis) Restart(ctx context.Context) error {
-	if err := r.Stop(ctx); err != nil {
-		return err
-	}
-	return r.Start(ctx)
-}
-
 // Stop ends the server; when ctx ends first, at once.
 func (r *Redis) Stop(ctx context.Context) error { return r.end(ctx, syscall.SIGTERM) }
 
