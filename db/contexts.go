@@ -179,11 +179,3 @@ func (c *Context) Creator(ctx context.Context, s *Store, scope access.Scope) (*U
 	return follow(ctx, c, &c.siblings, "creator", func(c *Context) int64 { return orZero(c.UserID) },
 		func(ctx context.Context, ids []int64) (map[int64]*User, error) { return s.usersByID(ctx, scope, ids) })
 }
-
-// orZero is the id behind a pointer; no row has the id 0.
-func orZero(id *int64) int64 {
-	if id == nil {
-		return 0
-	}
-	return *id
-}
