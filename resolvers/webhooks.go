@@ -14,6 +14,7 @@ import (
 	"canopy/internal/egress"
 	"canopy/internal/problem"
 	"canopy/internal/relay"
+	"canopy/internal/secret"
 	"canopy/internal/webhook"
 	"canopy/jobs"
 )
@@ -123,7 +124,7 @@ func (m Mutation) CreateWebhookDestination(ctx context.Context, in CreateWebhook
 	if err != nil {
 		return nil, err
 	}
-	out := &CreateWebhookDestinationPayload{Secret: webhook.NewSecret()}
+	out := &CreateWebhookDestinationPayload{Secret: secret.NewSigningSecret()}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) (err error) {
 		out.Destination, err = tx.InsertDestination(ctx, db.Destination{
 			CustomerID: company.ID, URL: in.URL, Name: or(in.Name, ""), Events: inOrder(in.Events),
@@ -273,7 +274,7 @@ func (m Mutation) RotateWebhookSecret(ctx context.Context, in RotateWebhookSecre
 	if err != nil {
 		return nil, err
 	}
-	out := &RotateWebhookSecretPayload{Secret: webhook.NewSecret()}
+	out := &RotateWebhookSecretPayload{Secret: secret.NewSigningSecret()}
 	err = m.changeDestination(ctx, c, in.ID, "webhookDestination.rotated", func(tx *db.Store, d *db.Destination) error {
 		out.Destination = d
 		sealed := jobs.SealSigningSecret(m.Box, d.ID, out.Secret)

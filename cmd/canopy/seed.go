@@ -17,7 +17,7 @@ func seedCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) e
 	flags.IntVar(&s.Users, "users", 10, "users of each staffed company, with a permission on each of its three accounts")
 	return func(ctx context.Context, _ []string) error {
 		if s.Companies < 1 || s.Fanout < 1 || s.Staffed < 0 || s.Users < 0 {
-			return usagef("there must be a company and a child at least, and no count may be negative")
+			return usagef("--companies and --fanout must be at least 1, and no count negative")
 		}
 		p, err := m.tool(ctx)
 		if err != nil {

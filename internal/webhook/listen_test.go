@@ -47,7 +47,7 @@ func signed(secret string, body []byte) map[string]string {
 }
 
 func TestListen(t *testing.T) {
-	secret := NewSecret()
+	secret := newSecret()
 	url, client, out := listening(t, ListenOptions{Secrets: []string{secret}})
 	event, err := New(time.Now(), AgentCreated{9, "café \u009b31m"})
 	if err != nil {
@@ -63,7 +63,7 @@ func TestListen(t *testing.T) {
 	}{
 		{"good", event.Payload, signed(secret, event.Payload), 204, "  204  verified  agent.created  " + event.ID + `  {"agentId":9,"name":"café ` + "\uFFFD" + `31m"}`},
 		{"again", event.Payload, signed(secret, event.Payload), 204, "  duplicate"},
-		{"bad signature", event.Payload, signed(NewSecret(), event.Payload), 401, "  401  bad signature"},
+		{"bad signature", event.Payload, signed(newSecret(), event.Payload), 401, "  401  bad signature"},
 		{"unsigned", event.Payload, nil, 401, "  401  bad signature"},
 		{"malformed", nothing, signed(secret, nothing), 400, "  400  malformed"},
 		{"new secret in the next header", event.Payload, map[string]string{HeaderSignatureNext: Sign(secret, event.Payload)}, 204, "  204  verified"},
