@@ -42,8 +42,8 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Server gives the superuser's URL of the run's PostgreSQL, starting one if need be.
-func Server(t testing.TB) string {
+// superuserURL gives the superuser's URL of the run's PostgreSQL, starting one if need be.
+func superuserURL(t testing.TB) string {
 	t.Helper()
 	url, err := server()
 	if err != nil {
