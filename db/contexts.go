@@ -62,7 +62,10 @@ const contextColumns = `x.id, x.account_id, x.user_id, x.name, x.description, x.
 const onDesk = `x.account_id = $1 AND ($2 = 0 OR x.share_state = 1 OR x.user_id = $2)`
 
 var (
-	qContext          = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = $3 AND ` + onDesk)
+	qContext   = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = $3 AND ` + onDesk)
+	qContextIn = prepare(`
+		SELECT ` + contextColumns + ` FROM contexts x JOIN accounts a ON a.id = x.account_id
+		WHERE x.id = $2 AND a.customer_id = $1 AND NOT a.disabled`)
 	qContextForUpdate = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = $3 AND ` + onDesk + ` FOR UPDATE`)
 	qContextsByID     = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = ANY($3) AND ` + onDesk)
 	qContexts         = prepare(`
@@ -88,6 +91,14 @@ func joinContexts(rows []*Context) []*Context {
 func (s *Store) Context(ctx context.Context, d Desk, id int64) (*Context, error) {
 	c := &Context{}
 	err := s.get(ctx, c, qContext, d.args(id)...)
+	return c, err
+}
+
+// ContextIn reads one context of a company's accounts, for what the company itself does: the private
+// ones are not hidden. ErrNoRows also where the account is disabled.
+func (s *Store) ContextIn(ctx context.Context, customerID, id int64) (*Context, error) {
+	c := &Context{}
+	err := s.get(ctx, c, qContextIn, customerID, id)
 	return c, err
 }
 
@@ -170,4 +181,27 @@ func (c *Context) Account(ctx context.Context, s *Store, scope access.Scope) (*A
 func (c *Context) Creator(ctx context.Context, s *Store, scope access.Scope) (*User, error) {
 	return follow(ctx, c, &c.siblings, "creator", func(c *Context) int64 { return orZero(c.UserID) },
 		func(ctx context.Context, ids []int64) (map[int64]*User, error) { return s.usersByID(ctx, scope, ids) })
+}
+
+// Agents is the edge from a context to the agents that its tools name, by id, within the scope.
+// named reads the ids from a context's tool definitions.
+func (c *Context) Agents(ctx context.Context, s *Store, scope access.Scope, named func(*Context) ([]int64, error)) (map[int64]*Agent, error) {
+	type key = *Context
+	return follow(ctx, c, &c.siblings, "agents", func(c *Context) key { return c },
+		func(ctx context.Context, cs []key) (map[key]map[int64]*Agent, error) {
+			var ids []int64
+			for _, c := range cs {
+				more, err := named(c)
+				if err != nil {
+					return nil, err
+				}
+				ids = append(ids, more...)
+			}
+			agents, err := s.AgentsByID(ctx, scope, ids)
+			found := make(map[key]map[int64]*Agent, len(cs))
+			for _, c := range cs {
+				found[c] = agents
+			}
+			return found, err
+		})
 }

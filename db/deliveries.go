@@ -47,6 +47,19 @@ type Attempt struct {
 	Response string `json:"response,omitempty"`
 }
 
+// Failure is what went wrong last; nil when nothing did.
+func (d *Delivery) Failure() *string { return unlessEmpty(d.Error) }
+
+// Failure is what went wrong; nil when nothing did.
+func (a *Attempt) Failure() *string { return unlessEmpty(a.Error) }
+
+func unlessEmpty(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
 // Captured is what was captured of a delivery: the bytes that every attempt sends, and the
 // log of the attempts so far.
 type Captured struct {
@@ -110,12 +123,6 @@ var (
 			WHERE destination_id = $2 AND created_at >= $3 ORDER BY event_id, id DESC) last
 		JOIN webhook_deliveries w ON w.id = last.id
 		WHERE last.status IN ('failed', 'blocked') AND w.customer_id = $1 ORDER BY w.id`)
-	qForgetDeliveries = prepare(`
-		WITH oldest AS (SELECT id, created_at, status FROM webhook_deliveries WHERE id > $2 ORDER BY id LIMIT $3),
-			gone AS (DELETE FROM webhook_deliveries w USING oldest o
-				WHERE w.id = o.id AND o.status <> 'pending' AND o.created_at < now() - $1 * interval '1 second' RETURNING w.id)
-		SELECT COALESCE(max(id) FILTER (WHERE created_at < now() - $1 * interval '1 second'), 0) AS last,
-			(SELECT count(*) FROM gone) AS gone FROM oldest`)
 )
 
 func joinDeliveries(rows []*Delivery) []*Delivery {
@@ -223,16 +230,4 @@ func (s *Store) Resend(ctx context.Context, deliveryID int64) (id int64, err err
 // blocked since a time, and tells how many these are.
 func (s *Store) Recover(ctx context.Context, d *Destination, since time.Time) (int64, error) {
 	return s.exec(ctx, qRecover, d.CustomerID, d.ID, since)
-}
-
-// ForgetDeliveries deletes deliveries that have ended and are older than keep, by id from after
-// the id on, looking at no more than limit. It gives the last id that was old enough, 0 for none,
-// and how many went.
-func (s *Store) ForgetDeliveries(ctx context.Context, keep time.Duration, after int64, limit int) (last, gone int64, err error) {
-	var row struct {
-		Last int64 `db:"last"`
-		Gone int64 `db:"gone"`
-	}
-	err = s.get(ctx, &row, qForgetDeliveries, keep.Seconds(), after, limit)
-	return row.Last, row.Gone, err
 }

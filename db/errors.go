@@ -19,6 +19,15 @@ import (
 // ErrNoRows says that no row within the scope answers.
 var ErrNoRows = errors.New("no such row in scope")
 
+// ErrAway says that the database is away, or gave up on the statement for a cause that passes: it is
+// worth another try. The error is a *problem.Error at the same time.
+var ErrAway = errors.New("the database is away")
+
+// away is what callers hear of such a failure.
+func away(cause error) error {
+	return problem.Away("the database", fmt.Errorf("%w: %w", ErrAway, cause))
+}
+
 func ignoreNoRows(err error) error {
 	if errors.Is(err, ErrNoRows) {
 		return nil
@@ -63,7 +72,7 @@ func translate(ctx context.Context, err error) error {
 		return translateState(pe)
 	}
 	if isConnectionLoss(err) {
-		return problem.Away("the database", err)
+		return away(err)
 	}
 	return err
 }
@@ -76,7 +85,7 @@ func translateState(e *pq.Error) error {
 		return &Conflict{Constraint: e.Constraint, cause: e}
 	case strings.HasPrefix(state, "08"), strings.HasPrefix(state, "57P"), state == "53300",
 		state == "40001", state == "40P01", state == "25006", state == "57014":
-		return problem.Away("the database", e)
+		return away(e)
 	case state == "22021", state == "22P05":
 		return problem.Bad("text with a NUL byte or in an invalid encoding can't be stored").Because(e)
 	}

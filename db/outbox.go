@@ -54,7 +54,7 @@ type Outcome struct {
 var (
 	qDueDestinations = prepare(dueWalk + `SELECT id, oldest FROM due`)
 	// A destination whose lane is full has attempts under way; one that nobody works on has not.
-	qUntouchedFor = prepare(dueWalk + `
+	qDeliveriesUntouchedFor = prepare(dueWalk + `
 		SELECT COALESCE(EXTRACT(epoch FROM now() - min(due.oldest)), 0)::float8 FROM due
 		WHERE NOT EXISTS (SELECT 1 FROM webhook_deliveries w WHERE w.destination_id = due.id AND w.status = 'pending'
 			AND w.next_attempt_at > now() AND w.claimed_at IS NOT NULL)`)
@@ -138,11 +138,16 @@ func (s *Store) DueDestinations(ctx context.Context) (rows []DueDestination, err
 	return rows, err
 }
 
-// UntouchedFor tells for how long something has been due that nobody works on.
-func (s *Store) UntouchedFor(ctx context.Context) (time.Duration, error) {
-	var seconds float64
-	err := s.get(ctx, &seconds, qUntouchedFor)
-	return time.Duration(seconds * float64(time.Second)), err
+// DeliveriesUntouchedFor tells for how long something has been due that nobody works on.
+func (s *Store) DeliveriesUntouchedFor(ctx context.Context) (time.Duration, error) {
+	return s.seconds(ctx, qDeliveriesUntouchedFor)
+}
+
+// seconds reads a time that a statement gives in seconds.
+func (s *Store) seconds(ctx context.Context, q query, args ...any) (time.Duration, error) {
+	var n float64
+	err := s.get(ctx, &n, q, args...)
+	return time.Duration(n * float64(time.Second)), err
 }
 
 // ClaimDeliveries takes up to limit due deliveries of a destination up, oldest first, for the lease.

@@ -32,6 +32,10 @@ var (
 		WHERE id IN (SELECT id FROM runs WHERE status = 'running' AND due_at <= now()
 			ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
 		RETURNING id, claim`)
+	// A run that was taken up meanwhile has another claim, and is left alone.
+	qReleaseRuns = prepare(`
+		UPDATE runs r SET due_at = now() FROM unnest($1::bigint[], $2::integer[]) d(id, claim)
+		WHERE r.id = d.id AND r.claim = d.claim AND r.status = 'running'`)
 	qClaimRun = prepare(`
 		UPDATE runs r SET claim = r.claim + 1, interruptions = CASE WHEN r.claim > 0 THEN r.interruptions + 1 ELSE 0 END,
 			due_at = now() + $3 * interval '1 second'
@@ -48,13 +52,27 @@ var (
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`)
 	qReleaseRun = prepare(`UPDATE runs SET due_at = now(), interruptions = interruptions - 1 WHERE id = $1 AND claim = $2 AND status = 'running'`)
 	qHoldRun    = prepare(`SELECT id FROM runs WHERE id = $1 AND claim = $2 AND status = 'running' FOR UPDATE`)
-	qDueRuns    = prepare(`SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(due_at)), 0)::float8 AS lag FROM runs WHERE status = 'running' AND due_at <= now()`)
+	// A run that waits while others are executed waits for its turn.
+	qRunsUntouchedFor = prepare(`
+		SELECT COALESCE(EXTRACT(epoch FROM now() - min(due_at)), 0)::float8 FROM runs WHERE status = 'running' AND due_at <= now()
+			AND NOT EXISTS (SELECT 1 FROM runs WHERE status = 'running' AND due_at > now())`)
+	qDueRuns = prepare(`SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(due_at)), 0)::float8 AS lag FROM runs WHERE status = 'running' AND due_at <= now()`)
 )
 
 // LeaseRuns takes up to limit due runs out of sight for the lease.
 func (s *Store) LeaseRuns(ctx context.Context, limit int, lease time.Duration) (due []DueRun, err error) {
 	err = s.list(ctx, &due, qLeaseRuns, limit, lease.Seconds())
 	return due, err
+}
+
+// ReleaseRuns ends the lease of runs that could not be handed on: they are due again.
+func (s *Store) ReleaseRuns(ctx context.Context, due []DueRun) error {
+	ids, claims := make([]int64, len(due)), make([]int64, len(due))
+	for i, d := range due {
+		ids[i], claims[i] = d.ID, int64(d.Claim)
+	}
+	_, err := s.exec(ctx, qReleaseRuns, ids, claims)
+	return err
 }
 
 // ClaimRun takes a run up; ErrNoRows when it has ended, or another worker has taken it up.
@@ -103,6 +121,11 @@ func (s *Store) RunLogs(ctx context.Context, id int64) (rows []*RunStep, err err
 type Backlog struct {
 	Count int     `db:"count"`
 	Lag   float64 `db:"lag"`
+}
+
+// RunsUntouchedFor tells for how long a run has been waiting to be taken up while nobody executes any.
+func (s *Store) RunsUntouchedFor(ctx context.Context) (time.Duration, error) {
+	return s.seconds(ctx, qRunsUntouchedFor)
 }
 
 // RunBacklog tells of the runs that wait to be taken up.

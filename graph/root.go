@@ -22,8 +22,11 @@ func (x root) ApiKey() generated.ApiKeyResolver   { return resolvers.APIKeyEdges
 func (x root) AuditEvent() generated.AuditEventResolver {
 	return resolvers.AuditEventEdges{Resolver: x.r}
 }
-func (x root) Chunk() generated.ChunkResolver       { return resolvers.ChunkEdges{Resolver: x.r} }
-func (x root) Context() generated.ContextResolver   { return resolvers.ContextEdges{Resolver: x.r} }
+func (x root) Chunk() generated.ChunkResolver     { return resolvers.ChunkEdges{Resolver: x.r} }
+func (x root) Context() generated.ContextResolver { return resolvers.ContextEdges{Resolver: x.r} }
+func (x root) ContextTool() generated.ContextToolResolver {
+	return resolvers.ToolEdges{Resolver: x.r}
+}
 func (x root) Document() generated.DocumentResolver { return resolvers.DocumentEdges{Resolver: x.r} }
 func (x root) SearchHit() generated.SearchHitResolver {
 	return resolvers.SearchHitEdges{Resolver: x.r}

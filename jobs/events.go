@@ -2,9 +2,11 @@ package jobs
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"canopy/db"
+	"canopy/internal/bus"
 	"canopy/internal/webhook"
 )
 
@@ -18,4 +20,12 @@ func Emit(ctx context.Context, tx *db.Store, customerID int64, data webhook.Data
 	}
 	n, err := tx.Emit(ctx, customerID, db.NewEvent{ID: e.ID, Type: e.Type, Payload: e.Payload})
 	return n > 0, err
+}
+
+// TopicAudit is where the ids of new audit events are told.
+const TopicAudit = "audit"
+
+// TellAudit tells of a new audit event, once it is committed.
+func TellAudit(ctx context.Context, b *bus.Bus, id int64) {
+	b.Publish(ctx, TopicAudit, strconv.AppendInt(nil, id, 10))
 }

@@ -14,6 +14,7 @@ import (
 	"canopy/db"
 	"canopy/internal/bus"
 	"canopy/internal/diagram"
+	"canopy/internal/problem"
 )
 
 const (
@@ -143,8 +144,13 @@ func (r *runner) step(ctx context.Context, w *db.RunWork, run *diagram.Run) (mor
 	}
 	begun := time.Now()
 	result, err := run.Step(ctx, r.tools.of(w.CustomerID))
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return false, ctx.Err()
+	case errors.Is(err, db.ErrAway):
+		// The step came to no end, and not by a fault of its own: it is executed again when the run is
+		// taken up again.
+		return false, problem.From(err)
 	}
 	entry := db.RunStep{
 		Position: len(run.Results), StepID: next.ID, Type: string(next.Type), StartedAt: begun, DurationMs: milliseconds(time.Since(begun)),

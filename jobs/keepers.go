@@ -15,14 +15,20 @@ import (
 const (
 	failingFor      = 72 * time.Hour
 	failingAtLeast  = 20
-	forgetBatch     = 5000
 	kindDestination = "destination"
+)
+
+// How many rows are looked at, and at most deleted, in one transaction. A run takes its steps along.
+const (
+	deliveryBatch = 5000
+	runBatch      = 500
 )
 
 // disableFailing disables destinations where nothing has got through for too long, and tells the
 // owners of their companies by mail.
 func (w *Worker) disableFailing(ctx context.Context) error {
-	return w.Store.Tx(ctx, func(tx *db.Store) error {
+	var audits []int64
+	err := w.Store.Tx(ctx, func(tx *db.Store) error {
 		failing, err := tx.FailingDestinations(ctx, failingFor, failingAtLeast)
 		if err != nil {
 			return err
@@ -31,17 +37,27 @@ func (w *Worker) disableFailing(ctx context.Context) error {
 			if err := tx.AutoDisable(ctx, d.ID); err != nil {
 				return err
 			}
-			if _, err := tx.InsertAudit(ctx, db.AuditEvent{
+			audit, err := tx.InsertAudit(ctx, db.AuditEvent{
 				CustomerID: d.CustomerID, Action: "webhookDestination.disabled", ObjectType: d.GlobalID().Type, ObjectID: d.ID,
-			}); err != nil {
+			})
+			if err != nil {
 				return err
 			}
+			audits = append(audits, audit)
 			if err := w.mailOwners(ctx, tx, d); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	if err != nil || len(audits) == 0 {
+		return err
+	}
+	for _, id := range audits {
+		TellAudit(ctx, w.Bus, id)
+	}
+	Wake(ctx, w.Bus)
+	return nil
 }
 
 func (w *Worker) mailOwners(ctx context.Context, tx *db.Store, d *db.Destination) error {
@@ -69,15 +85,25 @@ func (w *Worker) mailOwners(ctx context.Context, tx *db.Store, d *db.Destination
 	return nil
 }
 
-// forgetDeliveries deletes deliveries that are older than the retention, batch by batch: the rows
+// Retention is how long what has ended is kept in the log; 0 stands for ever.
+type Retention struct{ Deliveries, Runs time.Duration }
+
+// forgetDeliveries and forgetRuns delete what is older than the retention, batch by batch: the rows
 // lie in the order of their ids, so nothing is searched for.
 func (w *Worker) forgetDeliveries(ctx context.Context) error {
-	if w.Retention <= 0 {
+	return forget(ctx, w.Store.ForgetDeliveries, w.Retention.Deliveries, deliveryBatch)
+}
+
+func (w *Worker) forgetRuns(ctx context.Context) error {
+	return forget(ctx, w.Store.ForgetRuns, w.Retention.Runs, runBatch)
+}
+
+func forget(ctx context.Context, batch func(ctx context.Context, keep time.Duration, after int64, limit int) (int64, error), keep time.Duration, limit int) error {
+	if keep <= 0 {
 		return nil
 	}
-	var after int64
-	for {
-		last, _, err := w.Store.ForgetDeliveries(ctx, w.Retention, after, forgetBatch)
+	for after := int64(0); ; {
+		last, err := batch(ctx, keep, after, limit)
 		if err != nil || last == 0 {
 			return err
 		}

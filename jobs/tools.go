@@ -3,16 +3,14 @@ package jobs
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"canopy/internal/chat"
 	"canopy/internal/diagram"
 	"canopy/internal/egress"
+	"canopy/internal/problem"
+	"canopy/search"
 )
-
-// Searcher finds chunks in a context of a company for a run of that company.
-type Searcher interface {
-	SearchFor(ctx context.Context, customerID int64, r diagram.SearchRequest) ([]diagram.Hit, error)
-}
 
 // Tools are what the steps of runs do to the world.
 type Tools struct {
@@ -20,8 +18,9 @@ type Tools struct {
 	HTTP *egress.Client
 	// Chat is the server's chat model; without one chat steps fail.
 	Chat *chat.Client
-	// Searcher searches contexts; without one search steps fail.
-	Searcher Searcher
+	// Contexts searches contexts.
+	Contexts *search.Engine
+	Log      *slog.Logger
 }
 
 // of gives the tools for the runs of a company.
@@ -32,12 +31,30 @@ type companyTools struct {
 	customerID int64
 }
 
-// Search implements diagram.Tools.
+// Search implements diagram.Tools. It finds in the contexts of the run's own company.
 func (t *companyTools) Search(ctx context.Context, r diagram.SearchRequest) ([]diagram.Hit, error) {
-	if t.Searcher == nil {
-		return nil, &diagram.Error{Code: diagram.CodeSearchError, Message: "Search is not configured on this server."}
+	found, err := t.Contexts.FindIn(ctx, t.customerID, r.ContextID, search.Query{Prompt: r.Prompt, TopN: r.TopN, ScoreThreshold: r.ScoreThreshold})
+	if err != nil {
+		return nil, errors.Join(t.searchError(ctx, r.ContextID, err), err)
 	}
-	return t.Searcher.SearchFor(ctx, t.customerID, r)
+	hits := make([]diagram.Hit, len(found))
+	for i, h := range found {
+		hits[i] = diagram.Hit{ID: h.Chunk.ID, DocID: h.Chunk.DocumentID, Content: h.Content, Similarity: h.Similarity}
+	}
+	return hits, nil
+}
+
+// searchError is what the owner of a run hears of a search that failed.
+func (t *companyTools) searchError(ctx context.Context, contextID int64, err error) *diagram.Error {
+	failure := &diagram.Error{Code: diagram.CodeSearchError, Message: "The search failed."}
+	var p *problem.Error
+	switch {
+	case errors.As(err, &p):
+		failure.Message = p.Detail
+	case ctx.Err() == nil:
+		t.Log.ErrorContext(ctx, "a search failed", "context", contextID, "error", err)
+	}
+	return failure
 }
 
 // Chat implements diagram.Tools.

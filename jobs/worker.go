@@ -34,9 +34,8 @@ type Worker struct {
 	// Egress sends deliveries; without it they wait.
 	Egress *egress.Client
 	// Tools are what runs work with; without them runs wait.
-	Tools *Tools
-	// Retention is how long deliveries that have ended are kept; 0 stands for ever.
-	Retention time.Duration
+	Tools     *Tools
+	Retention Retention
 	// PublicURL is the base of links in mails.
 	PublicURL string
 	// Metrics counts; nil counts nothing.
@@ -167,6 +166,7 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 		"forget old links":             w.Store.SweepLinks,
 		"forget old mails":             w.Store.SweepMails,
 		"forget old deliveries":        w.forgetDeliveries,
+		"forget old runs":              w.forgetRuns,
 		"disable failing destinations": w.disableFailing,
 	}
 	if w.Documents != nil {

@@ -54,6 +54,36 @@ func (e AgentRevisionEdges) Agent(ctx context.Context, obj *db.Revision) (*db.Ag
 	return obj.Agent(ctx, e.Store, c.Scope())
 }
 
+// ToolEdges resolves the edges of a context's tool.
+type ToolEdges struct{ *Resolver }
+
+// Agent is what the tool runs; nil where the context's company has no such agent.
+func (e ToolEdges) Agent(ctx context.Context, obj *Tool) (*db.Agent, error) {
+	c, err := e.agentReader(ctx, access.AgentRead)
+	if err != nil {
+		return nil, err
+	}
+	account, err := obj.context.Account(ctx, e.Store, c.Scope())
+	if err != nil || account == nil {
+		return nil, err
+	}
+	found, err := obj.context.Agents(ctx, e.Store, c.Scope(), agentsOfTools)
+	if a := found[obj.AgentID]; a != nil && a.CustomerID == account.CustomerID {
+		return a, nil
+	}
+	return nil, err
+}
+
+// agentsOfTools gives the ids of the agents that a context's tools name.
+func agentsOfTools(row *db.Context) ([]int64, error) {
+	tools, err := parseTools(row)
+	ids := make([]int64, len(tools))
+	for i, t := range tools {
+		ids[i] = t.AgentID
+	}
+	return ids, err
+}
+
 // Agents is a page of the account's agents.
 func (e AccountEdges) Agents(ctx context.Context, obj *db.Account, first *int, after *string) (*AgentConnection, error) {
 	if _, err := e.agentReader(ctx, access.AgentRead); err != nil {

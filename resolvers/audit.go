@@ -11,9 +11,6 @@ import (
 	"canopy/jobs"
 )
 
-// topicAudit is where the ids of new audit events are told.
-const topicAudit = "audit"
-
 // details are what an audit event says of a change.
 type details map[string]any
 
@@ -47,7 +44,7 @@ func (ch *changes) actor() int64 {
 // rows. Both may miss it; the rows are there.
 func (r *Resolver) announce(ctx context.Context, ch *changes) {
 	for _, id := range ch.audits {
-		r.Bus.Publish(ctx, topicAudit, strconv.AppendInt(nil, id, 10))
+		jobs.TellAudit(ctx, r.Bus, id)
 	}
 	for _, d := range ch.documents {
 		jobs.TellDocument(ctx, r.Bus, d[0], d[1])
@@ -78,7 +75,7 @@ func (s Subscription) AuditEvent(ctx context.Context) (<-chan *db.AuditEvent, er
 	if _, err := s.tenant(ctx, access.AuditRead); err != nil {
 		return nil, err
 	}
-	return follow(ctx, s.Resolver, topicAudit, func(ctx context.Context, payload []byte) (*db.AuditEvent, error) {
+	return follow(ctx, s.Resolver, jobs.TopicAudit, func(ctx context.Context, payload []byte) (*db.AuditEvent, error) {
 		c, err := s.tenant(ctx, access.AuditRead)
 		if err != nil {
 			return nil, err

@@ -12,7 +12,9 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"canopy/db"
 	"canopy/internal/chunk"
+	"canopy/search"
 )
 
 // The bounds of a context's settings. Lengths are in characters, but for tools in bytes.
@@ -22,7 +24,6 @@ const (
 	maxPrompt       = 500
 	maxToolsJSON    = 256 << 10
 	maxTools        = 128
-	maxTopN         = 100
 	maxChunkSize    = 8192
 )
 
@@ -44,8 +45,8 @@ func (v *check) starterPrompts(field string, list []string) {
 
 // settings checks the settings of a context's search.
 func (v *check) settings(in UpdateContextInput) {
-	if n := or(in.TopN, 1); n < 1 || n > maxTopN {
-		v.fault("topN", "must be 1 to %d", maxTopN)
+	if n := or(in.TopN, 1); n < 1 || n > search.MaxTopN {
+		v.fault("topN", "must be 1 to %d", search.MaxTopN)
 	}
 	v.fraction("scoreThreshold", in.ScoreThreshold)
 	if n := or(in.ChunkSize, chunk.MinSize); n < chunk.MinSize || n > maxChunkSize {
@@ -69,6 +70,8 @@ type Tool struct {
 	Action      string
 	AgentID     int64
 	Parameters  []*ToolParameter
+
+	context *db.Context
 }
 
 // ToolParameter is an input of a tool.
@@ -197,14 +200,15 @@ func member[T any](v *check, m map[string]json.RawMessage, at, name, kind string
 	return value, false
 }
 
-// parseTools reads stored tool definitions.
-func parseTools(text string) ([]*Tool, error) {
+// parseTools reads the tool definitions of a context.
+func parseTools(row *db.Context) ([]*Tool, error) {
 	list := []*Tool{}
-	err := json.Unmarshal([]byte(text), &list)
+	err := json.Unmarshal([]byte(row.ToolsJSON), &list)
 	if err != nil {
 		return nil, errors.Join(errors.New("stored tool definitions"), err)
 	}
 	for _, t := range list {
+		t.context = row
 		if t.Parameters == nil {
 			t.Parameters = []*ToolParameter{}
 		}

@@ -104,7 +104,7 @@ func (m Mutation) CreateContext(ctx context.Context, in CreateContextInput) (*Cr
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		out.Context, err = tx.InsertContext(ctx, db.Context{
 			AccountID: c.AccountID, UserID: &c.UserID, Name: in.Name, Description: in.Description, Caption: in.Caption,
-			ToolsJSON: in.ToolsJSON, StarterPrompts: in.StarterPrompts, EmbeddingModel: m.defaultModel(),
+			ToolsJSON: in.ToolsJSON, StarterPrompts: in.StarterPrompts, EmbeddingModel: m.Search.Default(),
 		})
 		if err != nil {
 			return err
@@ -185,8 +185,8 @@ func (m Mutation) checkUpdate(in UpdateContextInput) error {
 	v.tools("toolsJson", or(in.ToolsJSON, "[]"))
 	v.starterPrompts("starterPrompts", in.StarterPrompts)
 	v.settings(in)
-	if model := or(in.EmbeddingModel, m.defaultModel()); !m.modelConfigured(model) {
-		v.fault("embeddingModel", "%q is not configured on this server; it has %s", clip(model), m.modelNames())
+	if model := or(in.EmbeddingModel, m.Search.Default()); !m.Search.Configured(model) {
+		v.fault("embeddingModel", "%q is not configured on this server; it has %s", clip(model), m.Search.Names())
 	}
 	return v.err()
 }
@@ -222,7 +222,7 @@ func (m Mutation) DeleteContext(ctx context.Context, in DeleteContextInput) (*De
 		return details{"name": row.Name}, ch.tx.DeleteContext(ctx, row.ID)
 	})
 	if err == nil {
-		m.Vectors.Forget(out.DeletedID.Int)
+		m.Search.Forget(out.DeletedID.Int)
 	}
 	return out, err
 }
@@ -270,7 +270,7 @@ func (e ContextEdges) StarterPrompts(_ context.Context, obj *db.Context) ([]stri
 
 // Tools are the definitions of toolsJson.
 func (e ContextEdges) Tools(_ context.Context, obj *db.Context) ([]*Tool, error) {
-	return parseTools(obj.ToolsJSON)
+	return parseTools(obj)
 }
 
 // Account is the account that the context belongs to.

@@ -267,14 +267,6 @@ func parseIDs(list string) []int64 {
 // WebhookDeliveryEdges resolves the edges of a delivery.
 type WebhookDeliveryEdges struct{ *Resolver }
 
-// Error is what went wrong last; nil when nothing did.
-func (e WebhookDeliveryEdges) Error(_ context.Context, obj *db.Delivery) (*string, error) {
-	if obj.Error == "" {
-		return nil, nil
-	}
-	return &obj.Error, nil
-}
-
 // Destination is where the event goes; nil when it was deleted.
 func (e WebhookDeliveryEdges) Destination(ctx context.Context, obj *db.Delivery) (*db.Destination, error) {
 	c, err := e.hooks(ctx, access.WebhookRead)

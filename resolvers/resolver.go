@@ -15,13 +15,12 @@ import (
 	"canopy/internal/bus"
 	"canopy/internal/chat"
 	"canopy/internal/egress"
-	"canopy/internal/embed"
 	"canopy/internal/limit"
 	"canopy/internal/problem"
 	"canopy/internal/relay"
 	"canopy/internal/secret"
 	"canopy/internal/token"
-	"canopy/internal/vector"
+	"canopy/search"
 )
 
 // Resolver holds what the operations need. The graph's objects are views of it: Query, Mutation
@@ -49,12 +48,11 @@ type Resolver struct {
 	PublicURL *url.URL
 	// Blobs keeps the originals of documents; nil where no store is configured.
 	Blobs blob.Store
-	// Embeddings is the configured embedding model, Chat the chat model; nil where there is none.
-	Embeddings embed.Model
-	Chat       *chat.Client
-	// Vectors holds the search indexes of busy contexts.
-	Vectors *vector.Cache
-	Log     *slog.Logger
+	// Chat is the chat model; nil where there is none.
+	Chat *chat.Client
+	// Search finds chunks.
+	Search *search.Engine
+	Log    *slog.Logger
 }
 
 // Query, Mutation and Subscription are the roots of the graph.

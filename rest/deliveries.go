@@ -31,14 +31,10 @@ type Delivery struct {
 }
 
 func deliveryOf(d *db.Delivery) Delivery {
-	out := Delivery{
+	return Delivery{
 		ID: d.ID, EventID: d.EventID, DestinationID: d.DestinationID, Type: d.Type, Status: d.Status, Attempts: d.Attempts,
-		HTTPStatus: d.HTTPStatus, CreatedAt: d.CreatedAt.UTC(), CompletedAt: utc(d.CompletedAt),
+		HTTPStatus: d.HTTPStatus, Error: d.Failure(), CreatedAt: d.CreatedAt.UTC(), CompletedAt: utc(d.CompletedAt),
 	}
-	if d.Error != "" {
-		out.Error = &d.Error
-	}
-	return out
 }
 
 // attempt is one attempt on a delivery.
@@ -51,11 +47,7 @@ type attempt struct {
 }
 
 func attemptOf(a *db.Attempt) attempt {
-	out := attempt{At: a.At.UTC(), DurationMs: a.DurationMs, HTTPStatus: a.HTTPStatus, Response: a.Response}
-	if a.Error != "" {
-		out.Error = &a.Error
-	}
-	return out
+	return attempt{At: a.At.UTC(), DurationMs: a.DurationMs, HTTPStatus: a.HTTPStatus, Error: a.Failure(), Response: a.Response}
 }
 
 // detailedDelivery is a delivery with its log and the captured bytes.

@@ -14,6 +14,7 @@ import (
 	"canopy/internal/relay"
 	"canopy/internal/upload"
 	"canopy/resolvers"
+	"canopy/search"
 )
 
 // trainingDocument is an uploaded document.
@@ -102,11 +103,11 @@ func (a *api) registerDocuments() {
 }
 
 func (a *api) search(ctx context.Context, in *searchInput) (*one[[]searchHit], error) {
-	hits, err := a.queries().Search(ctx, resolvers.SearchQuery{ContextID: in.id(), Prompt: in.Body.Prompt})
+	hits, err := a.queries().SearchContext(ctx, in.id(), in.Body.Prompt, nil, nil, search.Semantic, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &one[[]searchHit]{mapped(hits, func(h *resolvers.SearchHit) searchHit {
+	return &one[[]searchHit]{mapped(hits, func(h *search.Hit) searchHit {
 		return searchHit{h.Chunk.ID, h.Chunk.DocumentID, h.Content, h.Similarity}
 	})}, nil
 }

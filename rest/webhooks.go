@@ -38,13 +38,21 @@ type Destination struct {
 	ID        int64     `json:"id"`
 	URL       string    `json:"url" format:"uri"`
 	Name      string    `json:"name"`
-	Events    []string  `json:"events" nullable:"true" doc:"The subscribed types; null for all"`
+	Events    *[]string `json:"events" nullable:"true" doc:"The subscribed types; null for all"`
 	Enabled   bool      `json:"enabled" doc:"Whether events are written down for it"`
 	CreatedAt time.Time `json:"createdAt"`
 }
 
 func destinationOf(d *db.Destination) Destination {
-	return Destination{d.ID, d.URL, d.Name, d.Events, d.Enabled, d.CreatedAt.UTC()}
+	return Destination{d.ID, d.URL, d.Name, subscribed(d), d.Enabled, d.CreatedAt.UTC()}
+}
+
+// subscribed are the types that a destination has chosen; nil, and not an empty list, for all.
+func subscribed(d *db.Destination) *[]string {
+	if d.Events == nil {
+		return nil
+	}
+	return (*[]string)(&d.Events)
 }
 
 // createdDestination is a destination with its secret, which is shown this once.

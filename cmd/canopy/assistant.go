@@ -13,6 +13,7 @@ import (
 	"canopy/internal/extract"
 	"canopy/internal/vector"
 	"canopy/jobs"
+	"canopy/search"
 )
 
 // indexTimeout bounds the loading of one search index.
@@ -21,20 +22,21 @@ const indexTimeout = 60 * time.Second
 // wireAssistant gives the resolver what contexts need: the document store, the models, the indexes.
 func (p *platform) wireAssistant(ctx context.Context) (err error) {
 	r := p.resolver
-	r.Vectors = vector.NewCache(p.cfg.VectorCache, indexTimeout)
 	if p.cfg.BlobURL != "" {
 		if r.Blobs, err = blob.Open(ctx, p.cfg.BlobURL); err != nil {
 			return fmt.Errorf("CANOPY_BLOB_URL: %w", err)
 		}
 	}
+	var models search.Models
 	if e := p.cfg.Embeddings; e.URL != "" {
-		r.Embeddings, err = embed.NewRemote(embed.Options{
+		models.Embeddings, err = embed.NewRemote(embed.Options{
 			Server: openai.Config{URL: e.URL, Key: e.APIKey}, Model: e.Model, CountTokens: countTokens,
 		})
 		if err != nil {
 			return fmt.Errorf("CANOPY_EMBEDDINGS_URL: %w", err)
 		}
 	}
+	r.Search = search.New(p.store, models, vector.NewCache(p.cfg.VectorCache, indexTimeout))
 	if c := p.cfg.Chat; c.URL != "" {
 		if r.Chat, err = chat.New(openai.Config{URL: c.URL, Key: c.APIKey}, c.Model); err != nil {
 			return fmt.Errorf("CANOPY_CHAT_URL: %w", err)
@@ -58,5 +60,5 @@ func (p *platform) documents() *jobs.Documents {
 		return nil
 	}
 	runner := extract.NewRunner(extract.RunnerOptions{Logger: p.log})
-	return &jobs.Documents{Blobs: p.resolver.Blobs, Extract: runner, Embeddings: p.resolver.Embeddings}
+	return &jobs.Documents{Blobs: p.resolver.Blobs, Extract: runner, Embeddings: p.resolver.Search.Embeddings}
 }

@@ -46,7 +46,7 @@ func devCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) er
 		if err != nil {
 			return err
 		}
-		m.tune()
+		m.tune(config.Dev)
 		d := &dev{m: m, cfg: cfg, log: m.logger()}
 		if d.dir, err = filepath.Abs(*dir); err != nil {
 			return err

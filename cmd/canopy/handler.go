@@ -74,13 +74,11 @@ func (p *platform) ready(w http.ResponseWriter, r *http.Request) {
 const stuckAfter = time.Minute
 
 // relayLag is how long something in the outboxes has been due with nobody at work on it.
-func (p *platform) relayLag(ctx context.Context) time.Duration {
-	late, err := p.store.UntouchedFor(ctx)
-	if err != nil {
-		return 0
-	}
-	if runs, err := p.store.RunBacklog(ctx); err == nil {
-		late = max(late, time.Duration(runs.Lag*float64(time.Second)))
+func (p *platform) relayLag(ctx context.Context) (late time.Duration) {
+	for _, ask := range []func(context.Context) (time.Duration, error){p.store.DeliveriesUntouchedFor, p.store.RunsUntouchedFor} {
+		if d, err := ask(ctx); err == nil {
+			late = max(late, d)
+		}
 	}
 	return late
 }

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"canopy/db"
@@ -80,18 +81,20 @@ func newStack(t testing.TB, change ...func(*config.Config)) *stack {
 	return s
 }
 
-// work runs the platform's worker until the test ends.
-func (s *stack) work(sender mail.Sender) {
+// work runs the platform's worker until the test ends, and gives what stops it earlier.
+func (s *stack) work(sender mail.Sender) (stop func()) {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.p.worker(sender).Run(ctx) }()
-	s.t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			s.t.Error(err)
 		}
 	})
+	s.t.Cleanup(stop)
+	return stop
 }
 
 // answerOf is what the platform answered.

@@ -315,7 +315,7 @@ func TestAgentSubscriptionIsolation(t *testing.T) {
 				if want != getsOK {
 					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 					defer cancel()
-					body, err := io.ReadAll(y.subscribe(ctx, t, s.query, y.tokens[as]).Body)
+					body, err := io.ReadAll(y.overEvents(ctx, t, s.query, y.tokens[as]).Body)
 					if err != nil || !strings.Contains(string(body), `"`+string(want)+`"`) || strings.Contains(string(body), `"data":{`) {
 						t.Errorf("want %s: %v %s", want, err, body)
 					}

@@ -28,6 +28,19 @@ func (a *ask) freshContext() int64 {
 	})
 }
 
+// freshToolContext is a context with a tool that runs an agent of the target company.
+func (a *ask) freshToolContext() int64 {
+	return a.or(func() int64 {
+		var agent int64
+		a.look(&agent, `INSERT INTO agents (account_id, name, draft) SELECT a.id, $2, '{}' FROM accounts a
+			JOIN app_instances i ON i.id = a.app_instance_id JOIN applications p ON p.id = i.application_id
+			WHERE a.customer_id = $1 AND p.code = 'builder' RETURNING id`, a.target, secretMark)
+		made, err := a.m.CreateContext(a.owner, resolvers.CreateContextInput{Name: a.unique(), ToolsJSON: oneTool(agent)})
+		a.ok(err)
+		return made.Context.ID
+	})
+}
+
 // freshDocument is a document of a context of the target company, and the context.
 func (a *ask) freshDocument() (document, inContext int64) {
 	if a.absent {
@@ -106,6 +119,7 @@ func contextGraphRows() []graphRow {
 			variables: one((*ask).aSearchedContext), want: onDesk(read),
 		},
 		{fields: "ContextTool.parameters", query: `query($id: ID!){ context(id: $id) { tools { parameters { type } } } }`, variables: one((*ask).freshContext), want: onDesk(read)},
+		{fields: "ContextTool.agent", query: `query($id: ID!){ context(id: $id) { tools { agent { name } } } }`, variables: one((*ask).freshToolContext), want: onDesk(read)},
 		node("Context", (*ask).freshContext, onDesk(read)),
 		node("Document", (*ask).aDocument, onDesk(read)),
 		node("Chunk", (*ask).aChunk, onDesk(read)),

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -122,7 +123,7 @@ func dataOf(t *testing.T, line string) object {
 func (w *world) isRefused(t *testing.T, row subscriptionRow, as who, want class) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	resp := w.subscribe(ctx, t, row.query, (&ask{world: w, as: as}).token(row.assistant))
+	resp := w.overEvents(ctx, t, row.query, (&ask{world: w, as: as}).token(row.assistant))
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -136,9 +137,9 @@ func (w *world) isRefused(t *testing.T, row subscriptionRow, as who, want class)
 }
 
 // stream gives the data lines of a subscription over SSE.
-func (w *world) stream(t *testing.T, query, token string) <-chan string {
+func (s *stack) stream(t *testing.T, query, token string) <-chan string {
 	t.Helper()
-	resp := w.subscribe(t.Context(), t, query, token)
+	resp := s.overEvents(t.Context(), t, query, token)
 	out := make(chan string, 1000)
 	go func() {
 		defer close(out)
@@ -151,19 +152,21 @@ func (w *world) stream(t *testing.T, query, token string) <-chan string {
 	return out
 }
 
-func (w *world) subscribe(ctx context.Context, t *testing.T, query, token string) *http.Response {
+func (s *stack) overEvents(ctx context.Context, t *testing.T, query, token string) *http.Response {
 	t.Helper()
-	body, err := json.Marshal(object{"query": query})
-	w.ok(err)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/graphql", strings.NewReader(string(body)))
-	w.ok(err)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/graphql", bytes.NewReader(mustJSON(t, object{"query": query})))
+	if err != nil {
+		t.Fatal(err)
+	}
 	req.Header.Set("Accept", "text/event-stream")
 	req.Header.Set("Content-Type", "application/json")
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	resp, err := http.DefaultClient.Do(req)
-	w.ok(err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { _ = resp.Body.Close() })
 	return resp
 }

@@ -29,10 +29,15 @@ func (s *stack) startWorker(t *testing.T) *workerProcess {
 		t.Fatal(err)
 	}
 	c := s.p.cfg
+	var allow []string
+	for _, p := range c.WebhookAllow {
+		allow = append(allow, p.String())
+	}
 	w := &workerProcess{cmd: exec.Command(program), log: &strings.Builder{}}
 	w.cmd.Env = append(os.Environ(), runVariable+"=worker", "DATABASE_URL="+c.DatabaseURL, "REDIS_URL="+c.RedisURL, "CANOPY_BLOB_URL="+c.BlobURL,
 		"CANOPY_SECRET_KEY="+base64.StdEncoding.EncodeToString(c.SecretKey), "CANOPY_EMBEDDINGS_URL="+c.Embeddings.URL,
-		"CANOPY_EMBEDDINGS_API_KEY="+c.Embeddings.APIKey, "CANOPY_EMBEDDINGS_MODEL="+c.Embeddings.Model)
+		"CANOPY_EMBEDDINGS_API_KEY="+c.Embeddings.APIKey, "CANOPY_EMBEDDINGS_MODEL="+c.Embeddings.Model,
+		"CANOPY_WEBHOOK_ALLOW="+strings.Join(allow, ","), "CANOPY_WEBHOOK_CA="+c.WebhookCA)
 	w.cmd.Stdout, w.cmd.Stderr = w.log, w.log
 	if err := w.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -5,11 +5,8 @@ import (
 	"os"
 	"time"
 
-	"canopy/internal/chat"
-	"canopy/internal/config"
 	"canopy/internal/diagram"
 	"canopy/internal/egress"
-	"canopy/internal/embed/openai"
 	"canopy/jobs"
 )
 
@@ -44,15 +41,5 @@ func (p *platform) runTools() (*jobs.Tools, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &jobs.Tools{HTTP: client}
-	if p.cfg.Chat.URL != "" {
-		if t.Chat, err = chatModel(p.cfg.Chat); err != nil {
-			return nil, fmt.Errorf("CANOPY_CHAT_URL: %w", err)
-		}
-	}
-	return t, nil
-}
-
-func chatModel(c config.Provider) (*chat.Client, error) {
-	return chat.New(openai.Config{URL: c.URL, Key: c.APIKey}, c.Model)
+	return &jobs.Tools{HTTP: client, Chat: p.resolver.Chat, Contexts: p.resolver.Search, Log: p.log}, nil
 }

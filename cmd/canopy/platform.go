@@ -92,9 +92,6 @@ func (p *platform) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.tools, err = p.runTools(); err != nil {
-		return err
-	}
 	if p.metrics, err = jobs.NewMetrics(p.registry); err != nil {
 		return err
 	}
@@ -108,7 +105,11 @@ func (p *platform) wire(ctx context.Context) error {
 	}
 	p.resolver.Verifier = token.NewVerifier(p.resolver.Issuer(), keys, p.reloadKeys(ctx, keys))
 	p.background.Go(func() { p.refreshKeys(ctx, keys) })
-	return p.wireAssistant(ctx)
+	if err := p.wireAssistant(ctx); err != nil {
+		return err
+	}
+	p.tools, err = p.runTools()
+	return err
 }
 
 func (p *platform) refreshKeys(ctx context.Context, keys *token.KeyRing) {
@@ -148,7 +149,7 @@ func (p *platform) reloadKeys(ctx context.Context, keys *token.KeyRing) func(str
 func (p *platform) worker(sender mail.Sender) *jobs.Worker {
 	return &jobs.Worker{
 		Store: p.store, Redis: p.queue, Bus: p.bus, Box: p.box, Mail: sender, Documents: p.documents(), Egress: p.resolver.Egress, Tools: p.tools,
-		Retention: p.cfg.WebhookRetention, PublicURL: p.resolver.Issuer(), Metrics: p.metrics, Log: p.log,
+		Retention: jobs.Retention{Deliveries: p.cfg.WebhookRetention, Runs: p.cfg.RunRetention}, PublicURL: p.resolver.Issuer(), Metrics: p.metrics, Log: p.log,
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,25 +13,9 @@ func TestSamples(t *testing.T) {
 	s := newStack(t)
 	s.work(nil)
 	token := s.assistant()
-	id := s.newContext(token, "Alder Creek")
-	files, err := filepath.Glob("../../docs/samples/*")
-	if err != nil || len(files) != 3 {
-		t.Fatalf("%v %v", files, err)
-	}
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a := s.upload(token, id, filepath.Base(file), content); a.Status != 200 {
-			t.Fatalf("%s: %d %s", file, a.Status, a.Body)
-		}
-	}
+	id := s.sampleContext(token)
 	names := map[float64]string{}
-	for _, d := range s.settle(token, id) {
-		if d["status"] != "ready" {
-			t.Errorf("%v", d)
-		}
+	for _, d := range s.documents(token, id) {
 		names[d["id"].(float64)] = d["originalName"].(string)
 	}
 	for prompt, want := range map[string][2]string{
@@ -43,4 +28,29 @@ func TestSamples(t *testing.T) {
 			t.Errorf("%s: %v", prompt, hits)
 		}
 	}
+}
+
+// sampleContext makes a context of the documents that the README asks.
+func (s *stack) sampleContext(token string) int64 {
+	s.t.Helper()
+	id := s.newContext(token, "Alder Creek")
+	files, err := filepath.Glob("../../docs/samples/*")
+	if err != nil || len(files) != 3 {
+		s.t.Fatalf("%v %v", files, err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if a := s.upload(token, id, filepath.Base(file), content); a.Status != http.StatusOK {
+			s.t.Fatalf("%s: %d %s", file, a.Status, a.Body)
+		}
+	}
+	for _, d := range s.settle(token, id) {
+		if d["status"] != "ready" {
+			s.t.Errorf("%v", d)
+		}
+	}
+	return id
 }

@@ -19,21 +19,31 @@ import (
 var version = "dev"
 
 // gcPercent trades memory for speed: the garbage collector runs when the heap has grown to five
-// times of what is live. GOGC and GOMEMLIMIT in the environment win.
-const gcPercent = 400
+// times of what is live, or nears the limit. A worker's need is bounded, by the texts that it has at
+// hand and the indexes that it keeps, so that it is held to less. GOGC and GOMEMLIMIT in the
+// environment win.
+const (
+	gcPercent    = 400
+	memoryLimit  = 1 << 30
+	workerMemory = 160 << 20
+)
 
-func (m *Main) tune() {
+func (m *Main) tune(mode config.Mode) {
 	if m.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	limit := int64(memoryLimit)
+	if mode == config.Worker {
+		limit = workerMemory
+	}
 	if m.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(1 << 30)
+		debug.SetMemoryLimit(limit)
 	}
 }
 
 func serveCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) error {
 	return func(ctx context.Context, _ []string) error {
-		p, err := m.server(ctx)
+		p, err := m.server(ctx, config.Server)
 		if err != nil {
 			return err
 		}
@@ -47,12 +57,12 @@ func serveCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) erro
 }
 
 // server opens the platform for serve and worker.
-func (m *Main) server(ctx context.Context) (*platform, error) {
-	cfg, err := config.Load(config.Server, m.Getenv)
+func (m *Main) server(ctx context.Context, mode config.Mode) (*platform, error) {
+	cfg, err := config.Load(mode, m.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	m.tune()
+	m.tune(mode)
 	log := m.logger()
 	for _, w := range cfg.Warnings() {
 		log.WarnContext(ctx, w)
@@ -83,7 +93,7 @@ func (p *platform) serve(ctx context.Context, l net.Listener, open bool) error {
 func workerCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
 	metrics := flags.String("metrics", "", "address to serve /metrics, /healthz and /readyz on, such as :9090 (default nowhere)")
 	return func(ctx context.Context, _ []string) error {
-		p, err := m.server(ctx)
+		p, err := m.server(ctx, config.Worker)
 		if err != nil {
 			return err
 		}

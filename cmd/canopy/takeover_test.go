@@ -2,11 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"canopy/db"
+	"canopy/internal/devstack/devtest"
 )
 
 const countingSteps = `{"steps":[{"id":"a","type":"set","values":{"n":1}},{"id":"b","type":"set","values":{"n":"{{ steps.a.n + 1 }}"}}],"output":{"n":"{{ steps.b.n }}"}}`
@@ -75,6 +79,87 @@ func TestRunsOutliveTheirWorkers(t *testing.T) {
 	slices.Sort(types)
 	if want := []string{"run.completed", "run.completed", "run.failed", "run.failed"}; !slices.Equal(types, want) {
 		t.Errorf("events: %v", types)
+	}
+}
+
+// postingSteps is a diagram of n steps that each post to a receiver which run and which step it is.
+func postingSteps(n int, url string) string {
+	var list []string
+	for i := range n {
+		list = append(list, fmt.Sprintf(`{"id":"s%d","type":"http","method":"POST","url":"%s","body":{"type":"step","id":"run {{ input.run }}, step %[1]d"}}`, i, url))
+	}
+	return fmt.Sprintf(`{"steps":[%s],"output":{"status":"{{ steps.s%d.status }}"}}`, strings.Join(list, ","), n-1)
+}
+
+// ofItsNumber tells that a request is from the step of the run's own number.
+func ofItsNumber(id string) bool { return strings.HasPrefix(id, "run "+id[len(id)-1:]) }
+
+// TestRunsOutliveKilledWorkers kills a worker while it is at each step of a diagram, in one run at
+// each: another worker finishes them, without a step that was done being done again.
+func TestRunsOutliveKilledWorkers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a lease to end")
+	}
+	const steps = 3
+	at, end := make(chan string, steps), make(chan struct{})
+	r := newReceiver(t, func(x received, n int) int {
+		if x.typ == "step" && ofItsNumber(x.id) && n == 1 {
+			at <- x.id
+			<-end
+		}
+		return http.StatusOK
+	})
+	defer close(end)
+	s := newStack(t, deliverTo(t, r))
+	s.noDemoMails()
+	token := s.rootAs("builder")
+	s.subscribe(token, r.URL, "run.completed", "run.failed")
+	agent := s.publish(token, postingSteps(steps, r.URL))
+	lost := s.startWorker(t)
+	var keys []string
+	for i := range steps {
+		keys = append(keys, s.start(token, agent, object{"run": i}))
+	}
+	for range steps {
+		select {
+		case <-at:
+		case <-time.After(20 * time.Second):
+			lost.kill()
+			t.Fatalf("a step is not reached: %s", lost.log)
+		}
+	}
+	lost.kill()
+	next := s.startWorker(t)
+	defer next.kill()
+	for _, key := range keys {
+		if a := s.pollFor(token, key, time.Minute); a.Status != http.StatusOK || member(t, a.json(t), "outputData.status") != 200.0 {
+			t.Errorf("%d %s", a.Status, a.Body)
+		}
+	}
+	devtest.Eventually(t, "every run has been told of", func() bool {
+		return s.number(`SELECT count(*) FROM webhook_deliveries WHERE status = 'delivered'`) == steps
+	})
+	judgeTakeover(t, r.all(), steps)
+}
+
+// judgeTakeover checks that only the interrupted steps were taken twice, and each run ended once.
+func judgeTakeover(t *testing.T, all []received, steps int) {
+	t.Helper()
+	times, ends := map[string]int{}, map[string]string{}
+	for _, x := range all {
+		if x.typ == "step" {
+			times[x.id]++
+		} else if ends[x.id] = x.typ; x.typ != "run.completed" {
+			t.Errorf("a run ended with %s", x.typ)
+		}
+	}
+	if len(times) != steps*steps || len(ends) != steps {
+		t.Errorf("steps: %v, ends: %v", times, ends)
+	}
+	for id, n := range times {
+		if again := n == 2; n > 2 || again != ofItsNumber(id) {
+			t.Errorf("%s was taken %d times", id, n)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"canopy/internal/devstack/devtest"
 	"canopy/internal/webhook"
 )
 
@@ -166,30 +167,102 @@ func TestDeliveriesArePaged(t *testing.T) {
 	}
 }
 
+// TestRecoverBringsWhatWasLost recovers events whose last delivery failed or was blocked, and no others.
+func TestRecoverBringsWhatWasLost(t *testing.T) {
+	r := newReceiver(t, nil)
+	s := newStack(t, deliverTo(t, r))
+	s.noDemoMails()
+	token := s.rootAs("tenant")
+	id, old := s.subscribe(token, r.URL)
+	other, _ := s.subscribe(token, r.URL)
+	at := hooks + "/destinations/" + decimal(id)
+	send := func(destination int64) int64 {
+		return s.must(202, "POST", hooks+"/destinations/"+decimal(destination)+"/test", token, object{"type": "run.failed"}).id(t, "deliveryId")
+	}
+	event := func(delivery int64) string {
+		return member(t, s.must(200, "GET", hooks+"/deliveries/"+decimal(delivery), token, nil).json(t), "eventId").(string)
+	}
+	end := func(delivery int64, status string) {
+		s.sql(`UPDATE webhook_deliveries SET status = $2, completed_at = now() WHERE id = $1`, delivery, status)
+	}
+	want := map[string]bool{}
+	for _, status := range []string{"failed", "blocked", "delivered"} {
+		delivery := send(id)
+		end(delivery, status)
+		want[event(delivery)] = status != "delivered"
+	}
+	long, again, elsewhere := send(id), send(id), send(other)
+	for _, delivery := range []int64{long, again, elsewhere} {
+		end(delivery, "failed")
+	}
+	s.sql(`UPDATE webhook_deliveries SET created_at = now() - interval '2 hours' WHERE id = $1`, long)
+	end(s.must(202, "POST", hooks+"/deliveries/"+decimal(again)+"/resend", token, nil).id(t, "deliveryId"), "delivered")
+	secret := s.must(200, "POST", at+"/rotate-secret", token, nil).json(t).(map[string]any)["secret"].(string)
+	since := object{"since": time.Now().Add(-time.Hour)}
+	for _, count := range []string{`{"count":2}`, `{"count":0}`} { // what is on its way is not sent twice
+		if a := s.must(202, "POST", at+"/recover", token, since); string(a.Body) != count {
+			t.Errorf("%s, want %s", a.Body, count)
+		}
+	}
+	s.work(nil)
+	for _, x := range r.wait(t, 2) {
+		if !want[x.id] {
+			t.Errorf("%s is sent again", x.id)
+		}
+		delete(want, x.id)
+		if !webhook.VerifyHeader(x.header, x.body, secret) || webhook.VerifyHeader(x.header, x.body, old) {
+			t.Error("the signature is not fresh")
+		}
+		var captured []byte
+		s.look(&captured, `SELECT payload FROM webhook_deliveries WHERE event_id = '`+x.id+`' ORDER BY id LIMIT 1`)
+		if !bytes.Equal(captured, x.body) {
+			t.Errorf("other bytes are sent again: %s, not %s", x.body, captured)
+		}
+	}
+}
+
 // TestFailingDestinationIsDisabled has three days of failures pass at once.
 func TestFailingDestinationIsDisabled(t *testing.T) {
 	s := newStack(t)
 	s.noDemoMails()
-	token := s.rootAs("tenant")
-	id, _ := s.subscribe(token, publicURL)
-	fresh, _ := s.subscribe(token, publicURL)
-	s.sql(`UPDATE webhook_destinations SET failing_since = now() - interval '73 hours', failures = 20 WHERE id = ` + decimal(id))
-	s.sql(`UPDATE webhook_destinations SET failing_since = now() - interval '71 hours', failures = 200 WHERE id = ` + decimal(fresh))
+	token := s.as("Alpine Energy", "greta@alpine.example")
+	failing, _ := s.subscribe(token, publicURL+"/failing")
+	lately, _ := s.subscribe(token, publicURL+"/lately")
+	few, _ := s.subscribe(token, publicURL+"/few")
+	for id, since := range map[int64]string{failing: "73 hours, 20", lately: "71 hours, 200", few: "73 hours, 19"} {
+		hours, failures, _ := strings.Cut(since, ", ")
+		s.sql(`UPDATE webhook_destinations SET failing_since = now() - $2::interval, failures = $3 WHERE id = $1`, id, hours, failures)
+	}
+	told, root := s.overSSE(t, s.root()), s.root()
+	s.until(t, told, func(n int) {
+		s.must(204, "PUT", "/tenant", root, object{"customerId": s.company("Dune Retail"), "name": "Dune Retail"})
+	})
 	s.work(nil)
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if d := s.do("GET", hooks+"/destinations/"+decimal(id), token, nil).json(t).(map[string]any); d["enabled"] == false {
-			break
+	enabled := func(id int64) bool {
+		return member(t, s.must(200, "GET", hooks+"/destinations/"+decimal(id), token, nil).json(t), "enabled").(bool)
+	}
+	devtest.Eventually(t, "it is disabled", func() bool { return !enabled(failing) })
+	if !enabled(lately) || !enabled(few) {
+		t.Error("one that has not failed for long, or not often, is disabled, too")
+	}
+	for to, want := range map[string]int{"greta@alpine.example": 1, "jonas@alpine.example": 0, demoAdmin: 0} {
+		list := s.mails(to)
+		if len(list) != want {
+			t.Errorf("%d mails to %s", len(list), to)
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("it stays enabled")
+		for _, m := range list {
+			if !strings.Contains(m.Text, publicURL+"/failing") || !strings.Contains(m.Text, "Alpine Energy") || !strings.Contains(m.Text, "3 days") {
+				t.Errorf("the mail says %q", m.Text)
+			}
 		}
 	}
-	var mails int
-	s.look(&mails, `SELECT count(*) FROM mail_outbox WHERE kind = 'destination'`)
-	if mails != 1 {
-		t.Errorf("%d mails to owners", mails)
-	}
-	if d := s.do("GET", hooks+"/destinations/"+decimal(fresh), token, nil).json(t).(map[string]any); d["enabled"] != true {
-		t.Error("one that has not failed for long is disabled, too")
+	for {
+		h := next(t, told, "that it was disabled")
+		if h.err != nil || h.over {
+			t.Fatalf("%+v", h)
+		}
+		if h.event["action"] == "webhookDestination.disabled" && h.event["objectId"] == float64(failing) {
+			return
+		}
 	}
 }

@@ -172,7 +172,12 @@ func (s *stack) publish(token, diagram string) int64 {
 // poll polls a job until it has ended.
 func (s *stack) poll(token, key string) answerOf {
 	s.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	return s.pollFor(token, key, 20*time.Second)
+}
+
+func (s *stack) pollFor(token, key string, patience time.Duration) answerOf {
+	s.t.Helper()
+	deadline := time.Now().Add(patience)
 	for {
 		a := s.do("GET", "/job/"+key, token, nil)
 		if a.Status != http.StatusAccepted {

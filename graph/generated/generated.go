@@ -18,6 +18,7 @@ import (
 	"canopy/internal/relay"
 	"canopy/internal/webhook"
 	"canopy/resolvers"
+	"canopy/search"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
@@ -42,6 +43,7 @@ type ResolverRoot interface {
 	AuditEvent() AuditEventResolver
 	Chunk() ChunkResolver
 	Context() ContextResolver
+	ContextTool() ContextToolResolver
 	Customer() CustomerResolver
 	CustomerRef() CustomerRefResolver
 	Document() DocumentResolver
@@ -108,6 +110,9 @@ type ContextResolver interface {
 	Account(ctx context.Context, obj *db.Context) (*db.Account, error)
 	Creator(ctx context.Context, obj *db.Context) (*db.User, error)
 	Documents(ctx context.Context, obj *db.Context, first *int, after *string) (*resolvers.Connection[*db.Document], error)
+}
+type ContextToolResolver interface {
+	Agent(ctx context.Context, obj *resolvers.Tool) (*db.Agent, error)
 }
 type CustomerResolver interface {
 	EffectiveCanAddCustomers(ctx context.Context, obj *db.Customer) (bool, error)
@@ -205,7 +210,7 @@ type QueryResolver interface {
 	AuditEvents(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.AuditEvent], error)
 	Contexts(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.Context], error)
 	Context(ctx context.Context, id relay.ID) (*db.Context, error)
-	SearchContext(ctx context.Context, contextID relay.ID, prompt string, topN *int, scoreThreshold *float64, mode resolvers.SearchMode, documentIds []*relay.ID) ([]*resolvers.SearchHit, error)
+	SearchContext(ctx context.Context, contextID relay.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, documentIds []*relay.ID) ([]*search.Hit, error)
 	Agents(ctx context.Context, accountID *relay.ID, first *int, after *string) (*resolvers.Connection[*db.Agent], error)
 	Agent(ctx context.Context, id relay.ID) (*db.Agent, error)
 	Run(ctx context.Context, jobKey string) (*db.Run, error)
@@ -227,7 +232,7 @@ type RunResolver interface {
 	Steps(ctx context.Context, obj *db.Run) ([]*db.RunStep, error)
 }
 type SearchHitResolver interface {
-	Document(ctx context.Context, obj *resolvers.SearchHit) (*db.Document, error)
+	Document(ctx context.Context, obj *search.Hit) (*db.Document, error)
 }
 type SubscriptionResolver interface {
 	AuditEvent(ctx context.Context) (<-chan *db.AuditEvent, error)
@@ -241,8 +246,6 @@ type UserResolver interface {
 	Customers(ctx context.Context, obj *db.User, first *int, after *string) (*resolvers.Connection[*db.Customer], error)
 }
 type WebhookDeliveryResolver interface {
-	Error(ctx context.Context, obj *db.Delivery) (*string, error)
-
 	Destination(ctx context.Context, obj *db.Delivery) (*db.Destination, error)
 	Payload(ctx context.Context, obj *db.Delivery) (string, error)
 	AttemptLog(ctx context.Context, obj *db.Delivery) ([]*db.Attempt, error)
@@ -1076,8 +1079,10 @@ type ContextTool {
   description: String!
   "Always ` + "`" + `Run Agent` + "`" + `."
   action: String!
-  "Agent to run."
+  "Integer id of the agent to run."
   agentId: Int!
+  "Agent to run; null where the context's company has none of this id. Builder or assistant, ` + "`" + `agent.read` + "`" + `."
+  agent: Agent
   "Inputs."
   parameters: [ContextToolParameter!]!
 }
@@ -1600,8 +1605,8 @@ type WebhookAttempt {
   durationMs: Float!
   "HTTP status of the answer; null when there was none."
   httpStatus: Int
-  "What went wrong; empty when nothing did."
-  error: String!
+  "What went wrong; null when nothing did."
+  error: String
   "The first KiB of the answer."
   response: String!
 }
@@ -3069,6 +3074,8 @@ func (ec *executionContext) childFields_ContextTool(ctx context.Context, field g
 		return ec.fieldContext_ContextTool_action(ctx, field)
 	case "agentId":
 		return ec.fieldContext_ContextTool_agentId(ctx, field)
+	case "agent":
+		return ec.fieldContext_ContextTool_agent(ctx, field)
 	case "parameters":
 		return ec.fieldContext_ContextTool_parameters(ctx, field)
 	}
@@ -5457,8 +5464,8 @@ func (ec *executionContext) field_Query_searchContext_args(ctx context.Context, 
 	}
 	args["scoreThreshold"] = arg3
 	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "mode",
-		func(ctx context.Context, v any) (resolvers.SearchMode, error) {
-			return ec.unmarshalNSearchMode2canopyᚋresolversᚐSearchMode(ctx, v)
+		func(ctx context.Context, v any) (search.Mode, error) {
+			return ec.unmarshalNSearchMode2canopyᚋsearchᚐMode(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -9946,6 +9953,38 @@ func (ec *executionContext) _ContextTool_agentId(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_ContextTool_agentId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ContextTool_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContextTool_agent(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ContextTool().Agent(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Agent) graphql.Marshaler {
+			return ec.marshalOAgent2ᚖcanopyᚋdbᚐAgent(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ContextTool_agent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ContextTool",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Agent(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _ContextTool_parameters(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
@@ -16200,11 +16239,11 @@ func (ec *executionContext) _Query_searchContext(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(relay.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(resolvers.SearchMode), fc.Args["documentIds"].([]*relay.ID))
+			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(relay.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(search.Mode), fc.Args["documentIds"].([]*relay.ID))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.SearchHit) graphql.Marshaler {
-			return ec.marshalNSearchHit2ᚕᚖcanopyᚋresolversᚐSearchHitᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
+			return ec.marshalNSearchHit2ᚕᚖcanopyᚋsearchᚐHitᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -18045,7 +18084,7 @@ func (ec *executionContext) fieldContext_SaveBillingPayload_billing(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _SearchHit_similarity(ctx context.Context, field graphql.CollectedField, obj *resolvers.SearchHit) (ret graphql.Marshaler) {
+func (ec *executionContext) _SearchHit_similarity(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -18068,7 +18107,7 @@ func (ec *executionContext) fieldContext_SearchHit_similarity(_ context.Context,
 	return graphql.NewScalarFieldContext("SearchHit", field, false, false, errors.New("field of type Float does not have child fields"))
 }
 
-func (ec *executionContext) _SearchHit_content(ctx context.Context, field graphql.CollectedField, obj *resolvers.SearchHit) (ret graphql.Marshaler) {
+func (ec *executionContext) _SearchHit_content(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -18091,7 +18130,7 @@ func (ec *executionContext) fieldContext_SearchHit_content(_ context.Context, fi
 	return graphql.NewScalarFieldContext("SearchHit", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _SearchHit_document(ctx context.Context, field graphql.CollectedField, obj *resolvers.SearchHit) (ret graphql.Marshaler) {
+func (ec *executionContext) _SearchHit_document(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -18123,7 +18162,7 @@ func (ec *executionContext) fieldContext_SearchHit_document(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _SearchHit_chunk(ctx context.Context, field graphql.CollectedField, obj *resolvers.SearchHit) (ret graphql.Marshaler) {
+func (ec *executionContext) _SearchHit_chunk(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -19328,18 +19367,18 @@ func (ec *executionContext) _WebhookAttempt_error(ctx context.Context, field gra
 			return ec.fieldContext_WebhookAttempt_error(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Error, nil
+			return obj.Failure(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_WebhookAttempt_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookAttempt", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("WebhookAttempt", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _WebhookAttempt_response(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
@@ -19613,7 +19652,7 @@ func (ec *executionContext) _WebhookDelivery_error(ctx context.Context, field gr
 			return ec.fieldContext_WebhookDelivery_error(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.WebhookDelivery().Error(ctx, obj)
+			return obj.Failure(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -19624,7 +19663,7 @@ func (ec *executionContext) _WebhookDelivery_error(ctx context.Context, field gr
 	)
 }
 func (ec *executionContext) fieldContext_WebhookDelivery_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, true, true, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("WebhookDelivery", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _WebhookDelivery_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
@@ -25170,6 +25209,11 @@ func (ec *executionContext) _ContextTool(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "agent":
+			out.Values[i] = ec._ContextTool_agent(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "parameters":
 			out.Values[i] = ec._ContextTool_parameters(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -28439,7 +28483,7 @@ func (ec *executionContext) _SaveBillingPayload(ctx context.Context, sel ast.Sel
 
 var searchHitImplementors = []string{"SearchHit"}
 
-func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SearchHit) graphql.Marshaler {
+func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet, obj *search.Hit) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, searchHitImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -29249,7 +29293,7 @@ func (ec *executionContext) _WebhookAttempt(ctx context.Context, sel ast.Selecti
 			}
 		case "error":
 			out.Values[i] = ec._WebhookAttempt_error(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "response":
@@ -31879,11 +31923,11 @@ func (ec *executionContext) marshalNSaveBillingPayload2ᚖcanopyᚋresolversᚐS
 	return ec._SaveBillingPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNSearchHit2ᚕᚖcanopyᚋresolversᚐSearchHitᚄ(ctx context.Context, sel ast.SelectionSet, v []*resolvers.SearchHit) graphql.Marshaler {
+func (ec *executionContext) marshalNSearchHit2ᚕᚖcanopyᚋsearchᚐHitᚄ(ctx context.Context, sel ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNSearchHit2ᚖcanopyᚋresolversᚐSearchHit(ctx, sel, v[i])
+		return ec.marshalNSearchHit2ᚖcanopyᚋsearchᚐHit(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -31895,7 +31939,7 @@ func (ec *executionContext) marshalNSearchHit2ᚕᚖcanopyᚋresolversᚐSearchH
 	return ret
 }
 
-func (ec *executionContext) marshalNSearchHit2ᚖcanopyᚋresolversᚐSearchHit(ctx context.Context, sel ast.SelectionSet, v *resolvers.SearchHit) graphql.Marshaler {
+func (ec *executionContext) marshalNSearchHit2ᚖcanopyᚋsearchᚐHit(ctx context.Context, sel ast.SelectionSet, v *search.Hit) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -31905,13 +31949,13 @@ func (ec *executionContext) marshalNSearchHit2ᚖcanopyᚋresolversᚐSearchHit(
 	return ec._SearchHit(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNSearchMode2canopyᚋresolversᚐSearchMode(ctx context.Context, v any) (resolvers.SearchMode, error) {
-	var res resolvers.SearchMode
+func (ec *executionContext) unmarshalNSearchMode2canopyᚋsearchᚐMode(ctx context.Context, v any) (search.Mode, error) {
+	var res search.Mode
 	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNSearchMode2canopyᚋresolversᚐSearchMode(ctx context.Context, sel ast.SelectionSet, v resolvers.SearchMode) graphql.Marshaler {
+func (ec *executionContext) marshalNSearchMode2canopyᚋsearchᚐMode(ctx context.Context, sel ast.SelectionSet, v search.Mode) graphql.Marshaler {
 	return v
 }
 

@@ -14,11 +14,12 @@ import (
 type Mode int
 
 // Dev fills every gap with something local; Tool is for commands of the operator's shell, which
-// need the database and the secret key; Server is for serve and worker.
+// need the database and the secret key; Server is for serve, Worker for worker.
 const (
 	Dev Mode = iota
 	Tool
 	Server
+	Worker
 )
 
 // The defaults that more than one place tells.
@@ -29,7 +30,9 @@ const (
 	defaultMaxCost          = 50_000
 	defaultCostLimit        = 600_000
 	defaultVectorCache      = 256 << 20
+	workerVectorCache       = 64 << 20 // it searches for runs only, and has documents in memory, too
 	defaultWebhookRetention = 30 * 24 * time.Hour
+	defaultRunRetention     = 30 * 24 * time.Hour
 	secretKeyBytes          = 32
 )
 
@@ -57,8 +60,9 @@ type Config struct {
 	CORSOrigins    []string
 	TrustedProxies []netip.Prefix
 	// VectorCache is in bytes.
-	VectorCache      int64
-	WebhookRetention time.Duration
+	VectorCache int64
+	// WebhookRetention is how long deliveries that have ended are kept, RunRetention the same of runs.
+	WebhookRetention, RunRetention time.Duration
 
 	publicURLSet bool
 }
@@ -99,8 +103,9 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		Introspection:    l.flag("CANOPY_INTROSPECTION", true),
 		CORSOrigins:      l.origins("CANOPY_CORS_ORIGINS"),
 		TrustedProxies:   l.prefixes("CANOPY_TRUSTED_PROXIES"),
-		VectorCache:      l.size("CANOPY_VECTOR_CACHE", defaultVectorCache),
+		VectorCache:      l.size("CANOPY_VECTOR_CACHE", vectorCache(mode)),
 		WebhookRetention: l.duration("CANOPY_WEBHOOK_RETENTION", defaultWebhookRetention),
+		RunRetention:     l.duration("CANOPY_RUN_RETENTION", defaultRunRetention),
 	}
 	c.PublicURL, c.publicURLSet = l.publicURL("CANOPY_PUBLIC_URL", c.Listen)
 	l.require(mode)
@@ -108,6 +113,13 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		return nil, errors.Join(l.faults...)
 	}
 	return c, nil
+}
+
+func vectorCache(mode Mode) int64 {
+	if mode == Worker {
+		return workerVectorCache
+	}
+	return defaultVectorCache
 }
 
 // require tells what is missing: of what is wrong, its own fault tells already.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
@@ -65,8 +66,11 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("server: %+v", c)
 	}
 	if c.RateLimit != 6000 || c.MaxCost != 50000 || c.CostLimit != 600000 || !c.Introspection ||
-		c.VectorCache != 256<<20 || c.WebhookRetention != 30*24*time.Hour {
+		c.VectorCache != 256<<20 || c.WebhookRetention != 30*24*time.Hour || c.RunRetention != 30*24*time.Hour {
 		t.Errorf("limits: %+v", c)
+	}
+	if w := load(t, Worker, server()); w.VectorCache != 64<<20 {
+		t.Errorf("worker: %+v", w)
 	}
 	if c.CORSOrigins != nil || c.TrustedProxies != nil || c.WebhookAllow != nil {
 		t.Errorf("lists: %+v", c)
@@ -82,6 +86,7 @@ func TestRequired(t *testing.T) {
 		{"dev", Dev, nil},
 		{"tool", Tool, []string{"CANOPY_SECRET_KEY", "DATABASE_URL"}},
 		{"server", Server, []string{"CANOPY_SECRET_KEY", "DATABASE_URL", "REDIS_URL"}},
+		{"worker", Worker, []string{"CANOPY_SECRET_KEY", "DATABASE_URL", "REDIS_URL"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Load(c.mode, environment{}.get)
@@ -258,6 +263,36 @@ func TestTableIsWhole(t *testing.T) {
 	}
 }
 
+// TestReadmeTellsAll compares the README's table with what there is.
+func TestReadmeTellsAll(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, told []string
+	for _, v := range Variables() {
+		want = append(want, v.Name)
+	}
+	for line := range strings.Lines(string(text)) {
+		names, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
+		first := ""
+		for name := range strings.SplitSeq(names, ", ") {
+			name = strings.Trim(name, "`")
+			if strings.HasPrefix(name, "_") { // `CANOPY_CHAT_URL`, `_MODEL`
+				name = first[:strings.LastIndex(first, "_")] + name
+			}
+			if first = cmp.Or(first, name); slices.Contains(want, name) {
+				told = append(told, name)
+			}
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(told)
+	if !slices.Equal(told, want) {
+		t.Errorf("the README's table has %v, the settings are %v", told, want)
+	}
+}
+
 // TestNothingPanics gives any words to any variable: a fault, or a whole Config.
 func TestNothingPanics(t *testing.T) {
 	words := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z]{2,8}://[a-z:@%/?#.,\[\]0-9]{0,20}`), rapid.StringMatching(`-?[0-9]{1,20}[a-zA-Z]{0,3}`))
@@ -272,7 +307,7 @@ func TestNothingPanics(t *testing.T) {
 		if (c == nil) == (err == nil) {
 			t.Fatalf("%+v %v", c, err)
 		}
-		if c != nil && (c.PublicURL == nil || c.WebhookRetention <= 0 || c.VectorCache < 0) {
+		if c != nil && (c.PublicURL == nil || c.WebhookRetention <= 0 || c.RunRetention <= 0 || c.VectorCache < 0) {
 			t.Fatalf("%+v", c)
 		}
 	})

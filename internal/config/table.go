@@ -22,19 +22,19 @@ func Variables() []Variable {
 	return []Variable{
 		{
 			Name: "DATABASE_URL", Default: "required; dev: a private server", Meaning: "PostgreSQL 14 or newer",
-			Example: "postgres://user:password@host:5432/name", modes: []Mode{Tool, Server},
+			Example: "postgres://user:password@host:5432/name", modes: []Mode{Tool, Server, Worker},
 		},
 		{
 			Name: "REDIS_URL", Default: "required; dev: a private server",
 			Meaning: "redis://, rediss://, redis-cluster://host,host or redis-sentinel://host,host/0?master=NAME",
-			Example: "redis://host:6379/0", modes: []Mode{Server},
+			Example: "redis://host:6379/0", modes: []Mode{Server, Worker},
 		},
 		{Name: "CANOPY_LISTEN", Default: defaultListen + "; dev: " + defaultDevListen, Meaning: "Address to listen on"},
 		{Name: "CANOPY_PUBLIC_URL", Default: "http://localhost:PORT", Meaning: "Where the platform is reached: the issuer of tokens, the base of links"},
 		{
 			Name: "CANOPY_SECRET_KEY", Default: "required; dev: made and kept",
 			Meaning: "32 bytes in base64 that seal private keys, signing secrets and TOTP secrets at rest",
-			Example: "what `openssl rand -base64 32` prints, the same for every process", modes: []Mode{Tool, Server},
+			Example: "what `openssl rand -base64 32` prints, the same for every process", modes: []Mode{Tool, Server, Worker},
 		},
 		{Name: "CANOPY_BLOB_URL", Default: "none; dev: a folder", Meaning: "Where uploaded documents are kept: file:///folder or s3://bucket?region=…"},
 		{Name: "CANOPY_EMBEDDINGS_URL", Default: "the embedded model", Meaning: "OpenAI-compatible server of embeddings"},
@@ -54,7 +54,8 @@ func Variables() []Variable {
 		{Name: "CANOPY_INTROSPECTION", Default: "on", Meaning: "GraphQL introspection: on or off"},
 		{Name: "CANOPY_CORS_ORIGINS", Default: "none", Meaning: "Origins of web front ends, comma-separated"},
 		{Name: "CANOPY_TRUSTED_PROXIES", Default: "none", Meaning: "CIDRs whose X-Forwarded-For is believed, comma-separated"},
-		{Name: "CANOPY_VECTOR_CACHE", Default: "256MiB", Meaning: "Memory for search indexes, in bytes or with KiB, MiB, GiB"},
+		{Name: "CANOPY_VECTOR_CACHE", Default: "256MiB; worker: 64MiB", Meaning: "Memory for search indexes, in bytes or with KiB, MiB, GiB"},
 		{Name: "CANOPY_WEBHOOK_RETENTION", Default: "30d", Meaning: "How long webhook deliveries are kept in the log: days (30d) or hours (12h)"},
+		{Name: "CANOPY_RUN_RETENTION", Default: "30d", Meaning: "How long runs that have ended are kept, with the log of their steps: days or hours"},
 	}
 }

@@ -28,6 +28,9 @@ func (a *setAction) run(_ context.Context, ev *evaluation, _ Tools) (any, error)
 	return ev.evalAt("values", a.values)
 }
 
+// maxTopN is the most hits that a search gives.
+const maxTopN = 100
+
 // searchAction gives an array of hits {id, docId, content, similarity}, best first.
 type searchAction struct{ contextID, prompt, topN, scoreThreshold value }
 
@@ -35,7 +38,7 @@ func readSearch(f *fields) action {
 	return &searchAction{
 		contextID:      f.typed("contextId", true, wholeFrom(1, 1<<53)),
 		prompt:         f.text("prompt", true),
-		topN:           f.typed("topN", false, wholeFrom(1, 1000)),
+		topN:           f.typed("topN", false, wholeFrom(1, maxTopN)),
 		scoreThreshold: f.typed("scoreThreshold", false, fraction),
 	}
 }
@@ -65,7 +68,7 @@ func (a *searchAction) request(ev *evaluation) (r SearchRequest, err error) {
 	if r.Prompt, err = evalText(ev, "prompt", a.prompt); err != nil {
 		return r, err
 	}
-	if r.TopN, err = evalChecked(ev, "topN", a.topN, wholeFrom(1, 1000), asInt); err != nil {
+	if r.TopN, err = evalChecked(ev, "topN", a.topN, wholeFrom(1, maxTopN), asInt); err != nil {
 		return r, err
 	}
 	r.ScoreThreshold, err = evalChecked(ev, "scoreThreshold", a.scoreThreshold, fraction, asFloat)

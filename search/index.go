@@ -1,0 +1,126 @@
+package search
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+
+	"canopy/db"
+	"canopy/internal/embed/lexical"
+	"canopy/internal/vector"
+)
+
+// loadsAtOnce is how many indexes are loaded at the same time: what is being loaded is in memory
+// beyond what the cache may hold.
+var loadsAtOnce = max(2, runtime.GOMAXPROCS(0)/2)
+
+// index gives an index of a context, of at least the context's version.
+func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key vector.Key, load func(ctx context.Context, from T) (T, int64, error)) (T, error) {
+	x, err := e.vectors.Get(ctx, key, row.Version, func(ctx context.Context, from vector.Index) (vector.Index, int64, error) {
+		select {
+		case e.loads <- struct{}{}:
+		case <-ctx.Done():
+			return nil, 0, ctx.Err()
+		}
+		defer func() { <-e.loads }()
+		before, _ := from.(T) // nil where the cache has none
+		return load(ctx, before)
+	})
+	var none T
+	switch {
+	case errors.Is(err, db.ErrNoRows): // it was deleted under the search
+		return none, noContext(row.ID)
+	case err != nil:
+		return none, fmt.Errorf("load the index of context %d: %w", row.ID, err)
+	}
+	return x.(T), nil
+}
+
+// sparseIndex gives the index of a context's words.
+func (e *Engine) sparseIndex(ctx context.Context, row *db.Context) (*vector.Sparse, error) {
+	key := vector.Key{Context: row.ID, Model: lexical.Name, Kind: vector.KindSparse}
+	return index(ctx, e, row, key, func(ctx context.Context, from *vector.Sparse) (*vector.Sparse, int64, error) {
+		return e.loadSparse(ctx, row.ID, from)
+	})
+}
+
+// loadSparse reads what an index lacks. The version is read before the chunks: what changes in
+// between is read again at the next version.
+func (e *Engine) loadSparse(ctx context.Context, contextID int64, from *vector.Sparse) (*vector.Sparse, int64, error) {
+	state, err := e.store.IndexState(ctx, contextID, "")
+	if err != nil {
+		return nil, 0, err
+	}
+	have := vector.Documents{}
+	if from != nil {
+		have = from.Documents()
+	}
+	add, remove := have.Changes(state.Documents)
+	b := vector.NewSparseBuilder(from)
+	b.Remove(remove...)
+	err = e.store.StreamVectors(ctx, false, pick(state.Documents, add), func(row db.VectorRow) error {
+		var v lexical.Vector
+		if err := v.UnmarshalBinary(row.Vector); err != nil {
+			return fmt.Errorf("chunk %d: %w", row.Chunk, err)
+		}
+		b.Add(vector.SparseRow{Chunk: row.Chunk, Document: row.Document, Revision: state.Documents[row.Document], Vector: v})
+		return nil
+	})
+	return b.Build(), state.Version, err
+}
+
+// denseIndex gives the index of a context's dense vectors; nil while it has none.
+func (e *Engine) denseIndex(ctx context.Context, row *db.Context) (*vector.Dense, error) {
+	if row.Dimensions == 0 {
+		return nil, nil
+	}
+	key := vector.Key{Context: row.ID, Model: fmt.Sprintf("%s/%d", row.EmbeddingModel, row.Dimensions), Kind: vector.KindDense}
+	return index(ctx, e, row, key, func(ctx context.Context, from *vector.Dense) (*vector.Dense, int64, error) {
+		return e.loadDense(ctx, row, from)
+	})
+}
+
+func (e *Engine) loadDense(ctx context.Context, row *db.Context, from *vector.Dense) (*vector.Dense, int64, error) {
+	state, err := e.store.IndexState(ctx, row.ID, row.EmbeddingModel)
+	if err != nil {
+		return nil, 0, err
+	}
+	have := vector.Documents{}
+	if from != nil {
+		have = from.Documents()
+	}
+	add, remove := have.Changes(state.Documents)
+	b, err := vector.NewDenseBuilder(row.Dimensions, from)
+	if err != nil {
+		return nil, 0, err
+	}
+	b.Remove(remove...)
+	more := 0
+	for _, id := range add {
+		more += state.Chunks[id]
+	}
+	b.Grow(more)
+	buffer := make([]float32, row.Dimensions)
+	err = e.store.StreamVectors(ctx, true, pick(state.Documents, add), func(v db.VectorRow) error {
+		if len(v.Vector) != 4*row.Dimensions {
+			return nil // of a length that the context had before; its document is processed anew
+		}
+		for i := range buffer {
+			buffer[i] = math.Float32frombits(binary.LittleEndian.Uint32(v.Vector[4*i:]))
+		}
+		return b.Add(vector.DenseRow{Chunk: v.Chunk, Document: v.Document, Revision: state.Documents[v.Document], Vector: buffer})
+	})
+	return b.Build(), state.Version, err
+}
+
+// pick gives some documents with their revisions.
+func pick(all map[int64]int64, ids []int64) map[int64]int64 {
+	some := make(map[int64]int64, len(ids))
+	for _, id := range ids {
+		some[id] = all[id]
+	}
+	return some
+}

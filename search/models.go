@@ -1,0 +1,43 @@
+package search
+
+import (
+	"canopy/internal/embed"
+	"canopy/internal/embed/lexical"
+	"canopy/internal/problem"
+)
+
+// Models are the embedding models of a server: the embedded one, and the one that is configured.
+type Models struct {
+	// Embeddings is the configured model; nil where there is none.
+	Embeddings embed.Model
+}
+
+// Default is the embedding model of new contexts: the configured server's, otherwise the embedded
+// one.
+func (m Models) Default() string {
+	if m.Embeddings != nil {
+		return m.Embeddings.Name()
+	}
+	return lexical.Name
+}
+
+// Configured tells whether texts can be embedded with a model.
+func (m Models) Configured(name string) bool {
+	return name == lexical.Name || m.Embeddings != nil && m.Embeddings.Name() == name
+}
+
+// Names lists the models for a person.
+func (m Models) Names() string {
+	if m.Embeddings != nil {
+		return lexical.Name + " and " + m.Embeddings.Name()
+	}
+	return lexical.Name
+}
+
+// need refuses a model that is not configured.
+func (m Models) need(name string) error {
+	if m.Configured(name) {
+		return nil
+	}
+	return problem.Bad("the context's embedding model %q is not configured on this server", name).With("model_not_configured")
+}

@@ -1,0 +1,76 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"canopy/db"
+	"canopy/internal/problem"
+	"canopy/internal/vector"
+)
+
+// MaxTopN bounds the hits of a search, and of a context's setting.
+const MaxTopN = 100
+
+// The bounds of a query: the prompt in characters, and the documents it may name.
+const (
+	maxPrompt    = 32_000
+	maxDocuments = 1000
+)
+
+// Query is a search of one context; nil stands for the context's own setting, and for all documents.
+type Query struct {
+	Prompt         string
+	TopN           *int
+	ScoreThreshold *float64
+	// Mode is SEMANTIC when empty.
+	Mode      Mode
+	Documents []int64
+}
+
+// filter checks a query and completes it with the context's settings. Its error names each fault.
+func (q Query) filter(row *db.Context) (f vector.Filter, err error) {
+	if faults := q.faults(); len(faults) > 0 {
+		return f, problem.Invalid(faults...)
+	}
+	f.Top, f.MinScore = row.TopN, float32(row.ScoreThreshold)
+	if q.TopN != nil {
+		f.Top = *q.TopN
+	}
+	if q.ScoreThreshold != nil {
+		f.MinScore = float32(*q.ScoreThreshold)
+	}
+	if q.Documents != nil {
+		f.Documents = make(map[int64]struct{}, len(q.Documents))
+	}
+	for _, id := range q.Documents {
+		f.Documents[id] = struct{}{}
+	}
+	return f, nil
+}
+
+func (q Query) faults() (list []problem.Fault) {
+	fault := func(at, format string, args ...any) {
+		list = append(list, problem.Fault{Location: at, Message: fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case strings.TrimSpace(q.Prompt) == "":
+		fault("prompt", "must not be empty")
+	case !utf8.ValidString(q.Prompt), strings.ContainsRune(q.Prompt, 0):
+		fault("prompt", "must be UTF-8 without NUL bytes")
+	case utf8.RuneCountInString(q.Prompt) > maxPrompt:
+		fault("prompt", "is longer than %d characters", maxPrompt)
+	}
+	if q.TopN != nil && (*q.TopN < 1 || *q.TopN > MaxTopN) {
+		fault("topN", "must be 1 to %d", MaxTopN)
+	}
+	if s := q.ScoreThreshold; s != nil && (math.IsNaN(*s) || *s < 0 || *s > 1) {
+		fault("scoreThreshold", "must be 0 to 1")
+	}
+	if len(q.Documents) > maxDocuments {
+		fault("documentIds", "has more than %d entries", maxDocuments)
+	}
+	return list
+}

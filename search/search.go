@@ -1,0 +1,183 @@
+// Package search finds the chunks of a context that are closest to a prompt: for the doors, whose
+// callers the resolvers have let in, and for the steps of runs.
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"strconv"
+
+	"canopy/db"
+	"canopy/internal/embed"
+	"canopy/internal/embed/lexical"
+	"canopy/internal/problem"
+	"canopy/internal/vector"
+)
+
+// Mode says what a search compares.
+type Mode string
+
+// The modes: the vectors of the context's model, shared words, or both rankings fused.
+const (
+	Semantic Mode = "SEMANTIC"
+	Lexical  Mode = "LEXICAL"
+	Hybrid   Mode = "HYBRID"
+)
+
+// MarshalGQL writes the enum's value.
+func (m Mode) MarshalGQL(w io.Writer) { _, _ = io.WriteString(w, strconv.Quote(string(m))) }
+
+// UnmarshalGQL reads the enum's value, which the schema has checked.
+func (m *Mode) UnmarshalGQL(v any) error {
+	s, ok := v.(string)
+	if !ok {
+		return errors.New("a search mode is a string")
+	}
+	*m = Mode(s)
+	return nil
+}
+
+// Hit is a found chunk.
+type Hit struct {
+	// Similarity is the cosine with the prompt, 0 to 1; of a HYBRID search the sum of the reciprocal
+	// ranks.
+	Similarity float64
+	Content    string
+	Chunk      *db.Chunk
+}
+
+// fusionDepth is how deep the two rankings of a fusion go for each hit asked for.
+const fusionDepth = 4
+
+// Engine searches contexts. It asks nobody who may: its callers have read the context within the
+// scope of whom they search for.
+type Engine struct {
+	Models
+	store   *db.Store
+	vectors *vector.Cache
+	loads   chan struct{}
+}
+
+// New makes an engine with the models of a server. vectors bounds the memory of the indexes that are
+// kept.
+func New(store *db.Store, models Models, vectors *vector.Cache) *Engine {
+	return &Engine{Models: models, store: store, vectors: vectors, loads: make(chan struct{}, loadsAtOnce)}
+}
+
+// Forget drops what is kept of a deleted context.
+func (e *Engine) Forget(contextID int64) { e.vectors.Forget(contextID) }
+
+// Find gives the chunks of a context's ready documents that are closest to a prompt, best first. An
+// error is a *problem.Error, or nothing for a caller to see.
+func (e *Engine) Find(ctx context.Context, row *db.Context, q Query) ([]*Hit, error) {
+	filter, err := q.filter(row)
+	if err != nil {
+		return nil, err
+	}
+	hits, err := e.rank(ctx, row, q.Prompt, cmp.Or(q.Mode, Semantic), filter)
+	if err != nil || len(hits) == 0 {
+		return []*Hit{}, err
+	}
+	return e.read(ctx, row, hits)
+}
+
+// FindIn is Find in a context of a company, for the company's own runs, which see its private
+// contexts, too. A context of another company is not there, nor is one on a disabled account.
+func (e *Engine) FindIn(ctx context.Context, customerID, contextID int64, q Query) ([]*Hit, error) {
+	row, err := e.store.ContextIn(ctx, customerID, contextID)
+	if errors.Is(err, db.ErrNoRows) {
+		return nil, noContext(contextID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.Find(ctx, row, q)
+}
+
+// rank ranks the chunks of a context. A chunk without any likeness is listed only where the threshold
+// is 0, and by shared words never.
+func (e *Engine) rank(ctx context.Context, row *db.Context, prompt string, mode Mode, f vector.Filter) ([]vector.Hit, error) {
+	if err := e.need(row.EmbeddingModel); err != nil && mode != Lexical {
+		return nil, err
+	}
+	if mode == Hybrid && row.EmbeddingModel == lexical.Name {
+		mode = Semantic // one model, one ranking
+	}
+	switch mode {
+	case Lexical:
+		return e.rankWords(ctx, row, prompt, f)
+	case Hybrid:
+		return e.rankBoth(ctx, row, prompt, f)
+	}
+	f.Zeros = true
+	if row.EmbeddingModel == lexical.Name {
+		return e.rankWords(ctx, row, prompt, f)
+	}
+	return e.rankMeaning(ctx, row, prompt, f)
+}
+
+func (e *Engine) rankWords(ctx context.Context, row *db.Context, prompt string, f vector.Filter) ([]vector.Hit, error) {
+	x, err := e.sparseIndex(ctx, row)
+	if err != nil {
+		return nil, err
+	}
+	return x.Search(lexical.Embed(prompt), f), nil
+}
+
+func (e *Engine) rankMeaning(ctx context.Context, row *db.Context, prompt string, f vector.Filter) ([]vector.Hit, error) {
+	x, err := e.denseIndex(ctx, row)
+	if err != nil || x == nil || x.Len() == 0 {
+		return nil, err
+	}
+	vectors, err := e.Embeddings.Embed(ctx, []string{prompt})
+	if err == nil {
+		var hits []vector.Hit
+		if hits, err = x.Search(vectors[0], f); err == nil {
+			return hits, nil
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, vector.ErrDimensions), errors.Is(err, embed.ErrDimensions):
+		return nil, problem.Bad("the embedding model %q gives vectors of another length than those of the context: process its documents anew (reprocessContext)",
+			row.EmbeddingModel).With("model_changed")
+	}
+	return nil, problem.Away("the embedding model "+row.EmbeddingModel, err)
+}
+
+// rankBoth fuses the two rankings. The threshold is the dense model's.
+func (e *Engine) rankBoth(ctx context.Context, row *db.Context, prompt string, f vector.Filter) ([]vector.Hit, error) {
+	top := f.Top
+	f.Top = max(50, top*fusionDepth)
+	dense, err := e.rankMeaning(ctx, row, prompt, f)
+	if err != nil {
+		return nil, err
+	}
+	f.MinScore = 0
+	words, err := e.rankWords(ctx, row, prompt, f)
+	return vector.Fuse(top, dense, words), err
+}
+
+// read gives the content of hits, in their order.
+func (e *Engine) read(ctx context.Context, row *db.Context, hits []vector.Hit) ([]*Hit, error) {
+	ids := make([]int64, len(hits))
+	for i, h := range hits {
+		ids[i] = h.Chunk
+	}
+	found, err := e.store.FoundChunks(ctx, row.ID, ids)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*Hit, 0, len(hits))
+	for _, h := range hits {
+		if k := found[h.Chunk]; k != nil {
+			list = append(list, &Hit{Similarity: float64(h.Similarity), Content: k.Content, Chunk: k})
+		}
+	}
+	return list, nil
+}
+
+func noContext(id int64) error { return problem.Missing("there is no context %d", id) }
