@@ -166,13 +166,7 @@ func (a *Agent) Account(ctx context.Context, s *Store, scope access.Scope) (*Acc
 
 // Published is the edge from an agent to the revision that runs; nil when none does.
 func (a *Agent) Published(ctx context.Context, s *Store) (*Revision, error) {
-	return follow(ctx, a, &a.siblings, "published",
-		func(a *Agent) int64 {
-			if a.PublishedID == nil {
-				return 0
-			}
-			return *a.PublishedID
-		}, s.revisionsByID)
+	return follow(ctx, a, &a.siblings, "published", func(a *Agent) int64 { return orZero(a.PublishedID) }, s.revisionsByID)
 }
 
 // Revisions is a page of an agent's revisions, newest first; the cursor is a number.

@@ -86,12 +86,6 @@ func (e *AuditEvent) Customer(ctx context.Context, s *Store, scope access.Scope)
 // Actor is the edge from an event to the user who caused it; nil when that was the platform
 // itself, or is beyond the scope.
 func (e *AuditEvent) Actor(ctx context.Context, s *Store, scope access.Scope) (*User, error) {
-	return follow(ctx, e, &e.siblings, "actor",
-		func(e *AuditEvent) int64 {
-			if e.ActorUserID == nil {
-				return 0
-			}
-			return *e.ActorUserID
-		},
+	return follow(ctx, e, &e.siblings, "actor", func(e *AuditEvent) int64 { return orZero(e.ActorUserID) },
 		func(ctx context.Context, ids []int64) (map[int64]*User, error) { return s.usersByID(ctx, scope, ids) })
 }

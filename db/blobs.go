@@ -26,7 +26,6 @@ var (
 		INSERT INTO blob_deletions (key) SELECT k FROM unnest($1::text[]) k
 		WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.file_name::text = substr(k, $2::integer + 1))
 		ON CONFLICT (key) DO NOTHING`)
-	qBlobsDue = prepare(`SELECT count(*) FROM blob_deletions`)
 )
 
 // LeaseBlobs takes up to limit due deletions out of sight for the lease.
@@ -63,10 +62,4 @@ func (s *Store) BlobGone(ctx context.Context, id int64) error {
 // DropOrphans puts those of the keys up for deletion that no document has; it tells how many.
 func (s *Store) DropOrphans(ctx context.Context, keys []string) (int64, error) {
 	return s.exec(ctx, qDropKeys, keys, len(BlobPrefix))
-}
-
-// BlobsWaiting counts the originals that are not deleted yet.
-func (s *Store) BlobsWaiting(ctx context.Context) (n int, err error) {
-	err = s.get(ctx, &n, qBlobsDue)
-	return n, err
 }

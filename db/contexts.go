@@ -81,8 +81,6 @@ var (
 	qShareContext  = prepare(`UPDATE contexts x SET share_state = $2, icon = $3 WHERE id = $1 RETURNING ` + contextColumns)
 	qDeleteContext = prepare(`DELETE FROM contexts WHERE id = $1`)
 	qBumpContext   = prepare(`UPDATE contexts SET version = version + 1 WHERE id = $1`)
-	qContextOwner  = prepare(`
-		SELECT a.customer_id FROM contexts x JOIN accounts a ON a.id = x.account_id WHERE x.id = $1`)
 )
 
 func joinContexts(rows []*Context) []*Context {
@@ -170,12 +168,6 @@ func (s *Store) DeleteContext(ctx context.Context, id int64) error {
 	return s.must(ctx, qDeleteContext, id)
 }
 
-// ContextCustomer gives the company that a context belongs to.
-func (s *Store) ContextCustomer(ctx context.Context, id int64) (customerID int64, err error) {
-	err = s.get(ctx, &customerID, qContextOwner, id)
-	return customerID, err
-}
-
 // Account is the edge from a context to its account; nil beyond the scope.
 func (c *Context) Account(ctx context.Context, s *Store, scope access.Scope) (*Account, error) {
 	return follow(ctx, c, &c.siblings, "account", func(c *Context) int64 { return c.AccountID },
@@ -212,12 +204,4 @@ func (c *Context) Agents(ctx context.Context, s *Store, scope access.Scope, name
 			}
 			return found, err
 		})
-}
-
-// orZero is the id behind a pointer; no row has the id 0.
-func orZero(id *int64) int64 {
-	if id == nil {
-		return 0
-	}
-	return *id
 }

@@ -8,14 +8,6 @@ import (
 	"canopy/internal/relay"
 )
 
-// The states of a document.
-const (
-	DocumentPending    = "pending"
-	DocumentProcessing = "processing"
-	DocumentReady      = "ready"
-	DocumentFailed     = "failed"
-)
-
 // Document is an uploaded file of a context, and how far its processing has come.
 type Document struct {
 	ID           int64  `db:"id"`
@@ -27,10 +19,11 @@ type Document struct {
 	Format       string `db:"format"`
 	ContentType  string `db:"content_type"`
 	// ContentHash is the SHA-256 of the file in hexadecimal, Size its length in bytes.
-	ContentHash string  `db:"content_hash"`
-	Size        int64   `db:"size"`
-	Status      string  `db:"status"`
-	Progress    float64 `db:"progress"`
+	ContentHash string `db:"content_hash"`
+	Size        int64  `db:"size"`
+	// Status is pending, processing, ready or failed.
+	Status   string  `db:"status"`
+	Progress float64 `db:"progress"`
 	// Error is one sentence for a person; empty unless the document failed.
 	Error       string     `db:"error"`
 	ChunkCount  int        `db:"chunks"`

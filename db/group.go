@@ -95,3 +95,11 @@ func index[K comparable, V any](rows []V, key func(V) K) map[K]V {
 	}
 	return m
 }
+
+// orZero is the id behind a pointer; no row has the id 0.
+func orZero(id *int64) int64 {
+	if id == nil {
+		return 0
+	}
+	return *id
+}

@@ -35,7 +35,6 @@ var (
 	qMailLate = prepare(`
 		UPDATE mail_outbox SET next_attempt_at = now() + $2 * interval '1 second', last_error = $3 WHERE id = $1 AND sent_at IS NULL`)
 	qMailFailed = prepare(`UPDATE mail_outbox SET failed_at = now(), message = '', last_error = $2 WHERE id = $1 AND sent_at IS NULL`)
-	qMailsDue   = prepare(`SELECT count(*) FROM mail_outbox WHERE sent_at IS NULL AND failed_at IS NULL`)
 	qSweepMails = prepare(`DELETE FROM mail_outbox WHERE COALESCE(sent_at, failed_at) < now() - interval '30 days'`)
 )
 
@@ -88,12 +87,6 @@ func (s *Store) MailLate(ctx context.Context, id int64, wait time.Duration, reas
 func (s *Store) MailFailed(ctx context.Context, id int64, reason string) error {
 	_, err := s.exec(ctx, qMailFailed, id, reason)
 	return err
-}
-
-// MailsWaiting counts the mails that are not out yet.
-func (s *Store) MailsWaiting(ctx context.Context) (n int, err error) {
-	err = s.get(ctx, &n, qMailsDue)
-	return n, err
 }
 
 // SweepMails forgets mails that have been out, or given up, for a month.

@@ -20,9 +20,6 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// ErrSchema says that the database's schema is not the one this program was built for.
-var ErrSchema = errors.New("schema version")
-
 // Fingerprint is the text of all migrations: databases of the same fingerprint have the same schema.
 func Fingerprint() string {
 	var b strings.Builder
@@ -36,8 +33,8 @@ func Fingerprint() string {
 	return b.String()
 }
 
-// SchemaVersion is the version that this program needs: that of its last migration.
-func SchemaVersion() int64 {
+// schemaVersion is the version that this program needs: that of its last migration.
+func schemaVersion() int64 {
 	entries, _ := migrationFiles.ReadDir("migrations")
 	versions := make([]int64, len(entries))
 	for i, e := range entries {
@@ -47,16 +44,16 @@ func SchemaVersion() int64 {
 	return slices.Max(versions)
 }
 
-// CheckSchema tells whether the database has exactly the schema that this program knows.
-func CheckSchema(ctx context.Context, pool *sqlx.DB) error {
+// checkSchema tells whether the database has exactly the schema that this program knows.
+func checkSchema(ctx context.Context, pool *sqlx.DB) error {
 	version, err := currentVersion(ctx, pool)
 	switch {
 	case err != nil:
 		return err
-	case version < SchemaVersion():
-		return fmt.Errorf("%w: the database is at %d, this program needs %d: run `canopy migrate up`", ErrSchema, version, SchemaVersion())
-	case version > SchemaVersion():
-		return fmt.Errorf("%w: the database is at %d, newer than this program's %d: run a newer canopy", ErrSchema, version, SchemaVersion())
+	case version < schemaVersion():
+		return fmt.Errorf("schema version: the database is at %d, this program needs %d: run `canopy migrate up`", version, schemaVersion())
+	case version > schemaVersion():
+		return fmt.Errorf("schema version: the database is at %d, newer than this program's %d: run a newer canopy", version, schemaVersion())
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		// A list holds its connection at its client's pace; the others are for everybody else.
 		streams: make(chan struct{}, max(2, pool.Stats().MaxOpenConnections/4)),
 	}
-	if err := CheckSchema(ctx, pool); err != nil {
+	if err := checkSchema(ctx, pool); err != nil {
 		return nil, closing(pool, err)
 	}
 	if s.prepared, err = prepareAll(ctx, pool); err != nil {
@@ -80,7 +80,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 }
 
 // Ready tells whether the database answers with the schema that this program knows.
-func (s *Store) Ready(ctx context.Context) error { return CheckSchema(ctx, s.pool) }
+func (s *Store) Ready(ctx context.Context) error { return checkSchema(ctx, s.pool) }
 
 func closing(pool *sqlx.DB, err error) error {
 	_ = pool.Close()

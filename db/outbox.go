@@ -11,11 +11,8 @@ import (
 // the relay only tells which destinations have something due, and a worker claims as much as it
 // has room for. A claim is a lease; an attempt whose lease ran out was interrupted.
 
-// The bounds of a delivery (spec, section 6.5; contract, section 6).
-const (
-	MaxAttempts      = 3
-	MaxInterruptions = 3
-)
+// MaxAttempts bounds the attempts of a delivery (spec, section 6.5; contract, section 6).
+const MaxAttempts = 3
 
 // DueDestination is a destination with something due, and what has been due there longest.
 type DueDestination struct {

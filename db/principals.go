@@ -60,12 +60,12 @@ var (
 			ORDER BY i.application_id, a.id) g ON true
 		WHERE u.id = $1`)
 	qExchange = prepare(`
-		SELECT k.id AS key_id, k.user_id, u.email, k.revoked_at IS NOT NULL OR COALESCE(k.expires_at <= now(), false) AS dead,
+		SELECT k.id AS key_id, k.user_id, k.revoked_at IS NOT NULL OR COALESCE(k.expires_at <= now(), false) AS dead,
 			COALESCE(k.last_used_at < now() - interval '1 minute', true) AS key_stale,
 			ARRAY(SELECT s.hash FROM api_key_secrets s WHERE s.api_key_id = k.id AND (s.expires_at IS NULL OR s.expires_at > now())) AS hashes,
 			COALESCE(g.customer_id, 0) AS customer_id, COALESCE(g.account_id, 0) AS account_id,
 			COALESCE(g.permission_id, 0) AS permission_id, COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale
-		FROM api_keys k JOIN users u ON u.id = k.user_id JOIN customers kc ON kc.id = k.customer_id
+		FROM api_keys k JOIN customers kc ON kc.id = k.customer_id
 		LEFT JOIN LATERAL (
 			SELECT a.customer_id, ` + grantColumns + `
 			FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
@@ -149,7 +149,6 @@ func (s *Store) LoginCaller(ctx context.Context, userID, customerID int64, issue
 type Exchange struct {
 	KeyID        int64          `db:"key_id"`
 	UserID       int64          `db:"user_id"`
-	Email        string         `db:"email"`
 	Dead         bool           `db:"dead"`
 	KeyStale     bool           `db:"key_stale"`
 	Hashes       pq.ByteaArray  `db:"hashes"`

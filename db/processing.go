@@ -72,7 +72,6 @@ var (
 		FROM documents d JOIN chunks k ON k.document_id = $3 AND k.revision = $4
 		WHERE d.id = $1 AND d.attempts = $2 AND d.status = 'processing'
 		ON CONFLICT ON CONSTRAINT chunks_once DO NOTHING`)
-	qDocumentsDue = prepare(`SELECT count(*) FROM documents WHERE status IN ('pending', 'processing')`)
 )
 
 // LeaseDocuments takes up to limit due documents out of sight for the lease.
@@ -174,10 +173,4 @@ func (s *Store) TwinAtWork(ctx context.Context, w *DocumentWork) (busy bool, err
 // CopyChunks takes over a twin's chunks and tells how many there were.
 func (s *Store) CopyChunks(ctx context.Context, w *DocumentWork, t *Twin) (int64, error) {
 	return s.exec(ctx, qCopyChunks, w.ID, w.Attempts, t.ID, t.Revision)
-}
-
-// DocumentsWaiting counts the documents that are not processed yet.
-func (s *Store) DocumentsWaiting(ctx context.Context) (n int, err error) {
-	err = s.get(ctx, &n, qDocumentsDue)
-	return n, err
 }

@@ -126,13 +126,7 @@ func (r *Role) Application(ctx context.Context, s *Store) (*Application, error) 
 // Customer is the edge from a role to the company that it belongs to; nil when it is system-wide
 // or the company is beyond the scope.
 func (r *Role) Customer(ctx context.Context, s *Store, scope access.Scope) (*Customer, error) {
-	return follow(ctx, r, &r.siblings, "customer",
-		func(r *Role) int64 {
-			if r.CustomerID == nil {
-				return 0
-			}
-			return *r.CustomerID
-		},
+	return follow(ctx, r, &r.siblings, "customer", func(r *Role) int64 { return orZero(r.CustomerID) },
 		func(ctx context.Context, ids []int64) (map[int64]*Customer, error) {
 			return s.customersByID(ctx, scope, ids)
 		})

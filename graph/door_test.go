@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/bus"
+	"canopy/internal/devstack/devtest"
 	"canopy/internal/limit"
 	"canopy/internal/token"
 	"canopy/resolvers"
@@ -27,30 +27,12 @@ import (
 // whatever comes before them is real.
 type testDoor struct {
 	http.Handler
-	log *logBuffer
-}
-
-// logBuffer is a log that requests write at the same time.
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
+	log *devtest.Log
 }
 
 func newTestDoor(t testing.TB, change func(*resolvers.Resolver, *Options)) *testDoor {
 	t.Helper()
-	d := &testDoor{log: &logBuffer{}}
+	d := &testDoor{log: &devtest.Log{}}
 	log := slog.New(slog.NewTextHandler(d.log, nil))
 	own := &url.URL{Scheme: "https", Host: "canopy.example"}
 	messages := bus.New(nil, log)

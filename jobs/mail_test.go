@@ -164,19 +164,6 @@ func TestReleasedMails(t *testing.T) {
 	}
 }
 
-// await waits until a box holds so many mails, or for long enough to tell that it never will.
-func await(b *box, mails int) {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.After(20 * time.Second); b.count() < mails; {
-		select {
-		case <-tick.C:
-		case <-end:
-			return
-		}
-	}
-}
-
 // TestWorkersShareTheMails: three workers send each mail once, also those that were there before
 // them, and those whose task the queue has lost.
 func TestWorkersShareTheMails(t *testing.T) {
@@ -212,7 +199,7 @@ func TestWorkersShareTheMails(t *testing.T) {
 			_ = client.Close()
 		})
 	}
-	await(b, mails)
+	devtest.Eventually(t, "all mails are sent", func() bool { return b.count() >= mails })
 	cancel()
 	workers.Wait()
 	to := map[string]int{}

@@ -3,7 +3,6 @@ package resolvers
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
 	"canopy/db"
 	"canopy/internal/access"
@@ -22,15 +21,6 @@ func (r *Resolver) builder(ctx context.Context, right access.Features) (*caller,
 // agentReader allows what builders and assistants may both do with agents.
 func (r *Resolver) agentReader(ctx context.Context, right access.Features) (*caller, error) {
 	return r.allow(ctx, right, access.Builder, access.Assistant)
-}
-
-// hidden turns the store's "no such row in scope" into a 404, for objects whose existence is
-// nobody's business beyond their reach.
-func hidden(err error, format string, args ...any) error {
-	if errors.Is(err, db.ErrNoRows) {
-		return problem.Missing(format, args...)
-	}
-	return err
 }
 
 // Agents is a page of the agents of an account within reach, by id; without an account, of the
@@ -84,7 +74,7 @@ func (r *Resolver) agent(ctx context.Context, c *caller, id relay.ID, field stri
 		return nil, err
 	}
 	a, err := r.Store.Agent(ctx, c.Scope(), n)
-	return a, hidden(err, "there is no agent %d", n)
+	return a, missing(err, "agent", n)
 }
 
 func (q Query) revisionNode(ctx context.Context, id relay.ID) (*db.Revision, error) {
@@ -93,7 +83,7 @@ func (q Query) revisionNode(ctx context.Context, id relay.ID) (*db.Revision, err
 		return nil, err
 	}
 	row, err := q.Store.Revision(ctx, c.Scope(), id.Int)
-	return row, hidden(err, "there is no revision %d", id.Int)
+	return row, missing(err, "revision", id.Int)
 }
 
 // emptyDiagram is the draft of an agent that was created without one.
@@ -319,7 +309,7 @@ func (m Mutation) DeleteAgent(ctx context.Context, in DeleteAgentInput) (*Delete
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		a, err := tx.AgentForUpdate(ctx, c.Scope(), id)
 		if err != nil {
-			return hidden(err, "there is no agent %d", id)
+			return missing(err, "agent", id)
 		}
 		out.DeletedID = a.GlobalID()
 		if err := tx.DeleteAgent(ctx, id); err != nil {
@@ -347,7 +337,7 @@ func (m Mutation) changeAgent(ctx context.Context, id relay.ID, action string, d
 	return m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		a, err := tx.AgentForUpdate(ctx, c.Scope(), n)
 		if err != nil {
-			return hidden(err, "there is no agent %d", n)
+			return missing(err, "agent", n)
 		}
 		event, err := do(ctx, a, ch)
 		if err != nil {

@@ -3,7 +3,6 @@ package resolvers
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strconv"
 
 	"canopy/db"
@@ -85,11 +84,7 @@ func (s Subscription) AuditEvent(ctx context.Context) (<-chan *db.AuditEvent, er
 		if err != nil {
 			return nil, err
 		}
-		e, err := s.Store.AuditEvent(ctx, c.Scope(), id)
-		if errors.Is(err, db.ErrNoRows) {
-			return nil, nil
-		}
-		return e, err
+		return s.Store.AuditEvent(ctx, c.Scope(), id)
 	}), nil
 }
 

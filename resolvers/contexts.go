@@ -2,13 +2,10 @@ package resolvers
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"time"
 
 	"canopy/db"
 	"canopy/internal/access"
-	"canopy/internal/problem"
 	"canopy/internal/relay"
 )
 
@@ -27,14 +24,6 @@ func (c *caller) desk() db.Desk {
 	return d
 }
 
-// missing turns the store's "no such row" into a 404: what is outside of reach does not exist.
-func missing(err error, what string, id int64) error {
-	if errors.Is(err, db.ErrNoRows) {
-		return problem.Missing("there is no %s %d", what, id)
-	}
-	return err
-}
-
 // aContext gives a context of the caller's.
 func (r *Resolver) aContext(ctx context.Context, c *caller, id relay.ID, field string) (*db.Context, error) {
 	n, err := id.Of("Context", field)
@@ -51,7 +40,7 @@ func (q Query) Context(ctx context.Context, id relay.ID) (*db.Context, error) {
 	if err != nil {
 		return nil, err
 	}
-	return q.aContext(ctx, c, id, "contextId")
+	return q.aContext(ctx, c, id, "id")
 }
 
 // Contexts is a page of the contexts of the token's account.
@@ -146,38 +135,44 @@ type UpdateContextPayload struct{ Context *db.Context }
 // UpdateContext changes a context. Another chunk size or overlap holds for what is processed from now
 // on; another model has all documents processed anew, as vectors of two models can't be compared.
 func (m Mutation) UpdateContext(ctx context.Context, in UpdateContextInput) (*UpdateContextPayload, error) {
-	c, err := m.assistant(ctx, access.ContextWrite)
-	if err != nil {
-		return nil, err
-	}
-	id, err := in.ID.Of("Context", "contextId")
-	if err != nil {
-		return nil, err
-	}
-	faults := m.checkUpdate(in)
 	out := &UpdateContextPayload{}
-	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		row, err := tx.ContextForUpdate(ctx, c.desk(), id)
-		if err != nil {
-			return missing(err, "context", id)
+	err := m.changeContext(ctx, in.ID, "context.updated", func(ch *changes, row *db.Context) (_ details, err error) {
+		if err := m.checkUpdate(in); err != nil {
+			return nil, err
 		}
-		if faults != nil {
-			return faults
-		}
-		if out.Context, err = tx.UpdateContext(ctx, patched(row, in)); err != nil {
-			return err
+		if out.Context, err = ch.tx.UpdateContext(ctx, patched(row, in)); err != nil {
+			return nil, err
 		}
 		if out.Context.EmbeddingModel != row.EmbeddingModel {
-			if err := ch.reprocessAll(ctx, id); err != nil {
-				return err
-			}
-			if out.Context, err = tx.Context(ctx, c.desk(), id); err != nil {
-				return err
-			}
+			out.Context, err = ch.reprocessAll(ctx, row)
 		}
-		return ch.audit(ctx, c.CustomerID, "context.updated", out.Context, details{"name": out.Context.Name})
+		return details{"name": or(in.Name, row.Name)}, err
 	})
 	return out, err
+}
+
+// changeContext changes one of the caller's contexts: do changes the row that it is given, and tells
+// the log of it. The row is held, so that nobody else changes it or its documents meanwhile.
+func (m Mutation) changeContext(ctx context.Context, id relay.ID, action string, do func(*changes, *db.Context) (details, error)) error {
+	c, err := m.assistant(ctx, access.ContextWrite)
+	if err != nil {
+		return err
+	}
+	n, err := id.Of("Context", "id")
+	if err != nil {
+		return err
+	}
+	return m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		row, err := tx.ContextForUpdate(ctx, c.desk(), n)
+		if err != nil {
+			return missing(err, "context", n)
+		}
+		d, err := do(ch, row)
+		if err != nil {
+			return err
+		}
+		return ch.audit(ctx, c.CustomerID, action, row, d)
+	})
 }
 
 func (m Mutation) checkUpdate(in UpdateContextInput) error {
@@ -221,28 +216,13 @@ type DeleteContextPayload struct{ DeletedID relay.ID }
 
 // DeleteContext removes a context with its documents, their chunks and, by a job, their originals.
 func (m Mutation) DeleteContext(ctx context.Context, in DeleteContextInput) (*DeleteContextPayload, error) {
-	c, err := m.assistant(ctx, access.ContextWrite)
-	if err != nil {
-		return nil, err
-	}
-	id, err := in.ID.Of("Context", "contextId")
-	if err != nil {
-		return nil, err
-	}
 	out := &DeleteContextPayload{}
-	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		row, err := tx.ContextForUpdate(ctx, c.desk(), id)
-		if err != nil {
-			return missing(err, "context", id)
-		}
-		if err := tx.DeleteContext(ctx, id); err != nil {
-			return err
-		}
+	err := m.changeContext(ctx, in.ID, "context.deleted", func(ch *changes, row *db.Context) (details, error) {
 		out.DeletedID, ch.work = row.GlobalID(), true
-		return ch.audit(ctx, c.CustomerID, "context.deleted", row, details{"name": row.Name})
+		return details{"name": row.Name}, ch.tx.DeleteContext(ctx, row.ID)
 	})
 	if err == nil {
-		m.Search.Forget(id)
+		m.Search.Forget(out.DeletedID.Int)
 	}
 	return out, err
 }
@@ -259,35 +239,20 @@ type ShareContextPayload struct{ Context *db.Context }
 
 // ShareContext makes a context private (0) or shared (1).
 func (m Mutation) ShareContext(ctx context.Context, in ShareContextInput) (*ShareContextPayload, error) {
-	c, err := m.assistant(ctx, access.ContextWrite)
-	if err != nil {
-		return nil, err
-	}
-	id, err := in.ID.Of("Context", "contextId")
-	if err != nil {
-		return nil, err
-	}
-	var v check
-	if !slices.Contains([]int{0, 1}, in.ShareState) {
-		v.fault("shareState", "is 0 (private) or 1 (shared)")
-	}
-	if in.Icon != nil && !isEmoji(*in.Icon) {
-		v.fault("icon", "must be a single emoji")
-	}
-	faults := v.err()
 	out := &ShareContextPayload{}
-	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		row, err := tx.ContextForUpdate(ctx, c.desk(), id)
-		if err != nil {
-			return missing(err, "context", id)
+	err := m.changeContext(ctx, in.ID, "context.shared", func(ch *changes, row *db.Context) (_ details, err error) {
+		var v check
+		if in.ShareState != 0 && in.ShareState != 1 {
+			v.fault("shareState", "is 0 (private) or 1 (shared)")
 		}
-		if faults != nil {
-			return faults
+		if in.Icon != nil && !isEmoji(*in.Icon) {
+			v.fault("icon", "must be a single emoji")
 		}
-		if out.Context, err = tx.ShareContext(ctx, id, in.ShareState, or(in.Icon, row.Icon)); err != nil {
-			return err
+		if err := v.err(); err != nil {
+			return nil, err
 		}
-		return ch.audit(ctx, c.CustomerID, "context.shared", row, details{"shareState": in.ShareState})
+		out.Context, err = ch.tx.ShareContext(ctx, row.ID, in.ShareState, or(in.Icon, row.Icon))
+		return details{"shareState": in.ShareState}, err
 	})
 	return out, err
 }

@@ -97,7 +97,7 @@ func (q Query) CapturedDelivery(ctx context.Context, id relay.ID) (*db.Delivery,
 	}
 	captured, err := d.Captured(ctx, q.Store)
 	if err == nil && captured == nil {
-		err = notThere(db.ErrNoRows, d.ID)
+		err = missing(db.ErrNoRows, "delivery", d.ID)
 	}
 	return d, captured, err
 }
@@ -112,7 +112,7 @@ func (r *Resolver) delivery(ctx context.Context, c *caller, id relay.ID) (*db.De
 		return nil, err
 	}
 	d, err := r.Store.Delivery(ctx, c.Scope(), n)
-	return d, notThere(err, n)
+	return d, missing(err, "delivery", n)
 }
 
 // TestWebhookDestinationInput is a destination to try out, with a type of event.
@@ -168,12 +168,12 @@ func (m Mutation) ResendWebhookDelivery(ctx context.Context, in ResendWebhookDel
 	}
 	d, err := m.Store.Destination(ctx, c.Scope(), old.DestinationID)
 	if err != nil {
-		return nil, hidden(err, "the destination %d of the delivery was deleted", old.DestinationID)
+		return nil, missing(err, "destination", old.DestinationID)
 	}
 	out := &ResendWebhookDeliveryPayload{}
 	out.Delivery, err = m.send(ctx, c, "webhookDelivery.resent", d, func(tx *db.Store) (int64, error) {
 		id, err := tx.Resend(ctx, old.ID)
-		return id, notThere(err, old.ID)
+		return id, missing(err, "delivery", old.ID)
 	})
 	return out, err
 }
@@ -223,7 +223,7 @@ func (m Mutation) RecoverWebhookDeliveries(ctx context.Context, in RecoverWebhoo
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		// Two recoveries at once must not send everything twice.
 		if _, err := tx.DestinationForUpdate(ctx, c.Scope(), d.ID); err != nil {
-			return hidden(err, "there is no destination %d", d.ID)
+			return missing(err, "destination", d.ID)
 		}
 		if out.Count, err = tx.Recover(ctx, d, in.Since); err != nil {
 			return err

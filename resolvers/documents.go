@@ -127,35 +127,22 @@ type ReprocessContextPayload struct{ Context *db.Context }
 
 // ReprocessContext has all documents of a context processed anew, with its present settings.
 func (m Mutation) ReprocessContext(ctx context.Context, in ReprocessContextInput) (*ReprocessContextPayload, error) {
-	c, err := m.assistant(ctx, access.ContextWrite)
-	if err != nil {
-		return nil, err
-	}
-	id, err := in.ID.Of("Context", "id")
-	if err != nil {
-		return nil, err
-	}
 	out := &ReprocessContextPayload{}
-	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		if _, err := tx.ContextForUpdate(ctx, c.desk(), id); err != nil {
-			return missing(err, "context", id)
-		}
-		if err := ch.reprocessAll(ctx, id); err != nil {
-			return err
-		}
-		if out.Context, err = tx.Context(ctx, c.desk(), id); err != nil {
-			return err
-		}
-		return ch.audit(ctx, c.CustomerID, "context.reprocessed", out.Context, nil)
+	err := m.changeContext(ctx, in.ID, "context.reprocessed", func(ch *changes, row *db.Context) (_ details, err error) {
+		out.Context, err = ch.reprocessAll(ctx, row)
+		return nil, err
 	})
 	return out, err
 }
 
-// reprocessAll has all documents of a context processed anew.
-func (ch *changes) reprocessAll(ctx context.Context, contextID int64) error {
-	ids, err := ch.tx.ReprocessContext(ctx, contextID)
-	ch.tellDocuments(contextID, ids...)
-	return err
+// reprocessAll has all documents of a context processed anew, and gives what that makes of the context.
+func (ch *changes) reprocessAll(ctx context.Context, row *db.Context) (*db.Context, error) {
+	ids, err := ch.tx.ReprocessContext(ctx, row.ID)
+	if err != nil {
+		return nil, err
+	}
+	ch.tellDocuments(row.ID, ids...)
+	return ch.tx.Context(ctx, ch.caller.desk(), row.ID)
 }
 
 // tellDocuments has the listeners of documents hear of a change, and the relay of work.

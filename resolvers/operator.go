@@ -31,10 +31,7 @@ func (r *Resolver) operatorCompany(ctx context.Context, id int64) (*db.Customer,
 		return root, err
 	}
 	company, err := r.Store.Customer(ctx, scope, id)
-	if errors.Is(err, db.ErrNoRows) {
-		err = problem.Missing("there is no company %d", id)
-	}
-	return company, err
+	return company, missing(err, "company", id)
 }
 
 // OperatorCreateKey makes an API key for a member of a company, the root company for id 0.
@@ -44,11 +41,8 @@ func (r *Resolver) OperatorCreateKey(ctx context.Context, companyID int64, email
 		return nil, "", err
 	}
 	own, err := r.Store.Credentials(ctx, email)
-	if errors.Is(err, db.ErrNoRows) {
-		return nil, "", problem.Missing("there is no user with the address %s", email)
-	}
 	if err != nil {
-		return nil, "", err
+		return nil, "", missing(err, "user with the address", email)
 	}
 	err = r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
 		member, err := tx.IsMember(ctx, company.ID, own.UserID)
@@ -99,11 +93,8 @@ func (r *Resolver) operatorKey(ctx context.Context, clientID, action string, do 
 	}
 	return r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
 		k, err := tx.APIKeyByClientID(ctx, scope, clientID)
-		if errors.Is(err, db.ErrNoRows) {
-			return problem.Missing("there is no API key %s", clientID)
-		}
 		if err != nil {
-			return err
+			return missing(err, "API key", clientID)
 		}
 		if err := do(tx, k); err != nil {
 			return err

@@ -2,7 +2,6 @@ package resolvers
 
 import (
 	"context"
-	"errors"
 
 	"canopy/db"
 	"canopy/internal/access"
@@ -36,10 +35,7 @@ func (q Query) Region(ctx context.Context, id relay.ID) (*db.Region, error) {
 		return nil, err
 	}
 	row, err := q.Store.Region(ctx, n)
-	if errors.Is(err, db.ErrNoRows) {
-		err = problem.Missing("there is no region %d", n)
-	}
-	return row, err
+	return row, missing(err, "region", n)
 }
 
 // Applications lists the platform's applications.
@@ -56,10 +52,7 @@ func (q Query) applicationNode(ctx context.Context, id relay.ID) (*db.Applicatio
 		return nil, err
 	}
 	row, err := q.Store.Application(ctx, id.Int)
-	if errors.Is(err, db.ErrNoRows) {
-		err = problem.Missing("there is no application %d", id.Int)
-	}
-	return row, err
+	return row, missing(err, "application", id.Int)
 }
 
 // roleNode gives a role that is system-wide or of a company within reach.

@@ -130,16 +130,22 @@ func (r *Resolver) touch(ctx context.Context, p *access.Principal, g *access.Gra
 	}
 }
 
+// missing turns the store's "no such row" into a 404, for objects whose existence is nobody's
+// business beyond their reach. id is what the caller named it by.
+func missing(err error, what string, id any) error {
+	if errors.Is(err, db.ErrNoRows) {
+		return problem.Missing("there is no %s %v", what, id)
+	}
+	return err
+}
+
 // unreached turns the store's "no such row in scope" into what the caller may know: below the
 // root, 403 whether it exists or not; at the root, 404.
 func (c *caller) unreached(err error, what string, id int64) error {
-	switch {
-	case !errors.Is(err, db.ErrNoRows):
-		return err
-	case c.IsRoot():
-		return problem.Missing("there is no %s %d", what, id)
+	if errors.Is(err, db.ErrNoRows) && !c.IsRoot() {
+		return problem.Denied("the %s %d is not within reach", what, id)
 	}
-	return problem.Denied("the %s %d is not within reach", what, id)
+	return missing(err, what, id)
 }
 
 // customer gives the company of an optional argument, the caller's own when it is left out.

@@ -43,7 +43,7 @@ func (q Query) runNode(ctx context.Context, id relay.ID) (*db.Run, error) {
 		return nil, err
 	}
 	row, err := q.Store.Run(ctx, c.Scope(), id.Int)
-	return row, hidden(err, "there is no run %d", id.Int)
+	return row, missing(err, "run", id.Int)
 }
 
 // parseJobKey reads a job key; one that is none is a job that is not there.
@@ -55,7 +55,13 @@ func parseJobKey(s string) (string, error) {
 	return key.String(), nil
 }
 
-func noRun(err error) error { return hidden(err, "there is no such job") }
+// noRun is missing for a job key, which is not repeated: a caller may send any text.
+func noRun(err error) error {
+	if errors.Is(err, db.ErrNoRows) {
+		return problem.Missing("there is no such job")
+	}
+	return err
+}
 
 // StartRunInput is an agent to run, with the input of the run.
 type StartRunInput struct {
@@ -173,11 +179,7 @@ func (s Subscription) RunUpdated(ctx context.Context, jobKey string) (<-chan *db
 		return nil, err
 	}
 	load := func(ctx context.Context, _ []byte) (*db.Run, error) {
-		run, err := Query(s).Run(ctx, jobKey)
-		if errors.Is(err, db.ErrNoRows) {
-			return nil, nil
-		}
-		return run, err
+		return Query(s).Run(ctx, jobKey)
 	}
 	ended := func(r *db.Run) bool { return r.Status != db.RunRunning }
 	return followFrom(ctx, s.Resolver, jobs.TopicRun(row.JobKey), load, ended), nil

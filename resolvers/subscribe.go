@@ -12,8 +12,8 @@ import (
 const recheckEvery = 10 * time.Second
 
 // follow turns the messages of a topic into what a subscription sends: load reads the object that
-// a message names with the caller's rights of that moment, nil passing it over. The stream ends
-// when the token expires or no longer works.
+// a message names with the caller's rights of that moment, and what it can't read is passed over.
+// The stream ends when the token expires or no longer works.
 func follow[T any](ctx context.Context, r *Resolver, topic string, load func(ctx context.Context, payload []byte) (*T, error)) <-chan *T {
 	return followAll(ctx, r, topic, func(ctx context.Context, payload []byte) ([]*T, error) {
 		obj, err := load(ctx, payload)
@@ -95,6 +95,9 @@ func followFrom[T any](ctx context.Context, r *Resolver, topic string,
 		obj, err := load(ctx, nil)
 		if refused(err) {
 			return
+		}
+		if err != nil {
+			obj = nil
 		}
 		for open := true; open; obj, open = <-updates {
 			if obj == nil {

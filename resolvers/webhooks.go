@@ -14,6 +14,7 @@ import (
 	"canopy/internal/egress"
 	"canopy/internal/problem"
 	"canopy/internal/relay"
+	"canopy/internal/secret"
 	"canopy/internal/webhook"
 	"canopy/jobs"
 )
@@ -89,7 +90,7 @@ func (r *Resolver) destination(ctx context.Context, c *caller, id relay.ID, fiel
 		return nil, err
 	}
 	d, err := r.Store.Destination(ctx, c.Scope(), n)
-	return d, hidden(err, "there is no destination %d", n)
+	return d, missing(err, "destination", n)
 }
 
 // CreateWebhookDestinationInput is a new destination. Events nil stands for all types.
@@ -123,7 +124,7 @@ func (m Mutation) CreateWebhookDestination(ctx context.Context, in CreateWebhook
 	if err != nil {
 		return nil, err
 	}
-	out := &CreateWebhookDestinationPayload{Secret: webhook.NewSecret()}
+	out := &CreateWebhookDestinationPayload{Secret: secret.NewSigningSecret()}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) (err error) {
 		out.Destination, err = tx.InsertDestination(ctx, db.Destination{
 			CustomerID: company.ID, URL: in.URL, Name: or(in.Name, ""), Events: inOrder(in.Events),
@@ -273,7 +274,7 @@ func (m Mutation) RotateWebhookSecret(ctx context.Context, in RotateWebhookSecre
 	if err != nil {
 		return nil, err
 	}
-	out := &RotateWebhookSecretPayload{Secret: webhook.NewSecret()}
+	out := &RotateWebhookSecretPayload{Secret: secret.NewSigningSecret()}
 	err = m.changeDestination(ctx, c, in.ID, "webhookDestination.rotated", func(tx *db.Store, d *db.Destination) error {
 		out.Destination = d
 		sealed := jobs.SealSigningSecret(m.Box, d.ID, out.Secret)
@@ -298,7 +299,7 @@ func (m Mutation) changeDestination(ctx context.Context, c *caller, id relay.ID,
 	return m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		d, err := tx.DestinationForUpdate(ctx, c.Scope(), n)
 		if err != nil {
-			return hidden(err, "there is no destination %d", n)
+			return missing(err, "destination", n)
 		}
 		if err := do(tx, d); err != nil {
 			return err
@@ -342,11 +343,6 @@ func (e CustomerEdges) WebhookDestinations(ctx context.Context, obj *db.Customer
 		return nil, err
 	}
 	return e.destinationsOf(ctx, obj, first, after)
-}
-
-// notThere is a 404 for a delivery.
-func notThere(err error, id int64) error {
-	return hidden(err, "there is no delivery %d", id)
 }
 
 // lostSince checks the moment from which on deliveries are to be recovered.

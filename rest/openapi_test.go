@@ -5,13 +5,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
+	"testing/fstest"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"canopy/internal/devstack/npmtest"
 	"canopy/resolvers"
 )
 
@@ -119,35 +118,21 @@ func TestDocumentsAreServed(t *testing.T) {
 }
 
 // Clients of the platform generate code from the documents, so two independent linters read them.
-func TestDocumentsLintClean(t *testing.T) {
-	if os.Getenv("CANOPY_CLIENTS") != "1" {
-		t.Skip("set CANOPY_CLIENTS=1 to run the linters (needs Node.js and npx)")
-	}
+func TestLinterClients(t *testing.T) {
 	h, _ := testDoor(t)
-	dir := t.TempDir()
-	write := func(name string, content []byte) {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range []string{"openapi.json", "openapi.yaml", "openapi-3.0.json"} {
-		write(name, get(t, h, "/"+name).Body.Bytes())
-	}
 	// The documented paths themselves are ambiguous (/tenant/{cid} and /tenant/users), and the
 	// licence of an installation is its operator's to state.
-	write("redocly.yaml", []byte("extends: [recommended]\nrules:\n  no-ambiguous-paths: off\n  info-license: off\n"))
-	write(".spectral.yaml", []byte("extends: [\"spectral:oas\"]\n"))
-	for _, name := range []string{"openapi.json", "openapi.yaml", "openapi-3.0.json"} {
-		lint(t, dir, "@redocly/cli", "lint", "--config", "redocly.yaml", "--max-problems", "50", name)
-		lint(t, dir, "@stoplight/spectral-cli", "lint", "--ruleset", ".spectral.yaml", "--fail-severity", "hint", name)
+	files := fstest.MapFS{
+		"redocly.yaml":   {Data: []byte("extends: [recommended]\nrules:\n  no-ambiguous-paths: off\n  info-license: off\n"), Mode: 0o600},
+		".spectral.yaml": {Data: []byte("extends: [\"spectral:oas\"]\n"), Mode: 0o600},
 	}
-}
-
-func lint(t *testing.T, dir string, args ...string) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "npx", append([]string{"--yes"}, args...)...)
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v: %v\n%s", args, err, out)
+	documents := []string{"openapi.json", "openapi.yaml", "openapi-3.0.json"}
+	for _, name := range documents {
+		files[name] = &fstest.MapFile{Data: get(t, h, "/"+name).Body.Bytes(), Mode: 0o600}
+	}
+	project := npmtest.New(t, files, "@redocly/cli@2", "@stoplight/spectral-cli@6")
+	for _, name := range documents {
+		project.Run("npx", "--no-install", "redocly", "lint", "--config", "redocly.yaml", "--max-problems", "50", name)
+		project.Run("npx", "--no-install", "spectral", "lint", "--ruleset", ".spectral.yaml", "--fail-severity", "hint", name)
 	}
 }

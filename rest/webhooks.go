@@ -33,8 +33,8 @@ func eventTypeOf(e webhook.Entry) eventType {
 	return eventType{e.Type, e.Category, e.Description, e.Example, e.Schema}
 }
 
-// destination is where events are delivered to. Its secret is never shown again.
-type destination struct {
+// Destination is where events are delivered to. Its secret is never shown again.
+type Destination struct {
 	ID        int64     `json:"id"`
 	URL       string    `json:"url" format:"uri"`
 	Name      string    `json:"name"`
@@ -43,8 +43,8 @@ type destination struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-func destinationOf(d *db.Destination) destination {
-	return destination{d.ID, d.URL, d.Name, subscribed(d), d.Enabled, d.CreatedAt.UTC()}
+func destinationOf(d *db.Destination) Destination {
+	return Destination{d.ID, d.URL, d.Name, subscribed(d), d.Enabled, d.CreatedAt.UTC()}
 }
 
 // subscribed are the types that a destination has chosen; nil, and not an empty list, for all.
@@ -57,13 +57,8 @@ func subscribed(d *db.Destination) *[]string {
 
 // createdDestination is a destination with its secret, which is shown this once.
 type createdDestination struct {
-	ID        int64     `json:"id"`
-	URL       string    `json:"url" format:"uri"`
-	Name      string    `json:"name"`
-	Events    *[]string `json:"events" nullable:"true" doc:"The subscribed types; null for all"`
-	Enabled   bool      `json:"enabled" doc:"Whether events are written down for it"`
-	CreatedAt time.Time `json:"createdAt"`
-	Secret    string    `json:"secret" doc:"The signing secret; it is shown this once"`
+	Destination
+	Secret string `json:"secret" doc:"The signing secret; it is shown this once"`
 }
 
 // shownSecret is a new signing secret.
@@ -132,9 +127,9 @@ func (a *api) registerWebhooks() {
 	add(a, operation{
 		id: "listWebhookDestinations", method: http.MethodGet, path: webhookBase + "/destinations", tag: tagWebhooks,
 		summary: "List the destinations", description: "The destinations of the caller's company.",
-	}, func(ctx context.Context, _ *struct{}) (*one[[]destination], error) {
+	}, func(ctx context.Context, _ *struct{}) (*one[[]Destination], error) {
 		rows, err := a.queries().ListWebhookDestinations(ctx)
-		return &one[[]destination]{mapped(rows, destinationOf)}, err
+		return &one[[]Destination]{mapped(rows, destinationOf)}, err
 	})
 	add(a, operation{
 		id: "createWebhookDestination", method: http.MethodPost, path: webhookBase + "/destinations", tag: tagWebhooks, status: http.StatusCreated,
@@ -151,14 +146,14 @@ func (a *api) registerDestination() {
 	add(a, operation{
 		id: "getWebhookDestination", method: http.MethodGet, path: path, tag: tagWebhooks, errors: notFound,
 		summary: "Get a destination", description: "A destination, without its secret.",
-	}, func(ctx context.Context, in *DestinationPath) (*one[destination], error) {
+	}, func(ctx context.Context, in *DestinationPath) (*one[Destination], error) {
 		d, err := a.queries().WebhookDestination(ctx, in.id())
 		return shownDestination(d, err)
 	})
 	add(a, operation{
 		id: "updateWebhookDestination", method: http.MethodPatch, path: path, tag: tagWebhooks, errors: notFound,
 		summary: "Update a destination", description: "Changes what is given; the rest stays as it is. One that is disabled gets no new deliveries; pending ones finish.",
-	}, func(ctx context.Context, in *updateDestinationInput) (*one[destination], error) {
+	}, func(ctx context.Context, in *updateDestinationInput) (*one[Destination], error) {
 		out, err := a.mutations().UpdateWebhookDestination(ctx, resolvers.UpdateWebhookDestinationInput{
 			ID: in.id(), URL: in.Body.URL, Name: in.Body.Name, Events: chosen(in.Body.Events), AllEvents: in.Body.AllEvents, Enabled: in.Body.Enabled,
 		})
@@ -200,11 +195,11 @@ func (a *api) registerDestination() {
 	})
 }
 
-func shownDestination(d *db.Destination, err error) (*one[destination], error) {
+func shownDestination(d *db.Destination, err error) (*one[Destination], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &one[destination]{destinationOf(d)}, nil
+	return &one[Destination]{destinationOf(d)}, nil
 }
 
 // chosen is a choice that may be left out; one that is empty is a choice all the same.
@@ -230,8 +225,7 @@ func (a *api) createDestination(ctx context.Context, in *createDestinationInput)
 	if err != nil {
 		return nil, err
 	}
-	d := destinationOf(out.Destination)
-	return &one[createdDestination]{createdDestination{d.ID, d.URL, d.Name, d.Events, d.Enabled, d.CreatedAt, out.Secret}}, nil
+	return &one[createdDestination]{createdDestination{destinationOf(out.Destination), out.Secret}}, nil
 }
 
 func (a *api) rotateSecret(ctx context.Context, in *rotateSecretInput) (*one[shownSecret], error) {

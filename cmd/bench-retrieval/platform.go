@@ -1,16 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"mime/multipart"
-	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +15,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"canopy/internal/access"
+	"canopy/internal/client"
+	"canopy/internal/devstack"
 	"canopy/internal/retrieval"
 )
 
@@ -33,31 +30,29 @@ const (
 
 // platform is a canopy dev with a folder of its own.
 type platform struct {
+	client.Client
 	cmd    *exec.Cmd
 	exited chan error
 	dir    string
-	url    string
-	token  string
 }
 
-// start starts the platform and logs in to its assistant.
+// start starts the platform and waits until it can be asked.
 func start(ctx context.Context, binary string) (*platform, error) {
 	dir, err := os.MkdirTemp("", "canopy-bench-retrieval-")
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := devstack.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	address := l.Addr().String()
-	_ = l.Close()
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
-	p := &platform{dir: dir, url: "http://" + address, exited: make(chan error, 1)}
+	p := &platform{dir: dir, exited: make(chan error, 1)}
+	p.URL, p.App = "http://"+address, access.Assistant.String()
 	p.cmd = exec.Command(binary, "dev", "--data", filepath.Join(dir, "data"))
 	p.cmd.Env = append(os.Environ(), "CANOPY_LISTEN="+address, "CANOPY_RATE_LIMIT=0", "CANOPY_COST_LIMIT=0",
 		"DATABASE_URL=", "REDIS_URL=", "CANOPY_BLOB_URL=")
@@ -66,7 +61,7 @@ func start(ctx context.Context, binary string) (*platform, error) {
 		return nil, err
 	}
 	go func() { p.exited <- p.cmd.Wait() }()
-	if err := p.login(ctx); err != nil {
+	if err := p.ready(ctx); err != nil {
 		said, _ := os.ReadFile(log.Name())
 		p.stop()
 		return nil, fmt.Errorf("%w\n%s", err, said)
@@ -80,11 +75,11 @@ func (p *platform) stop() {
 	_ = os.RemoveAll(p.dir)
 }
 
-// login waits until the platform is ready and exchanges its demo key.
-func (p *platform) login(ctx context.Context) error {
+// ready waits until the demo key gives a token.
+func (p *platform) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
-	for p.call(ctx, http.MethodGet, "/readyz", nil, nil) != nil {
+	for p.login(ctx) != nil {
 		select {
 		case err := <-p.exited:
 			p.exited <- err
@@ -94,67 +89,14 @@ func (p *platform) login(ctx context.Context) error {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	return p.exchange(ctx)
+	return nil
 }
 
-func (p *platform) exchange(ctx context.Context) error {
-	raw, err := os.ReadFile(filepath.Join(p.dir, "data", "dev.json"))
-	if err != nil {
-		return err
+func (p *platform) login(ctx context.Context) (err error) {
+	if _, p.Key, err = client.ReadKeyFile(filepath.Join(p.dir, "data", "dev.json")); err == nil {
+		_, err = p.Token(ctx)
 	}
-	var key struct{ ClientID, ClientSecret string }
-	if err := json.Unmarshal(raw, &key); err != nil {
-		return err
-	}
-	form := url.Values{
-		"grant_type": {"client_credentials"}, "client_id": {key.ClientID}, "client_secret": {key.ClientSecret}, "target_app": {"assistant"},
-	}
-	var issued struct {
-		AccessToken string `json:"access_token"`
-	}
-	err = p.send(ctx, http.MethodPost, "/connect/token", "application/x-www-form-urlencoded", strings.NewReader(form.Encode()), &issued)
-	p.token = issued.AccessToken
 	return err
-}
-
-// call sends JSON and reads JSON; nil for none.
-func (p *platform) call(ctx context.Context, method, path string, in, out any) error {
-	var body io.Reader
-	if in != nil {
-		raw, err := json.Marshal(in)
-		if err != nil {
-			return err
-		}
-		body = bytes.NewReader(raw)
-	}
-	return p.send(ctx, method, path, "application/json", body, out)
-}
-
-func (p *platform) send(ctx context.Context, method, path, contentType string, body io.Reader, out any) error {
-	r, err := http.NewRequestWithContext(ctx, method, p.url+path, body)
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Content-Type", contentType)
-	if p.token != "" {
-		r.Header.Set("Authorization", "Bearer "+p.token)
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return err
-	}
-	if resp.StatusCode >= 300 {
-		return fmt.Errorf("%s %s: %d %s", method, path, resp.StatusCode, raw)
-	}
-	if out == nil {
-		return nil
-	}
-	return json.Unmarshal(raw, out)
 }
 
 // searcher searches an indexed collection.
@@ -172,16 +114,14 @@ func (p *platform) index(ctx context.Context, documents []retrieval.Text) (*sear
 		ID             int64
 		EmbeddingModel string
 	}
-	err := p.call(ctx, http.MethodPost, "/context", map[string]any{
+	err := p.Call(ctx, http.MethodPost, "/context", map[string]any{
 		"name": "Collection", "description": "", "caption": "", "toolsJson": "[]", "starterPrompts": []string{},
 	}, &made)
 	if err != nil {
 		return nil, err
 	}
 	// As many hits as there can be, so that ten different documents are among them.
-	err = p.call(ctx, http.MethodPost, "/graphql", map[string]any{
-		"query": `mutation($id: ID!) { updateContext(input: {id: $id, topN: 100}) { context { topN } } }`, "variables": map[string]any{"id": made.ID},
-	}, nil)
+	err = p.GraphQL(ctx, `mutation($id: ID!) { updateContext(input: {id: $id, topN: 100}) { context { topN } } }`, map[string]any{"id": made.ID}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -198,23 +138,11 @@ func (p *platform) index(ctx context.Context, documents []retrieval.Text) (*sear
 }
 
 func (p *platform) upload(ctx context.Context, contextID int64, d retrieval.Text) error {
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
-	part, err := w.CreateFormFile("file", strconv.Itoa(d.ID)+".txt")
-	if err != nil {
-		return err
-	}
 	text := d.Text
 	if strings.TrimSpace(text) == "" {
 		text = "(empty)" // the collection has a document without text, and an upload must have some
 	}
-	if _, err := io.WriteString(part, text); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	return p.send(ctx, http.MethodPost, fmt.Sprintf("/context/upload/%d", contextID), w.FormDataContentType(), &b, nil)
+	return p.Upload(ctx, contextID, strconv.Itoa(d.ID)+".txt", strings.NewReader(text))
 }
 
 // wait waits until all documents are ready.
@@ -229,7 +157,7 @@ func (s *searcher) wait(ctx context.Context, n int) error {
 			Chunks       int
 			Error        *string
 		}
-		if err := s.p.call(ctx, http.MethodGet, fmt.Sprintf("/context/documents/%d", s.context), nil, &list); err != nil {
+		if err := s.p.Call(ctx, http.MethodGet, fmt.Sprintf("/context/documents/%d", s.context), nil, &list); err != nil {
 			return err
 		}
 		ready := 0
@@ -265,7 +193,7 @@ func (s *searcher) search(ctx context.Context, query string) ([]int, error) {
 		DocID      int64
 		Similarity float64
 	}
-	if err := s.p.call(ctx, http.MethodPost, fmt.Sprintf("/context/relevant-docs/%d", s.context), map[string]string{"prompt": query}, &hits); err != nil {
+	if err := s.p.Call(ctx, http.MethodPost, fmt.Sprintf("/context/relevant-docs/%d", s.context), map[string]string{"prompt": query}, &hits); err != nil {
 		return nil, err
 	}
 	var ranked []int

@@ -1,19 +1,18 @@
 package main
 
 import (
-	"bytes"
-	"crypto/tls"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	_ "github.com/lib/pq" // the outbox is filled directly
+
+	"canopy/internal/access"
+	"canopy/internal/client"
 )
 
 // The figures of webhook deliveries: one API, one worker and the receiver, each a process.
@@ -27,8 +26,8 @@ const (
 // courier measures deliveries.
 type courier struct {
 	*bencher
+	api    *client.Client
 	db     *sql.DB
-	client *http.Client
 	sink   *child
 	worker *child
 }
@@ -36,24 +35,20 @@ type courier struct {
 // deliveries measures the worker.
 func (b *bencher) deliveries(self string) (rows []row, err error) {
 	file := b.lab.dir + "/receiver.pem"
-	if err := makeCertificate(file); err != nil {
+	c := &courier{bencher: b}
+	if c.sink, err = b.lab.start(b.ctx, "https://{address}/report/", nil, self, "-sink", "{address}", "-certificate", file); err != nil {
 		return nil, err
 	}
+	defer func() { _ = c.sink.stop() }()
 	b.lab.env = append(b.lab.env, "CANOPY_WEBHOOK_ALLOW=127.0.0.0/8", "CANOPY_WEBHOOK_CA="+file)
-	c := &courier{bencher: b, client: &http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // our own receiver
-	}}}
 	// The API that checks destinations has to allow the loopback address, too.
-	api, err := b.lab.start(b.ctx, "/healthz", nil, b.lab.binary, "serve")
+	api, err := b.lab.start(b.ctx, healthz, nil, b.lab.binary, "serve")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, api.stop()) }()
-	if c.sink, err = b.lab.startSink(b.ctx, self, file); err != nil {
-		return nil, err
-	}
-	defer func() { _ = c.sink.stop() }()
-	if c.worker, err = b.lab.startWorker(); err != nil {
+	c.api = b.as(access.Builder, api)
+	if c.worker, err = b.lab.worker(); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.worker.stop()) }()
@@ -61,12 +56,6 @@ func (b *bencher) deliveries(self string) (rows []row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.db.Close()) }()
-	old := b.lab.platform
-	b.lab.platform = api
-	defer func() { b.lab.platform = old }()
-	if err := b.newTokenFor("builder"); err != nil {
-		return nil, err
-	}
 	for _, measure := range []func() (row, error){c.burst, c.paced(30), c.paced(200), c.gaps, c.many, c.backlog} {
 		r, err := measure()
 		if err != nil {
@@ -77,46 +66,16 @@ func (b *bencher) deliveries(self string) (rows []row, err error) {
 	return rows, nil
 }
 
-// call sends a request to the API and decodes its answer.
-func (c *courier) call(method, path string, in, out any) error {
-	raw, err := json.Marshal(in)
-	if err != nil {
-		return err
-	}
-	req, err := http.NewRequestWithContext(c.ctx, method, c.lab.platform.url+path, bytes.NewReader(raw))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+c.bencher.token)
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return err
-	}
-	if resp.StatusCode >= 300 || bytes.Contains(body, []byte(`"errors":[`)) {
-		return fmt.Errorf("%s %s: %d %s", method, path, resp.StatusCode, body)
-	}
-	if out == nil || len(body) == 0 {
-		return nil
-	}
-	return json.Unmarshal(body, out)
-}
-
 // subscribe makes a destination and gives its id.
 func (c *courier) subscribe(kind string, n int) (int64, error) {
 	var made struct{ ID int64 }
-	err := c.call("POST", "/v1/outbound-webhooks/destinations", map[string]any{"url": fmt.Sprintf("%s/%s/%d", c.sink.url, kind, n)}, &made)
+	err := c.api.Call(c.ctx, "POST", "/v1/outbound-webhooks/destinations", map[string]any{"url": fmt.Sprintf("%s/%s/%d", c.sink.url, kind, n)}, &made)
 	return made.ID, err
 }
 
 func (c *courier) unsubscribe(ids ...int64) error {
 	for _, id := range ids {
-		if err := c.call("DELETE", fmt.Sprintf("/v1/outbound-webhooks/destinations/%d", id), nil, nil); err != nil {
+		if err := c.api.Call(c.ctx, "DELETE", fmt.Sprintf("/v1/outbound-webhooks/destinations/%d", id), nil, nil); err != nil {
 			return err
 		}
 	}
@@ -125,11 +84,11 @@ func (c *courier) unsubscribe(ids ...int64) error {
 
 // event has one event emitted: agent.created.
 func (c *courier) event() error {
-	return c.call("POST", "/graphql", map[string]any{"query": `mutation { createAgent(input: {name: "x"}) { agent { databaseId } } }`}, nil)
+	return c.api.GraphQL(c.ctx, `mutation { createAgent(input: {name: "x"}) { agent { databaseId } } }`, nil, nil)
 }
 
 func (c *courier) report(kind string) (a arrivals, err error) {
-	resp, err := c.client.Get(c.sink.url + "/report/" + kind) //nolint:noctx // loopback
+	resp, err := trusting.Get(c.sink.url + "/report/" + kind) //nolint:noctx // loopback
 	if err != nil {
 		return a, err
 	}
@@ -179,7 +138,7 @@ func (c *courier) burst() (row, error) {
 			return row{}, err
 		}
 		begin := time.Now()
-		if err := c.call("POST", fmt.Sprintf("/v1/outbound-webhooks/destinations/%d/recover", id), map[string]any{"since": begin.Add(-time.Hour)}, nil); err != nil {
+		if err := c.api.Call(c.ctx, "POST", fmt.Sprintf("/v1/outbound-webhooks/destinations/%d/recover", id), map[string]any{"since": begin.Add(-time.Hour)}, nil); err != nil {
 			return row{}, err
 		}
 		if err := c.settle("", time.Minute); err != nil {

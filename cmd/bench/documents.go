@@ -3,17 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"mime/multipart"
 	"net/http"
-	"os/exec"
 	"strings"
-	"syscall"
 	"time"
+
+	"canopy/internal/client"
 )
 
 // processTime is the patience with documents on their way.
@@ -78,68 +75,22 @@ func question(n int) string {
 	return strings.Join(list, " ")
 }
 
-// worker is a `canopy worker` beside the API.
-func (l *lab) worker() (stop func(), err error) {
-	cmd := exec.Command(l.binary, "worker")
-	cmd.Env = l.env
-	cmd.Stderr = io.Discard
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	return func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = cmd.Wait()
-	}, nil
-}
-
 // desk calls the assistant.
 type desk struct {
-	ctx   context.Context
-	url   string
-	token string
-}
-
-func (d *desk) send(method, path, contentType string, body io.Reader, into any) error {
-	r, err := http.NewRequestWithContext(d.ctx, method, d.url+path, body)
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Authorization", "Bearer "+d.token)
-	r.Header.Set("Content-Type", contentType)
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode >= 300 {
-		return errors.Join(err, fmt.Errorf("%s %s: %d %.300s", method, path, resp.StatusCode, raw))
-	}
-	return json.Unmarshal(raw, into)
+	*client.Client
+	ctx context.Context
 }
 
 func (d *desk) newContext(name string) (int64, error) {
 	var made struct{ ID int64 }
-	body := fmt.Sprintf(`{"name":%q,"description":"","caption":"","toolsJson":"[]","starterPrompts":[]}`, name)
-	err := d.send(http.MethodPost, "/context", "application/json", strings.NewReader(body), &made)
+	err := d.Call(d.ctx, http.MethodPost, "/context", map[string]any{
+		"name": name, "description": "", "caption": "", "toolsJson": "[]", "starterPrompts": []string{},
+	}, &made)
 	return made.ID, err
 }
 
 func (d *desk) upload(contextID int64, name string, content []byte) error {
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
-	part, err := w.CreateFormFile("file", name)
-	if err != nil {
-		return err
-	}
-	if _, err := part.Write(content); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	var id string
-	return d.send(http.MethodPost, fmt.Sprintf("/context/upload/%d", contextID), w.FormDataContentType(), &b, &id)
+	return d.Upload(d.ctx, contextID, name, bytes.NewReader(content))
 }
 
 // settle waits until all documents of a context are ready, and counts their chunks.
@@ -150,7 +101,7 @@ func (d *desk) settle(contextID int64) (chunks int, err error) {
 			Error                *string
 			Chunks               int
 		}
-		if err := d.send(http.MethodGet, fmt.Sprintf("/context/documents/%d", contextID), "", nil, &list); err != nil {
+		if err := d.Call(d.ctx, http.MethodGet, fmt.Sprintf("/context/documents/%d", contextID), nil, &list); err != nil {
 			return 0, err
 		}
 		open := 0

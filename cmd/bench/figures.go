@@ -6,13 +6,18 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"runtime"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"canopy/internal/access"
+	"canopy/internal/client"
 )
+
+// healthz is where a platform answers.
+const healthz = "http://{address}/healthz"
 
 // row is a line of the table.
 type row struct {
@@ -27,7 +32,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	if l.platform, err = l.start(ctx, "/healthz", nil, l.binary, "serve"); err != nil {
+	if l.platform, err = l.start(ctx, healthz, nil, l.binary, "serve"); err != nil {
 		return err
 	}
 	time.Sleep(2 * time.Second)
@@ -39,7 +44,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	if l.bare, err = l.start(ctx, "/healthz", []string{"BENCH_ISSUER=" + l.platform.url}, self); err != nil {
+	if l.bare, err = l.start(ctx, healthz, []string{"BENCH_ISSUER=" + l.platform.url}, self, "-bare", "{address}"); err != nil {
 		return err
 	}
 	b := &bencher{ctx: ctx, o: o, lab: l}
@@ -113,30 +118,17 @@ func (b *bencher) prepare() error {
 	return b.newToken()
 }
 
-func (b *bencher) newToken() error { return b.newTokenFor("tenant") }
-
-func (b *bencher) newTokenFor(app string) error {
-	form := b.form()
-	form.Set("target_app", app)
-	return b.exchange(form)
+// as calls a server for an application.
+func (b *bencher) as(app access.App, c *child) *client.Client {
+	return &client.Client{URL: c.url, Key: b.lab.key, App: app.String()}
 }
 
-func (b *bencher) exchange(form url.Values) error {
-	resp, err := http.PostForm(b.lab.platform.url+"/connect/token", form) //nolint:noctx // once
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	var t struct {
-		AccessToken string `json:"access_token"`
-	}
-	err = json.NewDecoder(resp.Body).Decode(&t)
-	b.token = t.AccessToken
+// newToken gives the load another token, before the last one ends.
+func (b *bencher) newToken() error { return b.newTokenFor(access.Tenant) }
+
+func (b *bencher) newTokenFor(app access.App) (err error) {
+	b.token, err = b.as(app, b.lab.platform).Token(b.ctx)
 	return err
-}
-
-func (b *bencher) form() url.Values {
-	return url.Values{"grant_type": {"client_credentials"}, "client_id": {b.lab.clientID}, "client_secret": {b.lab.secret}, "target_app": {"tenant"}}
 }
 
 // measure loads the platform with a call.
@@ -175,7 +167,7 @@ func (b *bencher) small() []row {
 		}
 		rows = append(rows, line)
 	}
-	exchange := call{method: "POST", path: "/connect/token", contentType: "application/x-www-form-urlencoded", body: b.form().Encode()}
+	exchange := call{method: "POST", path: "/connect/token", contentType: "application/x-www-form-urlencoded", body: b.lab.key.Form("tenant").Encode()}
 	add("token exchange, 8 connections", "≥ 4000/s, ≥ 0.6", 8, exchange, func() result { return b.measure(b.lab.bare, 8, exchange) })
 	company := call{method: "GET", path: fmt.Sprintf("/tenant/%d", b.wide+1)}
 	add("GET /tenant/{cid}, 16 connections", "≥ 0.7", 16, company, func() result { return b.measure(b.lab.bare, 16, company) })

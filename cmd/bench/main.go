@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"canopy/internal/webhook"
 )
 
 func main() {
@@ -21,8 +23,8 @@ func main() {
 	flag.IntVar(&o.companies, "companies", 1_000_000, "size of the tree for the figures of the large tree; 0 leaves them out")
 	flag.StringVar(&o.only, "only", "", "measure only the figures whose name holds this")
 	flag.BoolVar(&o.noDeliveries, "no-deliveries", false, "leave the figures of webhook deliveries out")
-	sink := flag.String("sink", "", "run as the receiver of deliveries on this address, with the key pair of -pair (bench starts it itself)")
-	pair := flag.String("pair", "", "file of the receiver's certificate and key")
+	sink := flag.String("sink", "", "run as the receiver of deliveries on this address, with the certificate in -certificate (bench starts it itself)")
+	certificate := flag.String("certificate", "", "file that keeps the receiver's certificate")
 	bare := flag.String("bare", "", "run as the bare reference server on this address (bench starts it itself)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -32,7 +34,7 @@ func main() {
 	case *bare != "":
 		err = serveBare(ctx, *bare)
 	case *sink != "":
-		err = serveSink(ctx, *sink, *pair)
+		err = webhook.Listen(ctx, webhook.ListenOptions{Addr: *sink, Certificate: *certificate, Handler: newSink()})
 	default:
 		err = run(ctx, o)
 	}

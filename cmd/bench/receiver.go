@@ -1,22 +1,9 @@
 package main
 
 import (
-	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/json"
-	"encoding/pem"
-	"errors"
 	"io"
-	"log"
-	"math/big"
-	"net"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -45,26 +32,7 @@ type sink struct {
 	tallies map[string]*tally
 }
 
-// serveSink runs the receiving server on an address until ctx ends, with the key pair in file.
-func serveSink(ctx context.Context, address, file string) error {
-	cert, err := tls.LoadX509KeyPair(file, file)
-	if err != nil {
-		return err
-	}
-	s := &sink{tallies: map[string]*tally{}}
-	server := &http.Server{
-		Addr: address, Handler: s, ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: 10 * time.Second,
-		TLSConfig: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12},
-	}
-	go func() {
-		<-ctx.Done()
-		_ = server.Close()
-	}()
-	if err := server.ListenAndServeTLS("", ""); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
-}
+func newSink() *sink { return &sink{tallies: map[string]*tally{}} }
 
 func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
@@ -122,27 +90,4 @@ func (s *sink) report(w http.ResponseWriter, kind string) {
 		}
 	}
 	_ = json.NewEncoder(w).Encode(a)
-}
-
-// makeCertificate writes a self-signed certificate for the loopback address, with its key, to file.
-func makeCertificate(file string) error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "bench"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return err
-	}
-	raw, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return err
-	}
-	text := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})...)
-	return os.WriteFile(file, text, 0o600)
 }

@@ -8,12 +8,12 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/lib/pq"
 
 	"canopy/db"
+	"canopy/internal/access"
 )
 
 // The sizes of the figures of documents: chunks, components of dense vectors, bytes.
@@ -27,15 +27,12 @@ const (
 
 // documents measures ingestion and search.
 func (b *bencher) documents() ([]row, error) {
-	stop, err := b.lab.worker()
+	worker, err := b.lab.worker()
 	if err != nil {
 		return nil, err
 	}
-	defer stop()
-	if err := b.newTokenFor("assistant"); err != nil {
-		return nil, err
-	}
-	d := &desk{b.ctx, b.lab.platform.url, b.token}
+	defer func() { _ = worker.stop() }()
+	d := &desk{b.as(access.Assistant, b.lab.platform), b.ctx}
 	rows, err := b.ingest(d)
 	if err != nil {
 		return nil, err
@@ -48,10 +45,9 @@ func (b *bencher) documents() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.newTokenFor("assistant"); err != nil {
+	if err := b.newTokenFor(access.Assistant); err != nil {
 		return nil, err
 	}
-	d.token = b.token
 	for _, at := range []filled{few, many} {
 		r := b.measure(b.lab.platform, 1, search(at.context))
 		rows = append(rows, row{
@@ -146,7 +142,7 @@ func (b *bencher) dense(at filled) ([]row, error) {
 	server := &http.Server{Handler: http.HandlerFunc(embeddings), ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(l) }()
 	defer func() { _ = server.Close() }()
-	fresh, err := b.lab.start(b.ctx, "/healthz", []string{
+	fresh, err := b.lab.start(b.ctx, healthz, []string{
 		"CANOPY_EMBEDDINGS_URL=http://" + l.Addr().String(), "CANOPY_EMBEDDINGS_MODEL=" + denseModel,
 	}, b.lab.binary, "serve")
 	if err != nil {
@@ -154,17 +150,13 @@ func (b *bencher) dense(at filled) ([]row, error) {
 	}
 	defer func() { _ = fresh.stop() }()
 	// Its tokens are its own: another address is another issuer.
-	issuer := b.lab.platform
-	b.lab.platform = fresh
-	err = b.newTokenFor("assistant")
-	b.lab.platform = issuer
-	if err != nil {
+	api := b.as(access.Assistant, fresh)
+	if b.token, err = api.Token(b.ctx); err != nil {
 		return nil, err
 	}
-	d := &desk{b.ctx, fresh.url, b.token}
 	begin := time.Now()
 	var hits []struct{ ID int64 }
-	err = d.send(http.MethodPost, fmt.Sprintf("/context/relevant-docs/%d", at.context), "application/json", strings.NewReader(`{"prompt":"first"}`), &hits)
+	err = api.Call(b.ctx, http.MethodPost, fmt.Sprintf("/context/relevant-docs/%d", at.context), map[string]string{"prompt": "first"}, &hits)
 	first := time.Since(begin)
 	if err == nil && len(hits) != 5 {
 		err = fmt.Errorf("%d hits", len(hits))

@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"canopy/db"
+	"canopy/internal/client"
 	"canopy/internal/devstack"
 )
 
@@ -29,8 +30,7 @@ type lab struct {
 	redis    *devstack.Redis
 	env      []string
 	binary   string
-	clientID string
-	secret   string
+	key      client.Key
 	platform *child
 	bare     *child
 }
@@ -69,7 +69,7 @@ func newLab(ctx context.Context, o options) (l *lab, err error) {
 	if err != nil {
 		return l, err
 	}
-	l.clientID, l.secret = field(out, "client_id"), field(out, "client_secret")
+	l.key = client.PrintedKey(out)
 	return l, nil
 }
 
@@ -86,27 +86,19 @@ func (l *lab) canopy(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// field reads "name   value" lines.
-func field(out, name string) string {
-	for line := range strings.Lines(out) {
-		if rest, ok := strings.CutPrefix(line, name+" "); ok {
-			return strings.TrimSpace(rest)
-		}
-	}
-	return ""
-}
-
-// start starts a server that answers at path; without arguments, this program's bare one.
-func (l *lab) start(ctx context.Context, path string, env []string, name string, args ...string) (*child, error) {
-	port, err := freePort(ctx)
+// start starts a server on an address of its own, which stands for {address} in url and args, and
+// waits until it answers there.
+func (l *lab) start(ctx context.Context, url string, env []string, name string, args ...string) (*child, error) {
+	address, err := devstack.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	if len(args) == 0 {
-		args = []string{"-bare", address}
+	place := strings.NewReplacer("{address}", address)
+	for i := range args {
+		args[i] = place.Replace(args[i])
 	}
-	c := &child{url: "http://" + address, cmd: exec.Command(name, args...)}
+	first := place.Replace(url)
+	c := &child{url: first[:strings.Index(first, address)+len(address)], cmd: exec.Command(name, args...)}
 	c.cmd.Env = append(append([]string{}, l.env...), "CANOPY_LISTEN="+address, "CANOPY_PUBLIC_URL="+c.url)
 	c.cmd.Env = append(c.cmd.Env, env...)
 	c.cmd.Stderr = io.Discard
@@ -115,7 +107,7 @@ func (l *lab) start(ctx context.Context, path string, env []string, name string,
 		return nil, err
 	}
 	for time.Since(begin) < 30*time.Second {
-		if resp, err := http.Get(c.url + path); err == nil { //nolint:noctx // bounded by the loop
+		if resp, err := trusting.Get(first); err == nil { //nolint:noctx // bounded by the loop
 			_ = resp.Body.Close()
 			c.started = time.Since(begin)
 			return c, nil
@@ -125,46 +117,21 @@ func (l *lab) start(ctx context.Context, path string, env []string, name string,
 	return nil, errors.Join(fmt.Errorf("%s does not answer", name), c.stop())
 }
 
-// startWorker starts a worker; it serves nothing, and is given a moment.
-func (l *lab) startWorker() (*child, error) {
+// trusting takes any certificate: the receiver's is its own.
+var trusting = &http.Client{Transport: &http.Transport{
+	TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // our own receiver
+}}
+
+// worker starts a worker beside the platform; it serves nothing, and is given a moment.
+func (l *lab) worker() (*child, error) {
 	c := &child{cmd: exec.Command(l.binary, "worker")}
 	c.cmd.Env = append(append([]string{}, l.env...), "CANOPY_PUBLIC_URL="+l.platform.url)
-	c.cmd.Stderr = os.Stderr
+	c.cmd.Stderr = io.Discard
 	if err := c.cmd.Start(); err != nil {
 		return nil, err
 	}
 	time.Sleep(time.Second)
 	return c, nil
-}
-
-// startSink starts the receiver of deliveries.
-func (l *lab) startSink(ctx context.Context, self, pair string) (*child, error) {
-	port, err := freePort(ctx)
-	if err != nil {
-		return nil, err
-	}
-	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	c := &child{url: "https://" + address, cmd: exec.Command(self, "-sink", address, "-pair", pair)}
-	c.cmd.Stderr = os.Stderr
-	if err := c.cmd.Start(); err != nil {
-		return nil, err
-	}
-	for range 200 {
-		if conn, err := net.Dial("tcp", address); err == nil { //nolint:noctx // bounded by the loop
-			return c, conn.Close()
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	return nil, errors.Join(errors.New("the receiver does not answer"), c.stop())
-}
-
-func freePort(ctx context.Context) (int, error) {
-	var lc net.ListenConfig
-	ln, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return ln.Addr().(*net.TCPAddr).Port, ln.Close()
 }
 
 func (c *child) stop() error {

@@ -33,7 +33,7 @@ func shownDiagrams(t *testing.T) (list []string) {
 func TestFirstShownDiagram(t *testing.T) {
 	s := newStack(t)
 	s.noDemoMails()
-	s.workOnDocuments()
+	s.work(nil)
 	builder, assistant := s.rootAs("builder"), s.assistant()
 	list := shownDiagrams(t)
 	if len(list) != 2 {

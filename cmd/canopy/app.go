@@ -30,7 +30,7 @@ type Main struct {
 }
 
 // command is one of the program's commands. setup declares its flags and gives what runs it with
-// the arguments that are left.
+// the arguments that are left; there are none where args is empty.
 type command struct {
 	name, args, short, long string
 	setup                   func(m *Main, flags *flag.FlagSet) func(ctx context.Context, args []string) error
@@ -60,9 +60,12 @@ func (m *Main) Run(ctx context.Context, args []string) int {
 		m.commandHelp(cmd, flags)
 		return exitOK
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		err = usageError{err}
-	} else {
+	case cmd.args == "" && flags.NArg() > 0:
+		err = usagef("no arguments are taken")
+	default:
 		err = run(ctx, flags.Args())
 	}
 	return m.exit(cmd, err)

@@ -20,9 +20,9 @@ func bootstrapCommand(m *Main, flags *flag.FlagSet) func(context.Context, []stri
 		regions = append(regions, seed)
 		return err
 	})
-	return func(ctx context.Context, args []string) error {
-		if len(args) > 0 || *company == "" || *email == "" {
-			return usagef("--company and --email are needed, and nothing else")
+	return func(ctx context.Context, _ []string) error {
+		if *company == "" || *email == "" {
+			return usagef("--company and --email are needed")
 		}
 		if regions == nil {
 			regions = resolvers.DefaultRegions

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +19,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"canopy/internal/access"
+	"canopy/internal/client"
 	"canopy/internal/extract"
 )
 
@@ -28,7 +32,7 @@ func contextImportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []
 		if *id <= 0 || len(args) == 0 {
 			return usagef("--context and at least one file or folder are needed")
 		}
-		c, err := newImportClient(m, *server, *file)
+		c, err := importClient(m, *server, *file)
 		if err != nil {
 			return err
 		}
@@ -37,10 +41,28 @@ func contextImportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []
 	}
 }
 
+// importClient has the key of the environment, CANOPY_CLIENT_ID and CANOPY_CLIENT_SECRET, otherwise that
+// of the file.
+func importClient(m *Main, server, file string) (*client.Client, error) {
+	c := &client.Client{URL: server, App: access.Assistant.String(), Key: client.Key{ClientID: m.Getenv("CANOPY_CLIENT_ID"), ClientSecret: m.Getenv("CANOPY_CLIENT_SECRET")}}
+	if c.URL == "" || c.ClientID == "" {
+		url, key, err := client.ReadKeyFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("CANOPY_CLIENT_ID, CANOPY_CLIENT_SECRET and --url are not all set, and the credentials' file: %w", err)
+		}
+		c.URL = cmp.Or(c.URL, url)
+		if c.ClientID == "" {
+			c.Key = key
+		}
+	}
+	c.URL = strings.TrimRight(c.URL, "/")
+	return c, nil
+}
+
 // importer uploads files to a context, leaving out what is there already.
 type importer struct {
 	m       *Main
-	c       *importClient
+	c       *client.Client
 	context int64
 	// have are the hashes of what the context holds.
 	have map[string]bool
@@ -55,7 +77,7 @@ func (i *importer) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	if i.have, err = i.c.hashes(ctx, i.context); err != nil {
+	if err := i.look(ctx); err != nil {
 		return err
 	}
 	var total int64
@@ -74,6 +96,17 @@ func (i *importer) run(ctx context.Context, paths []string) error {
 	}
 	_ = bar.Finish()
 	return i.summary()
+}
+
+// look notes the hashes of what the context holds.
+func (i *importer) look(ctx context.Context) error {
+	var list []struct{ ContentHash string }
+	err := i.c.Call(ctx, http.MethodGet, fmt.Sprintf("/context/documents/%d", i.context), nil, &list)
+	i.have = make(map[string]bool, len(list))
+	for _, d := range list {
+		i.have[d.ContentHash] = true
+	}
+	return err
 }
 
 // importFile is a file to upload.
@@ -150,7 +183,7 @@ func (i *importer) upload(ctx context.Context, f importFile, bar *progressbar.Pr
 		return err
 	}
 	read := &counted{Reader: file}
-	err = i.c.upload(ctx, i.context, filepath.Base(f.path), io.TeeReader(read, bar))
+	err = i.c.Upload(ctx, i.context, filepath.Base(f.path), io.TeeReader(read, bar))
 	if err != nil {
 		return errors.Join(err, bar.Add64(f.size-read.n))
 	}

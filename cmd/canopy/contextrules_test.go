@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"canopy/internal/devstack/devtest"
 	"canopy/jobs"
 	"canopy/resolvers"
 )
@@ -96,7 +97,7 @@ func TestToolFaultsAreNamed(t *testing.T) {
 // sees all.
 func TestPrivateContexts(t *testing.T) {
 	w := newWorld(t)
-	w.assistantOf("shared@elsewhere.example", resolvers.MemberRole)
+	w.grant(w.target, w.shared, "assistant", resolvers.MemberRole)
 	w.sql(`UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE email = $1) WHERE email IN ($2, $3, $4)`,
 		demoAdmin, "minh"+targetMail, "vera"+targetMail, "shared@elsewhere.example")
 	login := func(email string) string {
@@ -159,6 +160,6 @@ func TestOrphansAreSwept(t *testing.T) {
 			t.Errorf("older than %s: %d orphans", age, n)
 		}
 	}
-	s.workOnDocuments()
-	s.eventually(t, "the orphan is gone", func() bool { return s.blobs() == 1 })
+	s.work(nil)
+	devtest.Eventually(t, "the orphan is gone", func() bool { return s.blobs() == 1 })
 }

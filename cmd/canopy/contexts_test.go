@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/textproto"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -17,25 +16,7 @@ import (
 // assistant is a token of the root company's owner for the assistant.
 func (s *stack) assistant() string {
 	s.t.Helper()
-	return s.token(s.info.ClientID, s.info.ClientSecret, "assistant")
-}
-
-// workOnDocuments runs a worker until the test ends, and gives what stops it earlier.
-func (s *stack) workOnDocuments() (stop func()) {
-	s.t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() {
-		if err := s.p.worker(nil).Run(ctx); err != nil {
-			s.t.Error(err)
-		}
-	})
-	stop = sync.OnceFunc(func() {
-		cancel()
-		running.Wait()
-	})
-	s.t.Cleanup(stop)
-	return stop
+	return s.rootAs("assistant")
 }
 
 // newContext makes a context and gives its id.
@@ -168,7 +149,7 @@ func (s *stack) search(token string, contextID int64, prompt string) []map[strin
 
 func TestADocumentIsFound(t *testing.T) {
 	s := newStack(t)
-	s.workOnDocuments()
+	s.work(nil)
 	token := s.assistant()
 	id := s.newContext(token, "Handbook")
 	if hits := s.search(token, id, "anything"); len(hits) != 0 {

@@ -41,10 +41,7 @@ type devFile struct {
 
 func devCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
 	dir := flags.String("data", ".data", "folder for everything that is kept")
-	return func(ctx context.Context, args []string) error {
-		if len(args) > 0 {
-			return usagef("no arguments are taken")
-		}
+	return func(ctx context.Context, _ []string) error {
 		cfg, err := config.Load(config.Dev, m.Getenv)
 		if err != nil {
 			return err

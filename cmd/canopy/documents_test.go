@@ -10,6 +10,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"canopy/internal/access"
+	"canopy/internal/devstack/devtest"
 )
 
 // TestDocumentSubscription follows a document through its processing, as every kind of caller, and by
@@ -26,7 +27,7 @@ func TestDocumentSubscription(t *testing.T) {
 			t.Run("refused/"+string(as), func(t *testing.T) { w.isRefused(t, row, as, c) })
 		}
 	}
-	w.workOnDocuments()
+	w.work(nil)
 	for _, as := range []who{asOwner, asViewer} {
 		t.Run("heard/"+string(as), func(t *testing.T) {
 			lines := w.stream(t, query, w.desk[as])
@@ -84,7 +85,7 @@ func (w *world) hearsReady(t *testing.T, contextID int64, next func() string) {
 // TestDeletionLeavesNothing counts what is left of a document, and of a context.
 func TestDeletionLeavesNothing(t *testing.T) {
 	s := newStack(t)
-	s.workOnDocuments()
+	s.work(nil)
 	token := s.assistant()
 	count := func(table string) int64 { return s.number("SELECT count(*) FROM " + table) }
 	id := s.newContext(token, "Handbook")
@@ -105,14 +106,14 @@ func TestDeletionLeavesNothing(t *testing.T) {
 	if hits := s.search(token, id, "honey"); len(hits) != 2 {
 		t.Errorf("after the deletion: %v", hits)
 	}
-	s.eventually(t, "the blob is gone", func() bool { return s.blobs() == 2 })
+	devtest.Eventually(t, "the blob is gone", func() bool { return s.blobs() == 2 })
 	if a := s.must(200, "DELETE", fmt.Sprintf("/context/%d", id), token, nil); a.json(t).(map[string]any)["deleted"] != true {
 		t.Errorf("%s", a.Body)
 	}
 	for _, method := range []string{"GET", "DELETE"} {
 		s.must(404, method, fmt.Sprintf("/context/%d", id), token, nil)
 	}
-	s.eventually(t, "the blobs are gone", func() bool { return s.blobs() == 0 && count("blob_deletions") == 0 })
+	devtest.Eventually(t, "the blobs are gone", func() bool { return s.blobs() == 0 && count("blob_deletions") == 0 })
 	for _, table := range []string{"documents", "chunks", "blob_deletions"} {
 		if n := count(table); n != 0 {
 			t.Errorf("%s: %d rows are left", table, n)
@@ -123,7 +124,7 @@ func TestDeletionLeavesNothing(t *testing.T) {
 // TestReprocess changes the chunking, and mends a failed document.
 func TestReprocess(t *testing.T) {
 	s := newStack(t)
-	s.workOnDocuments()
+	s.work(nil)
 	token := s.assistant()
 	id := s.newContext(token, "Handbook")
 	s.upload(token, id, "long.txt", []byte(strings.Repeat("Bees make honey. Ships need a harbour. ", 60)))

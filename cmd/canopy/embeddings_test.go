@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"canopy/internal/config"
+	"canopy/internal/devstack/devtest"
 )
 
 // modelServer speaks OpenAI's interface and embeds a text by the letters in it.
@@ -118,7 +119,7 @@ func cosine(a, b []float32) float64 {
 func TestDenseModel(t *testing.T) {
 	model := newModelServer(t)
 	s := newStack(t, model.use)
-	s.workOnDocuments()
+	s.work(nil)
 	token := s.assistant()
 	id := s.newContext(token, "Letters")
 	texts := map[string]string{"a.txt": "aaab", "b.txt": "bbbc", "c.txt": "zzz yyy", "d.md": "abc xyz"}
@@ -202,7 +203,7 @@ func TestDenseModel(t *testing.T) {
 func TestModelServerAtFault(t *testing.T) {
 	model := newModelServer(t)
 	s := newStack(t, model.use)
-	s.workOnDocuments()
+	s.work(nil)
 	token := s.assistant()
 	id := s.newContext(token, "Letters")
 	t.Run("it comes back", func(t *testing.T) {
@@ -215,7 +216,7 @@ func TestModelServerAtFault(t *testing.T) {
 	t.Run("it refuses the key", func(t *testing.T) {
 		model.failing(http.StatusUnauthorized, 1)
 		s.upload(token, id, "b.txt", []byte("other text"))
-		s.eventually(t, "the document says so", func() bool {
+		devtest.Eventually(t, "the document says so", func() bool {
 			d := s.documents(token, id)[1]
 			return d["status"] == "pending" && strings.Contains(fmt.Sprint(d["error"]), "401")
 		})
@@ -249,7 +250,7 @@ func TestModelServerAtFault(t *testing.T) {
 func TestModelOfTheContext(t *testing.T) {
 	model := newModelServer(t)
 	s := newStack(t, model.use)
-	s.workOnDocuments()
+	s.work(nil)
 	token := s.assistant()
 	id := s.newContext(token, "Letters")
 	s.upload(token, id, "a.txt", []byte("bees make honey"))

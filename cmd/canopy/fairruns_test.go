@@ -57,7 +57,7 @@ func TestWaitingIsNotRunning(t *testing.T) {
 		keys = append(keys, s.start(token, agent, object{"name": "Ada"}))
 	}
 	s.sql(`UPDATE runs SET created_at = now() - interval '11 minutes', due_at = now() - interval '11 minutes'`)
-	s.work(t, nil)
+	s.work(nil)
 	for _, key := range keys {
 		if got := s.poll(token, key); got.Status != 200 {
 			t.Errorf("%d %s", got.Status, got.Body)

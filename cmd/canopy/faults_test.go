@@ -15,6 +15,7 @@ import (
 	"canopy/db"
 	"canopy/internal/config"
 	"canopy/internal/devstack"
+	"canopy/internal/devstack/devtest"
 )
 
 // ownPostgres starts a server that the test may stop.
@@ -29,16 +30,6 @@ func ownPostgres(t *testing.T) *devstack.Postgres {
 		t.Fatal(err)
 	}
 	return p
-}
-
-func ownRedis(t *testing.T) *devstack.Redis {
-	t.Helper()
-	r, err := devstack.StartRedis(t.Context(), devstack.RedisOptions{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = r.Kill() })
-	return r
 }
 
 // load is what callers do all the time while something breaks.
@@ -116,7 +107,7 @@ func (l *load) judge(what string, a answerOf, holds string) bool {
 func (l *load) more(t *testing.T, what string, count *atomic.Int64, by int64) {
 	t.Helper()
 	want := count.Load() + by
-	l.s.eventually(t, what, func() bool { return count.Load() >= want })
+	devtest.Eventually(t, what, func() bool { return count.Load() >= want })
 }
 
 func (l *load) end(t *testing.T) {
@@ -177,11 +168,11 @@ func TestPostgresRestarts(t *testing.T) {
 }
 
 func TestRedisDies(t *testing.T) {
-	r := ownRedis(t)
+	r := devtest.RedisServer(t)
 	s := newStack(t, func(c *config.Config) { c.RedisURL, c.RateLimit, c.CostLimit = r.URL(), 1_000_000, 1_000_000_000 })
 	s.noDemoMails()
 	box := &collected{}
-	s.work(t, box)
+	s.work(box)
 	root := s.root()
 	ready := func() (status int, word string) {
 		a := s.do("GET", "/readyz", "", nil)
@@ -195,13 +186,11 @@ func TestRedisDies(t *testing.T) {
 		s.must(201, "POST", "/tenant/user", root, map[string]any{"email": fmt.Sprintf("redis%d@x.example", n)})
 	}
 	add(0)
-	s.eventually(t, "the first mail is out", func() bool { return box.count() == 1 })
+	devtest.Eventually(t, "the first mail is out", func() bool { return box.count() == 1 })
 	if status, word := ready(); status != 200 || word != "ok" {
 		t.Errorf("%d %s", status, word)
 	}
-	if err := r.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	r.Kill()
 	start := time.Now()
 	for n := range 20 {
 		add(1 + n)
@@ -219,9 +208,7 @@ func TestRedisDies(t *testing.T) {
 	if n := box.count(); n != 1 {
 		t.Errorf("%d mails went out without a queue", n)
 	}
-	if err := r.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	s.eventually(t, "the mails that waited are out", func() bool { return box.count() == 21 })
-	s.eventually(t, "all is well", func() bool { _, word := ready(); return word == "ok" })
+	r.Start()
+	devtest.Eventually(t, "the mails that waited are out", func() bool { return box.count() == 21 })
+	devtest.Eventually(t, "all is well", func() bool { _, word := ready(); return word == "ok" })
 }

@@ -11,12 +11,14 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"canopy/db"
 	"canopy/internal/config"
 	"canopy/internal/devstack/devtest"
 	"canopy/internal/extract"
+	"canopy/internal/mail"
 	"canopy/resolvers"
 )
 
@@ -39,16 +41,13 @@ type stack struct {
 	url  string
 	info devFile
 	// log is what the platform has said.
-	log *bytes.Buffer
-	// lines guards it.
-	lines *lockedWriter
+	log *devtest.Log
 }
 
 // newStack starts a platform; change may alter its settings first. The limits are off.
 func newStack(t testing.TB, change ...func(*config.Config)) *stack {
 	t.Helper()
-	s := &stack{t: t, log: &bytes.Buffer{}}
-	s.lines = &lockedWriter{w: s.log}
+	s := &stack{t: t, log: &devtest.Log{}}
 	env := map[string]string{"CANOPY_RATE_LIMIT": "0", "CANOPY_COST_LIMIT": "0"}
 	cfg, err := config.Load(config.Dev, func(name string) string { return env[name] })
 	if err != nil {
@@ -66,7 +65,7 @@ func newStack(t testing.TB, change ...func(*config.Config)) *stack {
 	if cfg.PublicURL, err = url.Parse(s.url); err != nil {
 		t.Fatal(err)
 	}
-	s.p, err = openPlatform(context.Background(), cfg, slog.New(slog.NewTextHandler(s.lines, nil)))
+	s.p, err = openPlatform(context.Background(), cfg, slog.New(slog.NewTextHandler(s.log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,11 +81,20 @@ func newStack(t testing.TB, change ...func(*config.Config)) *stack {
 	return s
 }
 
-// said gives what the platform has logged so far.
-func (s *stack) said() string {
-	s.lines.mu.Lock()
-	defer s.lines.mu.Unlock()
-	return s.log.String()
+// work runs the platform's worker until the test ends, and gives what stops it earlier.
+func (s *stack) work(sender mail.Sender) (stop func()) {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.p.worker(sender).Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			s.t.Error(err)
+		}
+	})
+	s.t.Cleanup(stop)
+	return stop
 }
 
 // answerOf is what the platform answered.
@@ -186,7 +194,13 @@ func (s *stack) token(clientID, clientSecret, app string) string {
 // root is a token of the root company's owner.
 func (s *stack) root() string {
 	s.t.Helper()
-	return s.token(s.info.ClientID, s.info.ClientSecret, "tenant")
+	return s.rootAs("tenant")
+}
+
+// rootAs gives the root owner's token for another application.
+func (s *stack) rootAs(app string) string {
+	s.t.Helper()
+	return s.token(s.info.ClientID, s.info.ClientSecret, app)
 }
 
 // tokenOf makes an API key for a user of a company and gives a token of it.

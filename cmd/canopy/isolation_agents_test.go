@@ -35,43 +35,14 @@ type yard struct {
 
 func newYard(t *testing.T) *yard {
 	y := &yard{world: newWorld(t)}
-	y.builderOf("vera"+targetMail, resolvers.ViewerRole)
-	dora := y.builderOf("dora"+targetMail, resolvers.OwnerRole)
-	y.ofTenants, y.tokens = y.tokens, map[who]string{asOtherApp: y.tokens[asOwner]}
-	for as, c := range map[who]struct{ company, email string }{
-		asRoot: {"Northwind Group", demoAdmin}, asAncestor: {"Coral Logistics", "wei@coral.example"},
-		asOwner: {targetName, "minh" + targetMail}, asViewer: {targetName, "vera" + targetMail},
-		asDescendant: {"Harbour Robotics", "kenji@harbour.example"}, asSibling: {"Coral Air", "siti@coral-air.example"},
-		asStranger: {"Alpine Energy", "greta@alpine.example"}, asDisabled: {targetName, "dora" + targetMail},
-	} {
-		y.tokens[as] = y.tokenOf(y.company(c.company), c.email, "builder")
-	}
-	y.tokens[asExpired] = y.stale(y.tokens[asOwner])
-	_, err := y.m.TogglePermission(y.ctx, resolvers.TogglePermissionInput{ID: relay.ID{Int: dora}})
-	y.ok(err)
-	y.owner, err = y.p.resolver.Admit(context.Background(), "Bearer "+y.tokens[asOwner])
-	y.ok(err)
+	y.ofTenants = y.tokens
+	y.tokens, y.owner = y.serve("builder")
+	y.tokens[asOtherApp] = y.ofTenants[asOwner]
 	made, err := y.m.CreateAgent(y.owner, resolvers.CreateAgentInput{Name: secretMark, Diagram: json.RawMessage(greeter)})
 	y.ok(err)
 	y.agent, err = y.m.PublishAgent(y.owner, resolvers.PublishAgentInput{ID: made.Agent.GlobalID()})
 	y.ok(err)
 	return y
-}
-
-// builderOf gives a user of the target company a role on its builder account.
-func (y *yard) builderOf(email, role string) int64 {
-	y.t.Helper()
-	var account, roleID, user int64
-	y.look(&account, `SELECT a.id FROM accounts a JOIN app_instances i ON i.id = a.app_instance_id
-		JOIN applications p ON p.id = i.application_id WHERE a.customer_id = $1 AND p.code = 'builder'`, y.target)
-	y.look(&roleID, `SELECT r.id FROM roles r JOIN applications p ON p.id = r.application_id
-		WHERE r.customer_id IS NULL AND p.code = 'builder' AND r.name = $1`, role)
-	y.look(&user, `SELECT id FROM users WHERE email = $1`, email)
-	made, err := y.m.CreatePermission(y.ctx, resolvers.CreatePermissionInput{
-		AccountID: relay.ID{Int: account}, RoleID: relay.ID{Int: roleID}, UserID: id(user),
-	})
-	y.ok(err)
-	return made.Permission.ID
 }
 
 // within: the company itself and those above, as far as the role has the right; for all others,
@@ -300,7 +271,7 @@ func TestAgentEdges(t *testing.T) {
 	y.freshDestination(&ask{world: y.world})
 	const query = `query($id: ID){ customer(id: $id) { agents { nodes { name } totalCount } webhookDestinations { totalCount }
 		accounts { nodes { agents { nodes { name } totalCount } } } } }`
-	login := y.logIn(demoAdmin, y.info.AdminPassword)
+	login := y.login(demoAdmin, y.info.AdminPassword)
 	data, codes := y.gql(login, query, object{"id": decimal(y.target)})
 	if len(codes) > 0 {
 		t.Fatal(codes)
@@ -319,16 +290,6 @@ func TestAgentEdges(t *testing.T) {
 	if _, codes := y.gql(y.ofTenants[asOwner], query, object{"id": decimal(y.target)}); !slices.Contains(codes, "FORBIDDEN") {
 		t.Errorf("with a token for tenant management: %v", codes)
 	}
-}
-
-// logIn gives a token of a person's login.
-func (w *world) logIn(email, password string) string {
-	w.t.Helper()
-	a := w.do("POST", "/auth/token", "", object{"email": email, "password": password})
-	if a.Status != http.StatusOK {
-		w.t.Fatalf("%d %s", a.Status, a.Body)
-	}
-	return a.json(w.t).(object)["token"].(string)
 }
 
 func TestAgentSubscriptionIsolation(t *testing.T) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,44 +12,6 @@ import (
 	"canopy/internal/relay"
 	"canopy/resolvers"
 )
-
-// desks gives every caller a token for the assistant, and the target company's owner a context of
-// resolvers for it.
-func (w *world) desks() {
-	w.t.Helper()
-	w.assistantOf("vera"+targetMail, resolvers.ViewerRole)
-	dora := w.assistantOf("dora"+targetMail, resolvers.OwnerRole)
-	w.desk = map[who]string{}
-	for as, c := range map[who]struct{ company, email string }{
-		asRoot: {"Northwind Group", demoAdmin}, asAncestor: {"Coral Logistics", "wei@coral.example"},
-		asOwner: {targetName, "minh" + targetMail}, asViewer: {targetName, "vera" + targetMail},
-		asDescendant: {"Harbour Robotics", "kenji@harbour.example"}, asSibling: {"Coral Air", "siti@coral-air.example"},
-		asStranger: {"Alpine Energy", "greta@alpine.example"}, asDisabled: {targetName, "dora" + targetMail},
-	} {
-		w.desk[as] = w.tokenOf(w.company(c.company), c.email, "assistant")
-	}
-	w.desk[asOtherApp], w.desk[asExpired] = w.tokens[asOwner], w.stale(w.desk[asOwner])
-	_, err := w.m.TogglePermission(w.ctx, resolvers.TogglePermissionInput{ID: relay.ID{Int: dora}})
-	w.ok(err)
-	w.owner, err = w.p.resolver.Admit(context.Background(), "Bearer "+w.desk[asOwner])
-	w.ok(err)
-}
-
-// assistantOf gives a user of the target company a role on its assistant account.
-func (w *world) assistantOf(email, role string) int64 {
-	w.t.Helper()
-	var account, roleID, user int64
-	w.look(&account, `SELECT a.id FROM accounts a JOIN app_instances i ON i.id = a.app_instance_id
-		JOIN applications p ON p.id = i.application_id WHERE a.customer_id = $1 AND p.code = 'assistant'`, w.target)
-	w.look(&roleID, `SELECT r.id FROM roles r JOIN applications p ON p.id = r.application_id
-		WHERE r.customer_id IS NULL AND p.code = 'assistant' AND r.name = $1`, role)
-	w.look(&user, `SELECT id FROM users WHERE email = $1`, email)
-	made, err := w.m.CreatePermission(w.ctx, resolvers.CreatePermissionInput{
-		AccountID: relay.ID{Int: account}, RoleID: relay.ID{Int: roleID}, UserID: id(user),
-	})
-	w.ok(err)
-	return made.Permission.ID
-}
 
 // onDesk: the account's own callers, as far as the role has the right; for all others there is nothing,
 // whether it is there or not.
@@ -183,7 +144,7 @@ func contextGraphRows() []graphRow {
 	return append(rows,
 		graphRow{fields: "Customer.contexts", query: `{ customer { contexts { nodes { name } } } }`, want: none},
 		graphRow{fields: "Account.contexts", query: `query($id: ID!){ account(id: $id) { contexts { nodes { name } } } }`, variables: one(func(a *ask) int64 {
-			return a.account(a.home())
+			return a.account(a.home(), "tenant")
 		}), want: none})
 }
 
@@ -211,7 +172,7 @@ func TestContextsOfACompanyBelow(t *testing.T) {
 	if _, err := w.p.resolver.ExchangeToken(t.Context(), request); err == nil {
 		t.Fatal("a token for an account without a permission on it")
 	}
-	w.assistantOf("wei@coral.example", resolvers.ViewerRole)
+	w.grant(w.target, w.userID("wei@coral.example"), "assistant", resolvers.ViewerRole)
 	issued, err := w.p.resolver.ExchangeToken(t.Context(), request)
 	w.ok(err)
 	w.must(200, "GET", fmt.Sprintf("/context/%d", contextID), issued.AccessToken, nil)

@@ -5,7 +5,6 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/relay"
-	"canopy/resolvers"
 )
 
 // graphRow says how to ask fields of the graph for the target company, and what each caller must
@@ -190,16 +189,16 @@ func companyMutations() []graphRow {
 func permissionMutations() []graphRow {
 	return []graphRow{
 		mutate("createPermission", `permission { user { email } }`, func(a *ask) object {
-			return object{"accountId": a.theAccount(), "roleId": a.systemRole(resolvers.ViewerRole), "email": a.freshMail()}
+			return object{"accountId": a.theAccount(), "roleId": a.viewerRole(), "email": a.freshMail()}
 		}, reach(access.PermissionWrite)),
 		mutate("createPermission/user", `permission { user { email } }`, func(a *ask) object {
-			return object{"accountId": a.account(a.home()), "roleId": a.systemRole(resolvers.ViewerRole), "userId": a.freshUser()}
+			return object{"accountId": a.account(a.home(), "tenant"), "roleId": a.viewerRole(), "userId": a.freshUser()}
 		}, reach(access.PermissionWrite)),
 		mutate("createPermission/role", `permission { role { name } }`, func(a *ask) object {
-			return object{"accountId": a.account(a.home()), "roleId": a.freshRole(), "email": a.unique() + "@role.example"}
+			return object{"accountId": a.account(a.home(), "tenant"), "roleId": a.freshRole(), "email": a.unique() + "@role.example"}
 		}, foreignRole()),
 		mutate("updatePermission", `permission { role { name } }`, func(a *ask) object {
-			return object{"id": a.freshPermission(), "roleId": a.systemRole(resolvers.ViewerRole)}
+			return object{"id": a.freshPermission(), "roleId": a.viewerRole()}
 		}, reach(access.PermissionWrite)),
 		mutate("updatePermission/role", `permission { role { name } }`, func(a *ask) object {
 			return object{"id": a.ownPermission(), "roleId": a.freshRole()}

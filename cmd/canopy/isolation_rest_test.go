@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"canopy/internal/access"
-	"canopy/resolvers"
 )
 
 // restRow says how to ask a REST operation for the target company, and what each caller must get.
@@ -86,16 +85,16 @@ func permissionRows() []restRow {
 		{op: "listPermissionRolesAndUsers", path: onAccountOption, query: ofCompany, want: options},
 		{op: "listPermissionRolesAndUsers/account", path: onAccountOption, want: options},
 		{op: "createPermission", body: func(a *ask) any {
-			return object{"appAccountId": a.theAccount(), "appRoleId": a.systemRole(resolvers.ViewerRole), "email": a.freshMail()}
+			return object{"appAccountId": a.theAccount(), "appRoleId": a.viewerRole(), "email": a.freshMail()}
 		}, want: reach(access.PermissionWrite)},
 		{op: "createPermission/user", body: func(a *ask) any {
-			return object{"appAccountId": a.account(a.home()), "appRoleId": a.systemRole(resolvers.ViewerRole), "userIdentityId": a.freshUser()}
+			return object{"appAccountId": a.account(a.home(), "tenant"), "appRoleId": a.viewerRole(), "userIdentityId": a.freshUser()}
 		}, want: reach(access.PermissionWrite)},
 		{op: "createPermission/role", body: func(a *ask) any {
-			return object{"appAccountId": a.account(a.home()), "appRoleId": a.freshRole(), "email": a.unique() + "@role.example"}
+			return object{"appAccountId": a.account(a.home(), "tenant"), "appRoleId": a.freshRole(), "email": a.unique() + "@role.example"}
 		}, want: foreignRole()},
 		{op: "updatePermission", body: func(a *ask) any {
-			return object{"id": a.freshPermission(), "appRoleId": a.systemRole(resolvers.ViewerRole)}
+			return object{"id": a.freshPermission(), "appRoleId": a.viewerRole()}
 		}, want: reach(access.PermissionWrite)},
 		{op: "togglePermission", path: onPermission, want: reach(access.PermissionWrite)},
 		{op: "deletePermission", path: onPermission, want: reach(access.PermissionWrite)},

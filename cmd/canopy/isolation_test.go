@@ -187,7 +187,7 @@ func faceless(body []byte) string {
 // quiet checks that nothing failed inside the platform.
 func (w *world) quiet(t *testing.T) {
 	t.Helper()
-	for line := range strings.Lines(w.said()) {
+	for line := range strings.Lines(w.log.String()) {
 		if strings.Contains(line, "level=ERROR") || strings.Contains(line, "panic") || strings.Contains(line, "status=500") {
 			t.Errorf("in the log: %.600s", line)
 		}

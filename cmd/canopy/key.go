@@ -20,8 +20,8 @@ func keyCreateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []stri
 	company := flags.Int64("company", 0, "id of the company that the key acts in (default the root company)")
 	email := flags.String("email", "", "e-mail address of the user that it acts for")
 	name := flags.String("name", "", "what the key is for")
-	return func(ctx context.Context, args []string) error {
-		if len(args) > 0 || *email == "" {
+	return func(ctx context.Context, _ []string) error {
+		if *email == "" {
 			return usagef("--email is needed")
 		}
 		p, err := m.tool(ctx)
@@ -40,10 +40,7 @@ func keyCreateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []stri
 
 func keyListCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
 	company := flags.Int64("company", 0, "id of the company (default the root company)")
-	return func(ctx context.Context, args []string) error {
-		if len(args) > 0 {
-			return usagef("no arguments are taken")
-		}
+	return func(ctx context.Context, _ []string) error {
 		p, err := m.tool(ctx)
 		if err != nil {
 			return err
@@ -110,9 +107,9 @@ func keyRevokeCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) 
 
 func signingKeyRotateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
 	after := flags.Duration("activate-after", 10*time.Minute, "how long the key is published before it signs, so that every validator has it; 0 when the old one has leaked")
-	return func(ctx context.Context, args []string) error {
-		if len(args) > 0 || *after < 0 {
-			return usagef("no arguments are taken, and no negative time")
+	return func(ctx context.Context, _ []string) error {
+		if *after < 0 {
+			return usagef("--activate-after must not be negative")
 		}
 		p, err := m.tool(ctx)
 		if err != nil {

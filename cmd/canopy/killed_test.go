@@ -116,14 +116,9 @@ func TestWorkersAreKilled(t *testing.T) {
 // text puts a document's chunks together, without their overlaps.
 func (s *stack) text(documentID any) string {
 	s.t.Helper()
-	c := s.database()
-	defer func() { _ = c.Close() }()
 	var text string
-	err := c.QueryRow(`SELECT string_agg(convert_from(substr(convert_to(content, 'UTF8'), overlap_bytes + 1), 'UTF8'), '' ORDER BY position)
-		FROM chunks WHERE document_id = $1`, documentID).Scan(&text)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.look(&text, `SELECT string_agg(convert_from(substr(convert_to(content, 'UTF8'), overlap_bytes + 1), 'UTF8'), '' ORDER BY position)
+		FROM chunks WHERE document_id = $1`, documentID)
 	return text
 }
 

@@ -17,10 +17,7 @@ func webhookListenCommand(m *Main, flags *flag.FlagSet) func(context.Context, []
 	statuses := flags.String("status", "", "statuses to answer in turn, the last one from then on, such as 503,503,200 (default 204)")
 	pretty := flags.Bool("pretty", false, "print each body below its line")
 	ca := flags.String("ca", "", "file that keeps the certificate from one start to the next, for CANOPY_WEBHOOK_CA")
-	return func(ctx context.Context, args []string) error {
-		if len(args) > 0 {
-			return usagef("no arguments are taken")
-		}
+	return func(ctx context.Context, _ []string) error {
 		answers, err := parseStatuses(*statuses)
 		if err != nil {
 			return err

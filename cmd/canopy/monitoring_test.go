@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"canopy/internal/config"
+	"canopy/internal/devstack/devtest"
 )
 
 // closed serves the platform as outside dev.
@@ -31,8 +32,8 @@ var operatorPages = []string{"/monitoring/", "/monitoring/api/queues", "/metrics
 
 func TestMonitoring(t *testing.T) {
 	s := newStack(t, func(c *config.Config) { c.MonitorUser, c.MonitorPassword = "operator", "pass:word" })
-	s.work(t, &collected{})
-	s.eventually(t, "a mail has gone through the queue", func() bool { return s.number(`SELECT count(*) FROM mail_outbox WHERE sent_at IS NOT NULL`) > 0 })
+	s.work(&collected{})
+	devtest.Eventually(t, "a mail has gone through the queue", func() bool { return s.number(`SELECT count(*) FROM mail_outbox WHERE sent_at IS NOT NULL`) > 0 })
 	s.closed(t)
 	for _, path := range operatorPages {
 		for name, header := range map[string]string{

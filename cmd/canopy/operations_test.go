@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/hibiken/asynq"
+
+	"canopy/internal/devstack/devtest"
 )
 
 // exported are the metrics of a platform's /metrics, each with its labels; the parts of a histogram
@@ -65,7 +67,7 @@ func TestDashboardAgreesWithMetrics(t *testing.T) {
 	token := s.rootAs("builder")
 	s.subscribe(token, r.URL)
 	s.poll(token, s.start(token, s.publish(token, greeter), object{"name": "Ada"}))
-	s.eventually(t, "everything is delivered", func() bool {
+	devtest.Eventually(t, "everything is delivered", func() bool {
 		return s.number(`SELECT count(*) FROM webhook_deliveries WHERE status <> 'delivered'`) == 0
 	})
 	exported := s.exported(t)
@@ -156,7 +158,7 @@ func TestReadyTellsAStuckRelay(t *testing.T) {
 	s.sql(`UPDATE runs SET due_at = now() + interval '15 seconds' WHERE job_key = $1`, other)
 	ready("ok") // the workers are busy; the first run waits for its turn
 	s.sql(`UPDATE runs SET due_at = now()`)
-	s.work(t, nil)
+	s.work(nil)
 	s.poll(token, key)
 	ready("ok")
 }
@@ -174,7 +176,7 @@ func TestQueuesAreReadable(t *testing.T) {
 		var body struct {
 			Tasks []struct{ Type, Payload string }
 		}
-		s.eventually(t, queue+" has a task that is done", func() bool {
+		devtest.Eventually(t, queue+" has a task that is done", func() bool {
 			a := s.do("GET", "/monitoring/api/queues/"+queue+"/completed_tasks?page=1&size=100", "", nil)
 			if strings.Contains(string(a.Body), secret) || strings.Contains(string(a.Body), "Ada") || strings.Contains(string(a.Body), r.URL) {
 				t.Fatalf("the queue tells too much: %s", a.Body)
@@ -208,7 +210,7 @@ func TestRunsWaitInTheDatabase(t *testing.T) {
 	s.sql(`WITH builders AS (SELECT a.id, row_number() OVER (ORDER BY a.id) - 1 AS n, count(*) OVER () AS many FROM accounts a
 			JOIN app_instances i ON i.id = a.app_instance_id JOIN applications p ON p.id = i.application_id WHERE p.code = 'builder')
 		UPDATE runs r SET account_id = b.id FROM builders b WHERE b.n = r.id % b.many`)
-	s.work(t, nil)
+	s.work(nil)
 	for range atOnce {
 		<-begun
 	}
@@ -221,10 +223,10 @@ func TestRunsWaitInTheDatabase(t *testing.T) {
 		}
 		return q.Pending
 	}
-	s.eventually(t, "the queue is full", func() bool { return waiting() >= queued })
+	devtest.Eventually(t, "the queue is full", func() bool { return waiting() >= queued })
 	if n, due := waiting(), s.number(`SELECT count(*) FROM runs WHERE due_at <= now()`); n != queued || due != rest {
 		t.Errorf("%d runs wait in the queue, %d in the database", n, due)
 	}
 	close(end)
-	s.eventually(t, "all runs are finished", func() bool { return s.number(`SELECT count(*) FROM runs WHERE status <> 'finished'`) == 0 })
+	devtest.Eventually(t, "all runs are finished", func() bool { return s.number(`SELECT count(*) FROM runs WHERE status <> 'finished'`) == 0 })
 }

@@ -54,7 +54,7 @@ func TestParityOfJobs(t *testing.T) {
 		"finished": s.start(builder, greets, map[string]any{"name": "Ada <&> \u2028"}), "failed": s.start(builder, fails, object{}), "cancelled": s.start(builder, greets, object{}),
 	}
 	s.mutate(builder, "cancelRun", "run { status }", object{"jobKey": keys["cancelled"]})
-	stop := s.workOnDocuments()
+	stop := s.work(nil)
 	for _, key := range keys {
 		s.poll(builder, key)
 	}
@@ -107,7 +107,7 @@ func TestParityOfWebhooks(t *testing.T) {
 		ids = append(ids, test(all, typ))
 	}
 	ids = append(ids, test(some, "run.started"), test(blocked, "run.failed"))
-	stop := s.workOnDocuments()
+	stop := s.work(nil)
 	states := map[string]bool{}
 	for _, id := range ids {
 		states[s.ended(token, id)["status"].(string)] = true

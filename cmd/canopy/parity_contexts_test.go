@@ -56,7 +56,7 @@ func (s *stack) compareContexts(t *testing.T) {
 	s.must(204, "PUT", fmt.Sprintf("/context/share/%d", full), token, object{"shareState": 1, "icon": "📚"})
 	s.newContext(token, "Empty")
 	s.mutate(token, "updateContext", "context { id }", object{"id": full, "topN": 3, "scoreThreshold": 0.01, "chunkSize": 50, "overlap": 0.1})
-	stop := s.workOnDocuments()
+	stop := s.work(nil)
 	for i := range 3 {
 		s.upload(token, full, "same name.txt", []byte(sentences(i, 400)))
 	}

@@ -2,25 +2,16 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"io"
 	"log"
-	"math/big"
 	"mime"
 	"mime/multipart"
 	"mime/quotedprintable"
 	"net"
+	"net/http/httptest"
 	netmail "net/mail"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +19,7 @@ import (
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 
+	"canopy/internal/devstack/devtest"
 	"canopy/internal/mail"
 )
 
@@ -44,32 +36,17 @@ const postmanPassword = "let/me@in"
 // newPostman makes a server that the process trusts for the rest of this test; it is not started.
 func newPostman(t *testing.T) *postman {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "postman"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-	}
-	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lender := httptest.NewTLSServer(nil) // its certificate is for the loopback address
+	defer lender.Close()
 	// The system's roots are read once, when the first certificate is checked against them: this
 	// test is the only one of the package that does.
-	file := filepath.Join(t.TempDir(), "roots.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("SSL_CERT_FILE", file)
+	t.Setenv("SSL_CERT_FILE", certificateFile(t, lender))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &postman{address: l.Addr().String(), got: make(chan []byte, 100)}
-	p.config = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+	p.config = &tls.Config{Certificates: lender.TLS.Certificates, MinVersion: tls.VersionTLS12}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -183,20 +160,6 @@ func (d *delivery) Data(r io.Reader) error {
 func (d *delivery) Reset()        {}
 func (d *delivery) Logout() error { return nil }
 
-// work runs the platform's worker until the test ends.
-func (s *stack) work(t *testing.T, sender mail.Sender) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.p.worker(sender).Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // noDemoMails takes the invitations of the demo data out of the way.
 func (s *stack) noDemoMails() { s.sql(`DELETE FROM mail_outbox`) }
 
@@ -205,7 +168,7 @@ func TestInvitationArrives(t *testing.T) {
 	p.start(t)
 	s := newStack(t)
 	s.noDemoMails()
-	s.work(t, p.sender(t))
+	s.work(p.sender(t))
 	s.must(201, "POST", "/tenant/user", s.root(), map[string]any{"email": "zoe@mail.example", "name": "Zoë <b>Bold</b>"})
 	m, parts := p.next(t)
 	if m.Header.Get("To") != "<zoe@mail.example>" || m.Header.Get("From") != "<no-reply@canopy.example>" || m.Header.Get("Message-Id") == "" || !strings.Contains(m.Header.Get("Subject"), "Northwind Group") {
@@ -232,7 +195,7 @@ func TestInvitationArrives(t *testing.T) {
 		s.must(200, "GET", "/tenant", s.login("zoe@mail.example", newPassword), nil)
 	})
 	t.Run("what was sent is emptied", func(t *testing.T) {
-		s.eventually(t, "the row is emptied", func() bool {
+		devtest.Eventually(t, "the row is emptied", func() bool {
 			return s.number(`SELECT count(*) FROM mail_outbox WHERE sent_at IS NOT NULL AND message = '' AND attempts = 1`) == 1
 		})
 	})
@@ -249,7 +212,7 @@ func TestInvitationArrives(t *testing.T) {
 		for _, email := range []string{"a@down.example", "b@down.example", "c@down.example"} {
 			s.must(201, "POST", "/tenant/user", s.root(), map[string]any{"email": email})
 		}
-		s.eventually(t, "each was tried in vain", func() bool {
+		devtest.Eventually(t, "each was tried in vain", func() bool {
 			return s.number(`SELECT count(*) FROM mail_outbox WHERE sent_at IS NULL AND failed_at IS NULL AND attempts > 0 AND last_error <> ''`) == 3
 		})
 		p.start(t)
@@ -262,18 +225,4 @@ func TestInvitationArrives(t *testing.T) {
 			t.Errorf("%v", to)
 		}
 	})
-}
-
-// eventually waits for a thing that happens in the background.
-func (s *stack) eventually(t *testing.T, what string, happened func() bool) {
-	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.After(30 * time.Second); !happened(); {
-		select {
-		case <-tick.C:
-		case <-end:
-			t.Fatalf("it does not come about that %s", what)
-		}
-	}
 }

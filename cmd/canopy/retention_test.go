@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"canopy/db"
+	"canopy/internal/devstack/devtest"
 )
 
 // TestOldRunsAreForgotten has the retention pass for some runs: those that have ended go, with the
@@ -21,7 +22,7 @@ func TestOldRunsAreForgotten(t *testing.T) {
 	for name, agent := range map[string]int64{"old, finished": greets, "old, failed": fails, "fresh": greets, "old, ended lately": greets} {
 		keys[name] = s.start(builder, agent, object{})
 	}
-	stop := s.workOnDocuments()
+	stop := s.work(nil)
 	for _, key := range keys {
 		s.poll(builder, key)
 	}
@@ -30,8 +31,8 @@ func TestOldRunsAreForgotten(t *testing.T) {
 	s.sql(`UPDATE runs SET created_at = created_at - interval '31 days' WHERE job_key <> $1`, keys["fresh"])
 	s.sql(`UPDATE runs SET finished_at = finished_at - interval '31 days' WHERE job_key IN ($1, $2)`, keys["old, finished"], keys["old, failed"])
 	s.sql(`UPDATE runs SET due_at = now() + interval '1 hour' WHERE status = 'running'`)
-	s.workOnDocuments()
-	s.eventually(t, "the old runs are forgotten", func() bool { return s.number(`SELECT count(*) FROM runs`) == 3 })
+	s.work(nil)
+	devtest.Eventually(t, "the old runs are forgotten", func() bool { return s.number(`SELECT count(*) FROM runs`) == 3 })
 	for name, want := range map[string]int{"old, finished": 404, "old, failed": 404, "fresh": 200, "old, ended lately": 200, "old, under way": 202} {
 		if a := s.do("GET", "/job/"+keys[name], builder, nil); a.Status != want {
 			t.Errorf("%s: %d %s", name, a.Status, a.Body)
@@ -109,7 +110,7 @@ func TestForgettingReadsNoWholeTable(t *testing.T) {
 	if err := store.Close(); err != nil { // a connection that ends hands in what it has counted
 		t.Fatal(err)
 	}
-	s.eventually(t, "the deletions are counted", func() bool {
+	devtest.Eventually(t, "the deletions are counted", func() bool {
 		return s.number(`SELECT sum(n_tup_del)::bigint FROM pg_stat_user_tables WHERE relname IN ('webhook_deliveries', 'runs')`) >= 16_000
 	})
 	if n := scans() - before; n != 0 {

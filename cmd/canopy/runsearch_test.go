@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"canopy/internal/devstack/devtest"
 )
 
 // lookup is a diagram that searches the context of its input.
@@ -25,7 +27,7 @@ func (s *stack) lookUp(token string, agent, contextID int64, question string) an
 func TestRunsSearch(t *testing.T) {
 	s := newStack(t)
 	s.noDemoMails()
-	s.workOnDocuments()
+	s.work(nil)
 	builder, assistant := s.rootAs("builder"), s.assistant()
 	agent, own := s.publish(builder, lookup), s.sampleContext(assistant)
 	alpine := s.company("Alpine Energy")
@@ -84,7 +86,7 @@ func TestRunsSearchByMeaning(t *testing.T) {
 	model := newModelServer(t)
 	s := newStack(t, model.use)
 	s.noDemoMails()
-	s.workOnDocuments()
+	s.work(nil)
 	builder, assistant := s.rootAs("builder"), s.assistant()
 	agent, own := s.publish(builder, lookup), s.sampleContext(assistant)
 	a := s.lookUp(builder, agent, own, "turbine")
@@ -101,7 +103,7 @@ func TestRunsSearchByMeaning(t *testing.T) {
 func TestSearchStepOutlivesTheDatabase(t *testing.T) {
 	s := newStack(t)
 	s.noDemoMails()
-	s.workOnDocuments()
+	s.work(nil)
 	builder, assistant := s.rootAs("builder"), s.assistant()
 	agent, own := s.publish(builder, lookup), s.sampleContext(assistant)
 	c := s.database()
@@ -115,9 +117,9 @@ func TestSearchStepOutlivesTheDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := s.start(builder, agent, map[string]any{"context": own, "question": "defibrillator"})
-	s.eventually(t, "the step gives up", func() bool {
+	devtest.Eventually(t, "the step gives up", func() bool {
 		s.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%contexts x%' AND datname = current_database()`)
-		return strings.Contains(s.said(), "a task failed")
+		return strings.Contains(s.log.String(), "a task failed")
 	})
 	if err := lock.Rollback(); err != nil {
 		t.Fatal(err)

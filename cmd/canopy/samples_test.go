@@ -11,7 +11,7 @@ import (
 // TestSamples asks the README's documents what the README asks, and more.
 func TestSamples(t *testing.T) {
 	s := newStack(t)
-	s.workOnDocuments()
+	s.work(nil)
 	token := s.assistant()
 	id := s.sampleContext(token)
 	names := map[float64]string{}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -202,16 +201,7 @@ func (s *stack) form(values url.Values, basic ...string) answerOf {
 	if len(basic) == 2 {
 		req.SetBasicAuth(url.QueryEscape(basic[0]), url.QueryEscape(basic[1]))
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return answerOf{resp.StatusCode, resp.Header, raw}
+	return s.answer(req)
 }
 
 // database opens the platform's database past the platform.
@@ -234,14 +224,20 @@ func (s *stack) sql(statement string, args ...any) {
 	}
 }
 
-// number reads one number of the database.
-func (s *stack) number(query string, args ...any) (n int64) {
+// look reads one value straight from the tables.
+func (s *stack) look(into any, query string, args ...any) {
 	s.t.Helper()
 	c := s.database()
 	defer func() { _ = c.Close() }()
-	if err := c.QueryRow(query, args...).Scan(&n); err != nil {
+	if err := c.QueryRow(query, args...).Scan(into); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// number reads one number.
+func (s *stack) number(query string, args ...any) (n int64) {
+	s.t.Helper()
+	s.look(&n, query, args...)
 	return n
 }
 
@@ -312,14 +308,8 @@ func (s *stack) login(email, password string) string {
 // roleID finds a role that a company can give, by its name.
 func (s *stack) roleID(company int64, app, name string) int64 {
 	s.t.Helper()
-	data := s.mustGQL(s.root(), `query($c: ID!) { roles(customerId: $c) { databaseId name application { code } } }`, map[string]any{"c": company})
-	for _, r := range data["roles"].([]any) {
-		if member(s.t, r, "name") == name && member(s.t, r, "application.code") == app {
-			return int64(member(s.t, r, "databaseId").(float64))
-		}
-	}
-	s.t.Fatalf("no role %s of %s", name, app)
-	return 0
+	return s.number(`SELECT r.id FROM roles r JOIN applications p ON p.id = r.application_id
+		WHERE COALESCE(r.customer_id, $1) = $1 AND p.code = $2 AND r.name = $3`, company, app, name)
 }
 
 // account finds a company's account by its application.

@@ -15,9 +15,9 @@ func seedCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) e
 	flags.IntVar(&s.Fanout, "fanout", 20, "children of each company, above the leaves")
 	flags.IntVar(&s.Staffed, "staffed", 500, "how many of the first companies get accounts, users and permissions")
 	flags.IntVar(&s.Users, "users", 10, "users of each staffed company, with a permission on each of its three accounts")
-	return func(ctx context.Context, args []string) error {
-		if len(args) > 0 || s.Companies < 1 || s.Fanout < 1 || s.Staffed < 0 || s.Users < 0 {
-			return usagef("counts must not be negative, and nothing else is taken")
+	return func(ctx context.Context, _ []string) error {
+		if s.Companies < 1 || s.Fanout < 1 || s.Staffed < 0 || s.Users < 0 {
+			return usagef("--companies and --fanout must be at least 1, and no count negative")
 		}
 		p, err := m.tool(ctx)
 		if err != nil {

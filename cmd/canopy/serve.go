@@ -42,10 +42,7 @@ func (m *Main) tune(mode config.Mode) {
 }
 
 func serveCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) error {
-	return func(ctx context.Context, args []string) error {
-		if len(args) > 0 {
-			return usagef("no arguments are taken")
-		}
+	return func(ctx context.Context, _ []string) error {
 		p, err := m.server(ctx, config.Server)
 		if err != nil {
 			return err
@@ -95,10 +92,7 @@ func (p *platform) serve(ctx context.Context, l net.Listener, open bool) error {
 
 func workerCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
 	metrics := flags.String("metrics", "", "address to serve /metrics, /healthz and /readyz on, such as :9090 (default nowhere)")
-	return func(ctx context.Context, args []string) error {
-		if len(args) > 0 {
-			return usagef("no arguments are taken")
-		}
+	return func(ctx context.Context, _ []string) error {
 		p, err := m.server(ctx, config.Worker)
 		if err != nil {
 			return err

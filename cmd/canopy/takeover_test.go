@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"canopy/db"
+	"canopy/internal/devstack/devtest"
 )
 
 const countingSteps = `{"steps":[{"id":"a","type":"set","values":{"n":1}},{"id":"b","type":"set","values":{"n":"{{ steps.a.n + 1 }}"}}],"output":{"n":"{{ steps.b.n }}"}}`
@@ -53,7 +54,7 @@ func TestRunsOutliveTheirWorkers(t *testing.T) {
 	s.sql(`UPDATE runs SET interruptions = 2 WHERE job_key = '` + given + `'`)
 	cancelled, _ := s.lostRun(token, agent, 0)
 	s.mutate(token, "cancelRun", "run { status error }", map[string]any{"jobKey": cancelled})
-	s.work(t, nil)
+	s.work(nil)
 	for k, n := range keys {
 		a := s.poll(token, k)
 		if m := a.json(t).(map[string]any); a.Status != 200 || m["outputData"].(map[string]any)["n"] != n {
@@ -135,7 +136,7 @@ func TestRunsOutliveKilledWorkers(t *testing.T) {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 	}
-	s.eventually(t, "every run has been told of", func() bool {
+	devtest.Eventually(t, "every run has been told of", func() bool {
 		return s.number(`SELECT count(*) FROM webhook_deliveries WHERE status = 'delivered'`) == steps
 	})
 	judgeTakeover(t, r.all(), steps)
@@ -208,7 +209,7 @@ func TestInterruptedAttempts(t *testing.T) {
 	if written, err := s.p.store.RecordOutcomes(t.Context(), []db.Outcome{late}); err != nil || len(written) != 0 {
 		t.Errorf("an outcome of an older claim is written: %v %v", written, err)
 	}
-	s.work(t, nil)
+	s.work(nil)
 	d := s.ended(token, delivery)
 	log := d["attemptLog"].([]any)
 	if d["status"] != "delivered" || d["attempts"] != 1.0 || len(log) != 3 || log[0].(map[string]any)["error"] != "interrupted" || log[2].(map[string]any)["httpStatus"] != 204.0 {

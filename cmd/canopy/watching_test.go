@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"canopy/internal/devstack/devtest"
 )
 
 // told gives the next object that a subscription sends; nil at its end.
@@ -32,7 +34,7 @@ func TestRunsAreWatched(t *testing.T) {
 	if first := told(t, lines, "runUpdated"); first["status"] != "running" || len(first["steps"].([]any)) != 0 {
 		t.Errorf("at first %v", first)
 	}
-	s.work(t, nil)
+	s.work(nil)
 	var last object
 	for run := told(t, lines, "runUpdated"); run != nil; run = told(t, lines, "runUpdated") {
 		last = run
@@ -59,7 +61,7 @@ func TestDeliveriesAreWatched(t *testing.T) {
 		return float64(s.must(202, "POST", hooks+"/destinations/"+decimal(to)+"/test", token, object{"type": typ}).id(t, "deliveryId"))
 	}
 	lines := s.stream(t, `subscription { webhookDeliveryUpdated(destinationId: `+decimal(id)+`) { databaseId destinationId status attempts httpStatus } }`, token)
-	s.eventually(t, "the subscription has begun", func() bool { send(id, "run.started"); return len(lines) > 0 })
+	devtest.Eventually(t, "the subscription has begun", func() bool { send(id, "run.started"); return len(lines) > 0 })
 	send(other, "run.completed")
 	delivery := send(id, "run.failed")
 	want := []object{

@@ -96,7 +96,7 @@ func TestShownVerification(t *testing.T) {
 			for _, c := range []struct{ name, secret, signature, body, want string }{
 				{"as it came", secret, signature, string(x.body), "true"},
 				{"another body", secret, signature, string(x.body) + " ", "false"},
-				{"another secret", webhook.NewSecret(), signature, string(x.body), "false"},
+				{"another secret", "another", signature, string(x.body), "false"},
 				{"no signature", secret, "", string(x.body), "false"},
 			} {
 				cmd := exec.CommandContext(t.Context(), program, append(l.run, l.file, c.secret, c.signature)...)
@@ -149,7 +149,7 @@ func (l language) receive(t *testing.T, r *receiver, secret string) (url string,
 		}
 		program, args = binary, nil
 	}
-	certificate := r.certificate(t)
+	certificate := certificateFile(t, r.Server)
 	key, err := x509.MarshalPKCS8PrivateKey(r.Server.TLS.Certificates[0].PrivateKey)
 	if err != nil {
 		t.Fatal(err)

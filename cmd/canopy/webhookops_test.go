@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"canopy/internal/devstack/devtest"
 	"canopy/internal/webhook"
 )
 
@@ -218,7 +219,7 @@ func TestRecoverBringsWhatWasLost(t *testing.T) {
 			t.Errorf("%s, want %s", a.Body, count)
 		}
 	}
-	s.work(t, nil)
+	s.work(nil)
 	for _, x := range r.wait(t, 2) {
 		if !want[x.id] {
 			t.Errorf("%s is sent again", x.id)
@@ -251,11 +252,11 @@ func TestFailingDestinationIsDisabled(t *testing.T) {
 	s.until(t, told, func(n int) {
 		s.must(204, "PUT", "/tenant", root, object{"customerId": s.company("Dune Retail"), "name": "Dune Retail"})
 	})
-	s.work(t, nil)
+	s.work(nil)
 	enabled := func(id int64) bool {
 		return member(t, s.must(200, "GET", hooks+"/destinations/"+decimal(id), token, nil).json(t), "enabled").(bool)
 	}
-	s.eventually(t, "it is disabled", func() bool { return !enabled(failing) })
+	devtest.Eventually(t, "it is disabled", func() bool { return !enabled(failing) })
 	if !enabled(lately) || !enabled(few) {
 		t.Error("one that has not failed for long, or not often, is disabled, too")
 	}
@@ -278,15 +279,5 @@ func TestFailingDestinationIsDisabled(t *testing.T) {
 		if h.event["action"] == "webhookDestination.disabled" && h.event["objectId"] == float64(failing) {
 			return
 		}
-	}
-}
-
-// look reads one value straight from the tables.
-func (s *stack) look(into any, query string) {
-	s.t.Helper()
-	c := s.database()
-	defer func() { _ = c.Close() }()
-	if err := c.QueryRow(query).Scan(into); err != nil {
-		s.t.Fatal(err)
 	}
 }

@@ -104,11 +104,11 @@ func (r *receiver) types() (list []string) {
 	return list
 }
 
-// certificate writes the receiver's certificate down, for CANOPY_WEBHOOK_CA.
-func (r *receiver) certificate(t testing.TB) string {
+// certificateFile writes a server's certificate down, for those who are to trust it.
+func certificateFile(t testing.TB, server *httptest.Server) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	raw := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: r.Server.Certificate().Raw})
+	raw := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	if err := os.WriteFile(file, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func (r *receiver) certificate(t testing.TB) string {
 // deliverTo lets a platform deliver to a receiver on the loopback address.
 func deliverTo(t testing.TB, r *receiver) func(*config.Config) {
 	t.Helper()
-	ca := r.certificate(t)
+	ca := certificateFile(t, r.Server)
 	return func(c *config.Config) {
 		c.WebhookAllow, c.WebhookCA = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, ca
 	}
@@ -129,7 +129,7 @@ func newDeliveringStack(t *testing.T, r *receiver) *stack {
 	t.Helper()
 	s := newStack(t, deliverTo(t, r))
 	s.noDemoMails()
-	s.work(t, nil)
+	s.work(nil)
 	return s
 }
 
@@ -188,11 +188,6 @@ func (s *stack) pollFor(token, key string, patience time.Duration) answerOf {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-}
-
-func (s *stack) rootAs(app string) string {
-	s.t.Helper()
-	return s.token(s.info.ClientID, s.info.ClientSecret, app)
 }
 
 const greeter = `{"steps":[{"id":"a","type":"set","values":{"text":"Hello {{ input.name }}"}}],"output":{"text":"{{ steps.a.text }}"}}`

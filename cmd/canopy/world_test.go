@@ -42,62 +42,73 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	s := newStack(t)
-	w := &world{stack: s, tokens: map[who]string{}, homes: map[who]int64{}}
+	w := &world{stack: s, homes: map[who]int64{}}
 	w.m, w.q = resolvers.Mutation{Resolver: s.p.resolver}, resolvers.Query{Resolver: s.p.resolver}
 	var err error
 	if w.db, err = sqlx.Open("postgres", s.p.cfg.DatabaseURL); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.db.Close() })
-	w.tokens[asRoot] = s.root()
-	if w.ctx, err = s.p.resolver.Admit(t.Context(), "Bearer "+w.tokens[asRoot]); err != nil {
+	if w.ctx, err = s.p.resolver.Admit(t.Context(), "Bearer "+s.root()); err != nil {
 		t.Fatal(err)
 	}
 	w.target = s.company("Coral Ports")
 	w.people()
 	w.marks()
-	w.desks()
+	w.desk, w.owner = w.serve("assistant")
+	w.desk[asOtherApp], w.tokens[asOtherApp] = w.tokens[asOwner], w.desk[asOwner]
 	return w
+}
+
+// callers are those who ask, by their own company and address.
+var callers = map[who]struct{ company, email string }{
+	asRoot:       {"Northwind Group", demoAdmin},
+	asAncestor:   {"Coral Logistics", "wei@coral.example"},
+	asOwner:      {"Coral Ports", "minh" + targetMail},
+	asViewer:     {"Coral Ports", "vera" + targetMail},
+	asDescendant: {"Harbour Robotics", "kenji@harbour.example"},
+	asSibling:    {"Coral Air", "siti@coral-air.example"},
+	asStranger:   {"Alpine Energy", "greta@alpine.example"},
+	asDisabled:   {"Coral Ports", "dora" + targetMail},
 }
 
 // people makes the callers that the demo data lack, and a token for each.
 func (w *world) people() {
-	w.staff("vera"+targetMail, resolvers.ViewerRole)
-	dora := w.staff("dora"+targetMail, resolvers.OwnerRole)
-	for as, c := range map[who]struct{ company, email, app string }{
-		asAncestor:   {"Coral Logistics", "wei@coral.example", "tenant"},
-		asOwner:      {"Coral Ports", "minh" + targetMail, "tenant"},
-		asViewer:     {"Coral Ports", "vera" + targetMail, "tenant"},
-		asDescendant: {"Harbour Robotics", "kenji@harbour.example", "tenant"},
-		asSibling:    {"Coral Air", "siti@coral-air.example", "tenant"},
-		asStranger:   {"Alpine Energy", "greta@alpine.example", "tenant"},
-		asDisabled:   {"Coral Ports", "dora" + targetMail, "tenant"},
-		asOtherApp:   {"Coral Ports", "minh" + targetMail, "assistant"},
-	} {
+	for as, c := range callers {
 		w.homes[as] = w.company(c.company)
-		w.tokens[as] = w.tokenOf(w.homes[as], c.email, c.app)
 	}
-	w.homes[asRoot], w.homes[asExpired], w.homes[asNobody] = w.rootCompany(), w.target, w.target
+	w.homes[asOtherApp], w.homes[asExpired], w.homes[asNobody] = w.target, w.target, w.target
+	w.member("vera" + targetMail)
+	w.member("dora" + targetMail)
+	var owner context.Context
+	w.tokens, owner = w.serve("tenant")
+	w.shareUser()
+	w.actBelow(owner)
+}
+
+// serve gives every caller a token for an application, and the target company's owner a context of
+// resolvers for it.
+func (w *world) serve(app string) (tokens map[who]string, owner context.Context) {
+	w.t.Helper()
+	w.grant(w.target, w.userID("vera"+targetMail), app, resolvers.ViewerRole)
+	dora := w.grant(w.target, w.userID("dora"+targetMail), app, resolvers.OwnerRole)
+	tokens = map[who]string{}
+	for as, c := range callers {
+		tokens[as] = w.tokenOf(w.homes[as], c.email, app)
+	}
+	tokens[asExpired] = w.stale(tokens[asOwner])
 	_, err := w.m.TogglePermission(w.ctx, resolvers.TogglePermissionInput{ID: relay.ID{Int: dora}})
 	w.ok(err)
-	w.tokens[asExpired] = w.stale(w.tokens[asOwner])
-	w.shareUser()
-	w.actBelow()
+	owner, err = w.p.resolver.Admit(context.Background(), "Bearer "+tokens[asOwner])
+	w.ok(err)
+	return tokens, owner
 }
 
 // actBelow has the target company's owner leave a trace in the log of the descendant, which may
 // not learn who it was.
-func (w *world) actBelow() {
-	ctx, err := w.p.resolver.Admit(w.t.Context(), "Bearer "+w.tokens[asOwner])
+func (w *world) actBelow(owner context.Context) {
+	_, err := w.m.UpdateCustomer(owner, resolvers.UpdateCustomerInput{CustomerID: relay.ID{Int: w.homes[asDescendant]}})
 	w.ok(err)
-	_, err = w.m.UpdateCustomer(ctx, resolvers.UpdateCustomerInput{CustomerID: relay.ID{Int: w.homes[asDescendant]}})
-	w.ok(err)
-}
-
-func (w *world) rootCompany() int64 {
-	c, err := w.q.Customer(w.ctx, nil)
-	w.ok(err)
-	return c.ID
 }
 
 // stale signs the claims of a token anew, as of an hour ago.
@@ -118,9 +129,9 @@ func (w *world) shareUser() {
 		made, err := w.m.CreateUser(w.ctx, resolvers.CreateUserInput{CustomerID: id(company), Email: "shared@elsewhere.example"})
 		w.ok(err)
 		w.shared = made.User.ID
-		w.grant(company, w.shared, resolvers.MemberRole)
+		w.grant(company, w.shared, "tenant", resolvers.MemberRole)
 	}
-	_, err := w.db.Exec(`UPDATE permissions SET last_access = $1 WHERE user_id = $2 AND account_id = $3`, accessMark+"Z", w.shared, w.account(w.target))
+	_, err := w.db.Exec(`UPDATE permissions SET last_access = $1 WHERE user_id = $2 AND account_id = $3`, accessMark+"Z", w.shared, w.account(w.target, "tenant"))
 	w.ok(err)
 }
 
@@ -148,30 +159,10 @@ func (w *world) unique() string {
 	return secretMark + "-" + strconv.Itoa(w.serial)
 }
 
-// account gives a company's tenant account.
-func (w *world) account(company int64) (account int64) {
-	w.look(&account, `SELECT min(a.id) FROM accounts a JOIN app_instances i ON i.id = a.app_instance_id
-		JOIN applications p ON p.id = i.application_id WHERE a.customer_id = $1 AND p.code = 'tenant'`, company)
-	return account
-}
-
 // region is where the target company's accounts are.
 func (w *world) region() (region int64) {
 	w.look(&region, `SELECT region_id FROM customers WHERE id = $1`, w.target)
 	return region
-}
-
-// systemRole gives a system role of the tenant application.
-func (w *world) systemRole(name string) (role int64) {
-	w.look(&role, `SELECT r.id FROM roles r JOIN applications p ON p.id = r.application_id
-		WHERE r.customer_id IS NULL AND p.code = 'tenant' AND r.name = $1`, name)
-	return role
-}
-
-// look reads one value straight from the tables.
-func (w *world) look(into any, query string, args ...any) {
-	w.t.Helper()
-	w.ok(w.db.Get(into, query, args...))
 }
 
 func (w *world) ok(err error) {
@@ -189,20 +180,14 @@ func (w *world) member(email string) int64 {
 	return made.User.ID
 }
 
-// grant gives a user a role on a company's tenant account.
-func (w *world) grant(company, user int64, role string) int64 {
+// grant gives a user a system role on a company's account for an application.
+func (w *world) grant(company, user int64, app, role string) int64 {
 	w.t.Helper()
 	made, err := w.m.CreatePermission(w.ctx, resolvers.CreatePermissionInput{
-		AccountID: relay.ID{Int: w.account(company)}, RoleID: relay.ID{Int: w.systemRole(role)}, UserID: id(user),
+		AccountID: relay.ID{Int: w.account(company, app)}, RoleID: relay.ID{Int: w.roleID(company, app, role)}, UserID: id(user),
 	})
 	w.ok(err)
 	return made.Permission.ID
-}
-
-// staff makes a user of the target company with a role and gives its permission.
-func (w *world) staff(email, role string) int64 {
-	w.t.Helper()
-	return w.grant(w.target, w.member(email), role)
 }
 
 // ask is one request of one caller. Its ids are those of the target company, each one fresh where
@@ -221,8 +206,9 @@ func (a *ask) or(made func() int64) int64 {
 }
 
 func (a *ask) theCompany() int64 { return a.or(func() int64 { return a.target }) }
-func (a *ask) theAccount() int64 { return a.or(func() int64 { return a.account(a.target) }) }
+func (a *ask) theAccount() int64 { return a.or(func() int64 { return a.account(a.target, "tenant") }) }
 func (a *ask) home() int64       { return a.homes[a.as] }
+func (a *ask) viewerRole() int64 { return a.roleID(a.target, "tenant", resolvers.ViewerRole) }
 
 func (a *ask) freshMail() string {
 	a.serial++
@@ -232,14 +218,14 @@ func (a *ask) freshMail() string {
 func (a *ask) freshUser() int64 { return a.or(func() int64 { return a.member(a.freshMail()) }) }
 
 func (a *ask) freshPermission() int64 {
-	return a.or(func() int64 { return a.staff(a.freshMail(), resolvers.MemberRole) })
+	return a.or(func() int64 { return a.grant(a.target, a.member(a.freshMail()), "tenant", resolvers.MemberRole) })
 }
 
 // ownPermission gives a member of the caller's own company a permission there.
 func (a *ask) ownPermission() int64 {
 	made, err := a.m.CreateUser(a.ctx, resolvers.CreateUserInput{CustomerID: id(a.home()), Email: a.unique() + "@own.example"})
 	a.ok(err)
-	return a.grant(a.home(), made.User.ID, resolvers.MemberRole)
+	return a.grant(a.home(), made.User.ID, "tenant", resolvers.MemberRole)
 }
 
 func (a *ask) freshRole() int64 {

@@ -13,6 +13,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"canopy/internal/webhook"
 )
 
 type options struct {
@@ -36,8 +38,8 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "of the order of blows and answers")
 	flag.DurationVar(&o.between, "between", 3*time.Second, "pause between two blows")
 	flag.DurationVar(&o.limit, "limit", 15*time.Minute, "how long it may take")
-	receiver := flag.String("receiver", "", "run as the receiver on this address, with the key pair of -pair (chaos starts it itself)")
-	pair := flag.String("pair", "", "file of the receiver's certificate and key")
+	receiver := flag.String("receiver", "", "run as the receiver on this address, with the certificate in -certificate (chaos starts it itself)")
+	certificate := flag.String("certificate", "", "file that keeps the receiver's certificate")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -45,7 +47,7 @@ func main() {
 	defer cancel()
 	var err error
 	if *receiver != "" {
-		err = serveReceiver(ctx, *receiver, *pair, o.seed)
+		err = webhook.Listen(ctx, webhook.ListenOptions{Addr: *receiver, Certificate: *certificate, Handler: newReceivers(o.seed)})
 	} else {
 		err = run(ctx, o, os.Stdout)
 	}

@@ -1,19 +1,14 @@
 package main
 
 import (
-	"context"
 	"crypto/sha256"
-	"crypto/tls"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"io"
-	"log"
 	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 )
 
 // hearing is what a destination has heard of one event.
@@ -37,24 +32,8 @@ type receivers struct {
 	heard map[string]map[string]*hearing
 }
 
-func serveReceiver(ctx context.Context, address, pair string, seed uint64) error {
-	cert, err := tls.LoadX509KeyPair(pair, pair)
-	if err != nil {
-		return err
-	}
-	r := &receivers{rng: rand.New(rand.NewPCG(seed, 1)), heard: map[string]map[string]*hearing{}} //nolint:gosec // seeded on purpose
-	server := &http.Server{
-		Addr: address, Handler: r, ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: 10 * time.Second,
-		TLSConfig: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12},
-	}
-	go func() {
-		<-ctx.Done()
-		_ = server.Close()
-	}()
-	if err := server.ListenAndServeTLS("", ""); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+func newReceivers(seed uint64) *receivers {
+	return &receivers{rng: rand.New(rand.NewPCG(seed, 1)), heard: map[string]map[string]*hearing{}} //nolint:gosec // seeded on purpose
 }
 
 func (r *receivers) ServeHTTP(w http.ResponseWriter, req *http.Request) {

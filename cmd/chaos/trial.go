@@ -31,7 +31,7 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 	ids := map[string]int64{}
 	for _, who := range []string{"a", "b", "c"} {
 		var made struct{ ID int64 }
-		if err := f.call(ctx, "POST", "/v1/outbound-webhooks/destinations", map[string]any{"url": f.hookURL + "/" + who, "name": who}, &made); err != nil {
+		if err := f.api.Call(ctx, "POST", "/v1/outbound-webhooks/destinations", map[string]any{"url": f.hookURL + "/" + who, "name": who}, &made); err != nil {
 			return err
 		}
 		ids[who] = made.ID
@@ -53,20 +53,16 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 
 // strain emits events and starts runs while blows fall.
 func (f *fleet) strain(ctx context.Context, out io.Writer) error {
-	var agent struct {
-		Data struct {
-			CreateAgent struct{ Agent struct{ DatabaseID int64 } }
-		}
+	var made struct {
+		CreateAgent struct{ Agent struct{ DatabaseID int64 } }
 	}
 	diagram := json.RawMessage(fmt.Sprintf(slowDiagram, f.hookURL))
-	if err := f.call(ctx, "POST", "/graphql", map[string]any{
-		"query":     `mutation($d: JSON) { createAgent(input: {name: "slow", diagram: $d}) { agent { databaseID: databaseId } } }`,
-		"variables": map[string]any{"d": diagram},
-	}, &agent); err != nil {
+	if err := f.api.GraphQL(ctx, `mutation($d: JSON) { createAgent(input: {name: "slow", diagram: $d}) { agent { databaseId } } }`,
+		map[string]any{"d": diagram}, &made); err != nil {
 		return err
 	}
-	id := agent.Data.CreateAgent.Agent.DatabaseID
-	if err := f.call(ctx, "POST", "/graphql", map[string]any{"query": fmt.Sprintf(`mutation { publishAgent(input: {id: %d}) { revision { number } } }`, id)}, nil); err != nil {
+	id := made.CreateAgent.Agent.DatabaseID
+	if err := f.api.GraphQL(ctx, `mutation($id: ID!) { publishAgent(input: {id: $id}) { revision { number } } }`, map[string]any{"id": id}, nil); err != nil {
 		return err
 	}
 	all, ctx := errgroup.WithContext(ctx)
@@ -74,12 +70,12 @@ func (f *fleet) strain(ctx context.Context, out io.Writer) error {
 	all.Go(func() error { return f.strike(ctx, out) })
 	all.Go(func() error {
 		return f.spread(ctx, (f.o.events+perRequest-1)/perRequest, length, func(ctx context.Context) error {
-			return f.call(ctx, "POST", "/graphql", map[string]any{"query": manyAgents()}, nil)
+			return f.api.GraphQL(ctx, manyAgents(), nil, nil)
 		})
 	})
 	all.Go(func() error {
 		return f.spread(ctx, f.o.runs, length, func(ctx context.Context) error {
-			return f.call(ctx, "POST", fmt.Sprintf("/CognitiveDiagram/%d/ExecuteAsJob", id), map[string]any{}, nil)
+			return f.api.Call(ctx, "POST", fmt.Sprintf("/CognitiveDiagram/%d/ExecuteAsJob", id), map[string]any{}, nil)
 		})
 	})
 	return all.Wait()
@@ -133,7 +129,7 @@ func (f *fleet) strike(ctx context.Context, out io.Writer) error {
 		case 1:
 			name, err = "Redis lost", f.loseRedis(ctx)
 		case 2:
-			name, err = "PostgreSQL restarted", f.restartPostgres(ctx)
+			name, err = "PostgreSQL restarted", f.postgres.Restart(ctx)
 		default:
 			which := rng.IntN(workers)
 			name, err = fmt.Sprintf("worker %d killed", which+1), f.killWorker(which)
@@ -161,13 +157,6 @@ func (f *fleet) loseRedis(ctx context.Context) error {
 	return f.redis.Start(ctx)
 }
 
-func (f *fleet) restartPostgres(ctx context.Context) error {
-	if err := f.postgres.Stop(ctx); err != nil {
-		return err
-	}
-	return f.postgres.Start(ctx)
-}
-
 // settle waits until nothing is pending or running. A worker that died with PostgreSQL or Redis
 // away is an operator's to start again.
 func (f *fleet) settle(ctx context.Context) error {
@@ -190,11 +179,8 @@ func (f *fleet) judge(ctx context.Context, ids map[string]int64, out io.Writer) 
 	if err := f.calm(ctx); err != nil {
 		return err
 	}
-	if err := f.newToken(ctx); err != nil {
-		return err
-	}
 	var recovered struct{ Count int }
-	if err := f.call(ctx, "POST", fmt.Sprintf("/v1/outbound-webhooks/destinations/%d/recover", ids["c"]),
+	if err := f.api.Call(ctx, "POST", fmt.Sprintf("/v1/outbound-webhooks/destinations/%d/recover", ids["c"]),
 		map[string]any{"since": time.Now().Add(-24 * time.Hour)}, &recovered); err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ package access
 
 import (
 	"context"
-	"strings"
 	"time"
 )
 
@@ -79,9 +78,6 @@ func (p *Principal) Scope() Scope { return p.Lineage.Subtree() }
 
 // Login tells a token of a person's login from one of an API key.
 func (p *Principal) Login() bool { return p.KeyID == 0 }
-
-// Scopes is the scope claim: the features of a role, separated by spaces (RFC 8693, section 4.2).
-func (g *Grant) Scopes() string { return strings.Join(g.Features.Names(), " ") }
 
 type principalKey struct{}
 

@@ -30,19 +30,6 @@ func (l Lineage) next() Lineage {
 	return n
 }
 
-// Level is the depth in the tree, 0 for the root.
-func (l Lineage) Level() int { return len(l) - 1 }
-
-// Contains tells whether the company with lineage other is l's own or a descendant.
-func (l Lineage) Contains(other Lineage) bool {
-	return len(l) > 0 && len(other) >= len(l) && slices.Equal(l, other[:len(l)])
-}
-
-// Contains tells whether a lineage lies in the scope.
-func (s Scope) Contains(l Lineage) bool {
-	return len(s.from) > 0 && slices.Compare(s.from, l) <= 0 && slices.Compare(l, s.to) < 0
-}
-
 // From is the lower bound as a statement argument; NULL for the zero Scope.
 func (s Scope) From() pq.Int64Array { return pq.Int64Array(s.from) }
 

@@ -4,15 +4,25 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
+
+	"canopy/internal/devstack/devtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// busOn is a process of its own, as far as buses are concerned.
+func busOn(t *testing.T, s *devtest.OwnRedis) *Bus {
+	b := New(s.Client(), slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	t.Cleanup(b.Close)
+	return b
+}
 
 func next(t *testing.T, c <-chan []byte) string {
 	t.Helper()
@@ -34,7 +44,7 @@ func connect(t *testing.T, from, to *Bus) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	probe := to.Subscribe(ctx, "probe")
-	eventually(t, "the buses are connected", func() bool {
+	devtest.Eventually(t, "the buses are connected", func() bool {
 		from.Publish(ctx, "probe", nil)
 		select {
 		case <-probe:
@@ -46,8 +56,8 @@ func connect(t *testing.T, from, to *Bus) {
 }
 
 func TestBetweenProcesses(t *testing.T) {
-	s := startRedis(t)
-	a, b := s.bus(), s.bus()
+	s := devtest.RedisServer(t)
+	a, b := busOn(t, s), busOn(t, s)
 	connect(t, a, b)
 	connect(t, b, a)
 	own, other := a.Subscribe(t.Context(), "x"), b.Subscribe(t.Context(), "x")
@@ -78,12 +88,12 @@ func TestBetweenProcesses(t *testing.T) {
 }
 
 func TestRedisGoesAndComesBack(t *testing.T) {
-	s := startRedis(t)
-	a, b := s.bus(), s.bus()
+	s := devtest.RedisServer(t)
+	a, b := busOn(t, s), busOn(t, s)
 	connect(t, a, b)
 	own, other := a.Subscribe(t.Context(), "x"), b.Subscribe(t.Context(), "x")
 
-	s.stop()
+	s.Kill()
 	begun := time.Now()
 	for range 10 {
 		a.Publish(t.Context(), "x", []byte("alone"))
@@ -97,8 +107,8 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 		}
 	}
 
-	s.start()
-	eventually(t, "subscriptions made before live again", func() bool {
+	s.Start()
+	devtest.Eventually(t, "subscriptions made before live again", func() bool {
 		a.Publish(t.Context(), "x", []byte("back"))
 		for {
 			select {
@@ -115,11 +125,11 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 
 // A server that holds the connection and says nothing is the worst of those that are away.
 func TestRedisIsFrozen(t *testing.T) {
-	s := startRedis(t)
-	a, b := s.bus(), s.bus()
+	s := devtest.RedisServer(t)
+	a, b := busOn(t, s), busOn(t, s)
 	connect(t, a, b)
 	own := a.Subscribe(t.Context(), "x")
-	s.freeze()
+	s.Freeze()
 	begun := time.Now()
 	for range 2 * outgoing {
 		a.Publish(t.Context(), "x", nil)
@@ -136,15 +146,15 @@ func TestRedisIsFrozen(t *testing.T) {
 }
 
 func TestStartsWithoutRedis(t *testing.T) {
-	s := startRedis(t)
-	s.stop()
-	a, b := s.bus(), s.bus()
+	s := devtest.RedisServer(t)
+	s.Kill()
+	a, b := busOn(t, s), busOn(t, s)
 	own := a.Subscribe(t.Context(), "x")
 	a.Publish(t.Context(), "x", []byte("1"))
 	if got := next(t, own); got != "1" {
 		t.Errorf("got %q", got)
 	}
-	s.start()
+	s.Start()
 	connect(t, a, b)
 }
 

@@ -12,6 +12,8 @@ import (
 	"syscall"
 )
 
+const freezing, thawing = syscall.SIGSTOP, syscall.SIGCONT
+
 // account is the user that servers run as. Nil stands for our own.
 type account struct {
 	name     string

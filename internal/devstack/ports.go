@@ -66,4 +66,10 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
+// FreeAddress is one on loopback that nobody listens on.
+func FreeAddress() (string, error) {
+	port, err := freePort()
+	return loopback(port), err
+}
+
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -70,13 +70,10 @@ func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 }
 
 // URL is how to connect as the superuser, to a database of its own.
-func (p *Postgres) URL() string { return p.DatabaseURL(superuser) }
-
-// DatabaseURL is the URL of one of the server's databases, whether it exists or not.
-func (p *Postgres) DatabaseURL(name string) string {
+func (p *Postgres) URL() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.url(name)
+	return p.url(superuser)
 }
 
 func (p *Postgres) url(database string) string {

@@ -3,6 +3,7 @@ package devstack
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -93,19 +94,28 @@ func (r *Redis) Start(ctx context.Context) error {
 	return onPort(r.dir, func(port int) error { return r.launch(ctx, port) })
 }
 
-// Restart is Stop and Start.
-func (r *Redis) Restart(ctx context.Context) error {
-	if err := r.Stop(ctx); err != nil {
-		return err
-	}
-	return r.Start(ctx)
-}
-
 // Stop ends the server; when ctx ends first, at once.
 func (r *Redis) Stop(ctx context.Context) error { return r.end(ctx, syscall.SIGTERM) }
 
 // Kill ends the server as a crash would.
 func (r *Redis) Kill() error { return r.end(context.Background(), syscall.SIGKILL) }
+
+// Freeze has the server hold its connections and answer nothing, until Thaw.
+func (r *Redis) Freeze() error { return r.signal(freezing) }
+
+// Thaw has it go on.
+func (r *Redis) Thaw() error { return r.signal(thawing) }
+
+func (r *Redis) signal(s syscall.Signal) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	proc, ok := r.server.(*process)
+	if !ok {
+		return errors.New("no server runs that could be frozen")
+	}
+	proc.signal(s)
+	return nil
+}
 
 func (r *Redis) end(ctx context.Context, gentle syscall.Signal) error {
 	r.mu.Lock()

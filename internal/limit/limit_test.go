@@ -11,6 +11,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
+
+	"canopy/internal/devstack/devtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -32,7 +34,7 @@ func inOneMinute(t *testing.T, run func(t *testing.T, key string)) {
 }
 
 func TestAllow(t *testing.T) {
-	l := patient(startRedis(t).client())
+	l := patient(devtest.RedisServer(t).Client())
 	type call struct {
 		cost      int
 		allowed   bool
@@ -66,7 +68,7 @@ func TestAllow(t *testing.T) {
 }
 
 func TestAllowCountsEachKeyAndForgets(t *testing.T) {
-	client := startRedis(t).client()
+	client := devtest.RedisServer(t).Client()
 	l := patient(client)
 	inOneMinute(t, func(t *testing.T, key string) {
 		for _, k := range []string{key + "a", key + "b"} {
@@ -88,8 +90,8 @@ func TestAllowCountsEachKeyAndForgets(t *testing.T) {
 
 // Two processes together never let more through than the limit.
 func TestAllowTogether(t *testing.T) {
-	s := startRedis(t)
-	limiters := []*Limiter{patient(s.client()), patient(s.client())}
+	s := devtest.RedisServer(t)
+	limiters := []*Limiter{patient(s.Client()), patient(s.Client())}
 	const limit = 100
 	inOneMinute(t, func(t *testing.T, key string) {
 		var allowed atomic.Int64
@@ -120,14 +122,14 @@ func TestAllowWithoutRedis(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name       string
-		away, back func(*server)
+		away, back func(*devtest.OwnRedis)
 	}{
-		{"stopped", (*server).stop, (*server).start},
-		{"frozen", (*server).freeze, (*server).thaw},
+		{"stopped", (*devtest.OwnRedis).Kill, (*devtest.OwnRedis).Start},
+		{"frozen", (*devtest.OwnRedis).Freeze, (*devtest.OwnRedis).Thaw},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := startRedis(t)
-			l := New(s.client())
+			s := devtest.RedisServer(t)
+			l := New(s.Client())
 			if got, err := l.Allow(t.Context(), "k", 1, 1000); err != nil || !got.Allowed {
 				t.Fatalf("before: %+v, %v", got, err)
 			}
@@ -143,7 +145,7 @@ func TestAllowWithoutRedis(t *testing.T) {
 				t.Errorf("1000 calls took %v", took)
 			}
 			c.back(s)
-			eventually(t, "the limit counts again", func() bool {
+			devtest.Eventually(t, "the limit counts again", func() bool {
 				got, err := l.Allow(t.Context(), "k", 1, 0)
 				return err == nil && !got.Allowed
 			})
@@ -153,7 +155,7 @@ func TestAllowWithoutRedis(t *testing.T) {
 
 // A caller that hangs up says nothing of Redis: it must not open the limits for the others.
 func TestAllowWhenTheCallerHangsUp(t *testing.T) {
-	l := patient(startRedis(t).client())
+	l := patient(devtest.RedisServer(t).Client())
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 10 {
@@ -168,9 +170,9 @@ func TestAllowWhenTheCallerHangsUp(t *testing.T) {
 
 // While Redis is away, of many callers at the same time one pays for the look-up.
 func TestBreakerLetsOneThrough(t *testing.T) {
-	s := startRedis(t)
-	l := New(s.client())
-	s.freeze()
+	s := devtest.RedisServer(t)
+	l := New(s.Client())
+	s.Freeze()
 	if _, err := l.Allow(t.Context(), "k", 1, 1); !errors.Is(err, ErrAway) {
 		t.Fatal(err)
 	}
@@ -192,8 +194,8 @@ func TestBreakerLetsOneThrough(t *testing.T) {
 }
 
 func BenchmarkAllow(b *testing.B) {
-	s := startRedis(b)
-	for name, l := range map[string]*Limiter{"redis": New(s.client()), "away": New(s.client())} {
+	s := devtest.RedisServer(b)
+	for name, l := range map[string]*Limiter{"redis": New(s.Client()), "away": New(s.Client())} {
 		b.Run(name, func(b *testing.B) {
 			if name == "away" {
 				l.breaker.restUntil.Store(time.Now().Add(time.Hour).UnixNano())

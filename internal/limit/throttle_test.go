@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"canopy/internal/devstack/devtest"
 )
 
 // patientThrottle is one that a busy machine does not take from its Redis.
@@ -136,9 +138,9 @@ func TestThrottleBoundsTriesAtOnce(t *testing.T) {
 }
 
 func TestThrottleIsShared(t *testing.T) {
-	s := startRedis(t)
-	client := s.client()
-	a, b := patientThrottle(client), patientThrottle(s.client())
+	s := devtest.RedisServer(t)
+	client := s.Client()
+	a, b := patientThrottle(client), patientThrottle(s.Client())
 	fail(t, a, freeFailures-1, "account:ann@example.com")
 	if got := try(t, b, "account:ann@example.com"); got != 0 {
 		t.Errorf("after the free failures: %v", got)
@@ -163,11 +165,11 @@ func TestThrottleIsShared(t *testing.T) {
 func TestThrottleWithoutRedis(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		away func(*server)
-	}{{"stopped", (*server).stop}, {"frozen", (*server).freeze}} {
+		away func(*devtest.OwnRedis)
+	}{{"stopped", (*devtest.OwnRedis).Kill}, {"frozen", (*devtest.OwnRedis).Freeze}} {
 		t.Run(c.name, func(t *testing.T) {
-			s := startRedis(t)
-			throttle := NewThrottle(s.client())
+			s := devtest.RedisServer(t)
+			throttle := NewThrottle(s.Client())
 			fail(t, throttle, 3, "k")
 			c.away(s)
 			begun := time.Now()
@@ -185,8 +187,8 @@ func TestThrottleWithoutRedis(t *testing.T) {
 
 // A client that hangs up before the answer has failed all the same.
 func TestThrottleCountsWhoHangsUp(t *testing.T) {
-	s := startRedis(t)
-	a, b := patientThrottle(s.client()), patientThrottle(s.client())
+	s := devtest.RedisServer(t)
+	a, b := patientThrottle(s.Client()), patientThrottle(s.Client())
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range freeFailures {
@@ -222,7 +224,7 @@ func TestThrottleMemoryIsBounded(t *testing.T) {
 // Many guess at the same time, each as soon as it may: together they get no further than the free
 // failures and the places that were open then.
 func TestThrottleStorm(t *testing.T) {
-	throttle := patientThrottle(startRedis(t).client())
+	throttle := patientThrottle(devtest.RedisServer(t).Client())
 	var guesses atomic.Int64
 	var group sync.WaitGroup
 	for range 64 {

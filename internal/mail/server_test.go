@@ -1,20 +1,15 @@
 package mail
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"errors"
 	"io"
 	"log"
-	"math/big"
 	"net"
+	"net/http/httptest"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
@@ -44,7 +39,7 @@ func startServer(t *testing.T, opt serverOptions) *server {
 	}))
 	backend.Domain, backend.AllowInsecureAuth = "localhost", true
 	backend.ErrorLog = log.New(io.Discard, "", 0)
-	config := s.certify(t)
+	config := s.certify()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -68,29 +63,13 @@ func startServer(t *testing.T, opt serverOptions) *server {
 	return s
 }
 
-// certify makes a certificate for 127.0.0.1 that its own roots vouch for.
-func (s *server) certify(t *testing.T) *tls.Config {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-	}
-	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+// certify borrows the certificate for 127.0.0.1 of httptest, which its own roots vouch for.
+func (s *server) certify() *tls.Config {
+	lender := httptest.NewTLSServer(nil)
+	defer lender.Close()
 	s.roots = x509.NewCertPool()
-	s.roots.AddCert(cert)
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+	s.roots.AddCert(lender.Certificate())
+	return &tls.Config{Certificates: lender.TLS.Certificates, MinVersion: tls.VersionTLS12}
 }
 
 // sender sends to the server and trusts its certificate.

@@ -45,7 +45,8 @@ func IsClientID(s string) bool {
 	return len(s) == len(clientPrefix)+clientDigits && strings.HasPrefix(s, clientPrefix) && isBase62(s[len(clientPrefix):])
 }
 
-// NewSigningSecret makes the secret that a webhook destination's deliveries are signed with.
+// NewSigningSecret makes the secret that a webhook destination's deliveries are signed with. Its
+// prefix, too, is one that scanners know.
 func NewSigningSecret() string { return signingPrefix + randomBase62(randomDigits) }
 
 // NewLinkToken makes the token of a link: 256 random bits.

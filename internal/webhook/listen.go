@@ -35,6 +35,8 @@ type ListenOptions struct {
 	Pretty bool
 	// Out gets the lines; io.Discard when nil.
 	Out io.Writer
+	// Handler takes the deliveries in the listener's place; the four options above are its own then.
+	Handler http.Handler
 	// Ready is called once, when deliveries can come.
 	Ready func(Listening)
 }
@@ -51,9 +53,12 @@ type Listening struct {
 // prints one line for it, marks repeated event ids as duplicates, and answers. It returns nil when
 // the context ends, after deliveries under way are answered.
 func Listen(ctx context.Context, o ListenOptions) error {
-	rc, err := newReceiver(o)
-	if err != nil {
-		return err
+	if o.Handler == nil {
+		rc, err := newReceiver(o)
+		if err != nil {
+			return err
+		}
+		o.Handler = rc
 	}
 	addr := o.Addr
 	if addr == "" {
@@ -77,7 +82,7 @@ func Listen(ctx context.Context, o ListenOptions) error {
 		return fmt.Errorf("certificate: %w", err)
 	}
 	srv := &http.Server{
-		Handler:           rc,
+		Handler:           o.Handler,
 		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}},
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,

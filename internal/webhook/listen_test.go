@@ -10,34 +10,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"canopy/internal/devstack/devtest"
 )
 
-// output is a writer that tests may read while the listener writes.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) take() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	defer o.buf.Reset()
-	return o.buf.String()
-}
-
 // listening starts a listener that stops with the test.
-func listening(t *testing.T, o ListenOptions) (url string, client *http.Client, out *output) {
+func listening(t *testing.T, o ListenOptions) (url string, client *http.Client, out *devtest.Log) {
 	t.Helper()
-	out = &output{}
+	out = &devtest.Log{}
 	o.Out = out
 	ready := make(chan Listening, 1)
 	o.Ready = func(l Listening) { ready <- l }
@@ -65,7 +47,7 @@ func signed(secret string, body []byte) map[string]string {
 }
 
 func TestListen(t *testing.T) {
-	secret := NewSecret()
+	secret := newSecret()
 	url, client, out := listening(t, ListenOptions{Secrets: []string{secret}})
 	event, err := New(time.Now(), AgentCreated{9, "café \u009b31m"})
 	if err != nil {
@@ -81,7 +63,7 @@ func TestListen(t *testing.T) {
 	}{
 		{"good", event.Payload, signed(secret, event.Payload), 204, "  204  verified  agent.created  " + event.ID + `  {"agentId":9,"name":"café ` + "\uFFFD" + `31m"}`},
 		{"again", event.Payload, signed(secret, event.Payload), 204, "  duplicate"},
-		{"bad signature", event.Payload, signed(NewSecret(), event.Payload), 401, "  401  bad signature"},
+		{"bad signature", event.Payload, signed(newSecret(), event.Payload), 401, "  401  bad signature"},
 		{"unsigned", event.Payload, nil, 401, "  401  bad signature"},
 		{"malformed", nothing, signed(secret, nothing), 400, "  400  malformed"},
 		{"new secret in the next header", event.Payload, map[string]string{HeaderSignatureNext: Sign(secret, event.Payload)}, 204, "  204  verified"},
@@ -90,7 +72,7 @@ func TestListen(t *testing.T) {
 			if got := post(t, client, url, tc.body, tc.header); got != tc.status {
 				t.Errorf("status %d", got)
 			}
-			line := out.take()
+			line := out.Take()
 			if !strings.Contains(line, tc.line) || strings.Count(line, "\n") != 1 {
 				t.Errorf("printed %q, want %q", line, tc.line)
 			}
@@ -124,7 +106,7 @@ func TestStatuses(t *testing.T) {
 		if got := post(t, client, url, body, nil); got != want {
 			t.Errorf("status %d, want %d", got, want)
 		}
-		if text := out.take(); !strings.Contains(text, fmt.Sprintf("  %d  unverified  run.started  evt_1", want)) || !strings.Contains(text, "\n  \"id\": \"evt_1\",\n") {
+		if text := out.Take(); !strings.Contains(text, fmt.Sprintf("  %d  unverified  run.started  evt_1", want)) || !strings.Contains(text, "\n  \"id\": \"evt_1\",\n") {
 			t.Errorf("printed %q", text)
 		}
 	}

@@ -36,7 +36,7 @@ func TestSamples(t *testing.T) {
 			if tc.name == "go" {
 				program = buildSample(t, program, filepath.Join(samples, "go", "verify.go"))
 			}
-			secret, next := NewSecret(), NewSecret()
+			secret, next := newSecret(), newSecret()
 			cmd := exec.CommandContext(t.Context(), program, tc.args...)
 			cmd.Env = append(os.Environ(), "WEBHOOK_SECRET="+secret+","+next, "TLS_CERT="+certFile, "TLS_KEY="+keyFile, "PORT=0")
 			exerciseSample(t, cmd, trusting(t, cert), secret, next)
@@ -89,13 +89,13 @@ func exerciseSample(t *testing.T, cmd *exec.Cmd, client *http.Client, secret, ne
 		{"again", event.Payload, map[string]string{HeaderSignature: Sign(secret, event.Payload)}, http.StatusNoContent},
 		{"exact bytes", spaced, map[string]string{HeaderSignature: Sign(secret, spaced)}, http.StatusNoContent},
 		{"changed", append(bytes.Clone(event.Payload), ' '), map[string]string{HeaderSignature: Sign(secret, event.Payload)}, http.StatusUnauthorized},
-		{"another secret", event.Payload, map[string]string{HeaderSignature: Sign(NewSecret(), event.Payload)}, http.StatusUnauthorized},
+		{"another secret", event.Payload, map[string]string{HeaderSignature: Sign(newSecret(), event.Payload)}, http.StatusUnauthorized},
 		{"no signature", event.Payload, nil, http.StatusUnauthorized},
 		{"signature too short", event.Payload, map[string]string{HeaderSignature: "sha256=00"}, http.StatusUnauthorized},
 		{"signature no hex", event.Payload, map[string]string{HeaderSignature: "sha256=" + strings.Repeat("x", 64)}, http.StatusUnauthorized},
 		{"signature empty", event.Payload, map[string]string{HeaderSignature: "sha256="}, http.StatusUnauthorized},
 		{"malformed", []byte("no JSON"), map[string]string{HeaderSignature: Sign(secret, []byte("no JSON"))}, http.StatusBadRequest},
-		{"rotation", event.Payload, map[string]string{HeaderSignature: Sign(NewSecret(), event.Payload), HeaderSignatureNext: Sign(next, event.Payload)}, http.StatusNoContent},
+		{"rotation", event.Payload, map[string]string{HeaderSignature: Sign(newSecret(), event.Payload), HeaderSignatureNext: Sign(next, event.Payload)}, http.StatusNoContent},
 	} {
 		if got := post(t, client, url, d.body, d.header); got != d.want {
 			t.Errorf("%s: status %d, want %d; %s", d.name, got, d.want, stderr.String())

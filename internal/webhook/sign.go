@@ -2,10 +2,8 @@ package webhook
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"math/big"
 	"net/http"
 	"strings"
 )
@@ -18,26 +16,10 @@ const (
 	HeaderSignatureNext = "x-service-signature-next"
 )
 
-const (
-	signaturePrefix = "sha256="
-	// SecretPrefix begins every signing secret, so that scanners for leaked secrets find it.
-	SecretPrefix = "whsec_"
-	secretBytes  = 32
-	// secretDigits is how many base62 digits 32 bytes need.
-	secretDigits = 43
-)
-
-// NewSecret makes a signing secret: SecretPrefix and 256 random bits in base62. The whole string,
-// prefix included, is the key.
-func NewSecret() string {
-	var raw [secretBytes]byte
-	_, _ = rand.Read(raw[:]) // never fails (crypto/rand)
-	digits := new(big.Int).SetBytes(raw[:]).Text(62)
-	return SecretPrefix + strings.Repeat("0", secretDigits-len(digits)) + digits
-}
+const signaturePrefix = "sha256="
 
 // Sign is the value of the signature header for the exact bytes of a body: "sha256=" and the hex
-// HMAC-SHA256 (RFC 2104) of the body, keyed with the secret's bytes.
+// HMAC-SHA256 (RFC 2104) of the body, keyed with the bytes of the whole secret, its prefix included.
 func Sign(secret string, body []byte) string {
 	return signaturePrefix + hex.EncodeToString(mac(secret, body))
 }

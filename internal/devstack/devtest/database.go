@@ -27,7 +27,7 @@ const closing = 2 * time.Second
 // what the test opened later is closed before.
 func Database(t testing.TB, fingerprint string, fill func(ctx context.Context, url string) error) string {
 	t.Helper()
-	c := connect(t, Server(t))
+	c := connect(t, superuserURL(t))
 	template := templateName(fingerprint)
 	if err := c.ensureTemplate(context.Background(), template, fill); err != nil {
 		t.Fatalf("the template database: %v", err)

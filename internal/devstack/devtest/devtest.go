@@ -1,4 +1,5 @@
-// Package devtest gives tests a real PostgreSQL database and a real Redis of their own.
+// Package devtest gives tests a real PostgreSQL database and a real Redis of their own, and the
+// patience for what happens in the background.
 //
 // One PostgreSQL serves a test run. Where CANOPY_TEST_DATABASE_URL names one, as it does under
 // teststack, that is used: a superuser's URL; each test binary starts its own otherwise, when it
@@ -41,8 +42,8 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Server gives the superuser's URL of the run's PostgreSQL, starting one if need be.
-func Server(t testing.TB) string {
+// superuserURL gives the superuser's URL of the run's PostgreSQL, starting one if need be.
+func superuserURL(t testing.TB) string {
 	t.Helper()
 	url, err := server()
 	if err != nil {

@@ -33,20 +33,53 @@ func Redis(t testing.TB) string {
 	return RedisServer(t).URL()
 }
 
-// RedisServer gives a Redis server of the test's own, to stop, kill and start again. It ends with
-// the test.
-func RedisServer(t testing.TB) *devstack.Redis {
+// OwnRedis is a Redis server of one test's own, which the test may take away and bring back.
+type OwnRedis struct {
+	t      testing.TB
+	server *devstack.Redis
+}
+
+// RedisServer gives a Redis server of the test's own. It ends with the test.
+func RedisServer(t testing.TB) *OwnRedis {
 	t.Helper()
-	r, err := devstack.StartRedis(context.Background(), devstack.RedisOptions{Dir: t.TempDir()})
+	server, err := devstack.StartRedis(context.Background(), devstack.RedisOptions{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatalf("a Redis for the test: %v", err)
 	}
-	t.Cleanup(func() {
-		if err := r.Kill(); err != nil {
-			t.Errorf("end the test's Redis: %v", err)
-		}
-	})
+	r := &OwnRedis{t, server}
+	t.Cleanup(r.Kill)
 	return r
+}
+
+// URL is how to connect.
+func (r *OwnRedis) URL() string { return r.server.URL() }
+
+// Client gives a client, which is closed with the test.
+func (r *OwnRedis) Client() *redis.Client {
+	c := client(r.t, r.URL())
+	r.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// Kill ends the server, as far as it runs, as a crash would.
+func (r *OwnRedis) Kill() { r.do("end", r.server.Kill) }
+
+// Start starts it again, empty, at the same address.
+func (r *OwnRedis) Start() {
+	r.do("start", func() error { return r.server.Start(context.Background()) })
+}
+
+// Freeze leaves the connections open and answers nothing, until Thaw.
+func (r *OwnRedis) Freeze() { r.do("freeze", r.server.Freeze) }
+
+// Thaw has it answer again.
+func (r *OwnRedis) Thaw() { r.do("thaw", r.server.Thaw) }
+
+func (r *OwnRedis) do(what string, f func() error) {
+	r.t.Helper()
+	if err := f(); err != nil {
+		r.t.Fatalf("%s the test's Redis: %v", what, err)
+	}
 }
 
 // claim takes a numbered database of a shared server, and gives its URL, or "" when all are taken.
