@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 		program := &Main{Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
 		os.Exit(program.Run(context.Background(), strings.Fields(args)))
 	}
+	if err := trustPostman(); err != nil {
+		panic(err)
+	}
 	devtest.Main(m)
 }
 

@@ -2,16 +2,23 @@ package main
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
 	"errors"
 	"io"
 	"log"
+	"math/big"
 	"mime"
 	"mime/multipart"
 	"mime/quotedprintable"
 	"net"
-	"net/http/httptest"
 	netmail "net/mail"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -33,20 +40,47 @@ type postman struct {
 
 const postmanPassword = "let/me@in"
 
-// newPostman makes a server that the process trusts for the rest of this test; it is not started.
+// postmanIdentity is what mail servers show; trustPostman has had it made.
+var postmanIdentity tls.Certificate
+
+// trustPostman makes a certificate that this process trusts as one of the system's own. Those are
+// read once, when the first of them is asked for, so it comes before all tests.
+func trustPostman() error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "postman"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return err
+	}
+	postmanIdentity = tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}
+	file, err := os.CreateTemp("", "canopy-roots-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file.Name()) }()
+	if err := errors.Join(pem.Encode(file, &pem.Block{Type: "CERTIFICATE", Bytes: raw}), file.Close(), os.Setenv("SSL_CERT_FILE", file.Name())); err != nil {
+		return err
+	}
+	_, err = x509.SystemCertPool()
+	return errors.Join(err, os.Unsetenv("SSL_CERT_FILE"))
+}
+
+// newPostman makes a server that this process trusts; it is not started.
 func newPostman(t *testing.T) *postman {
 	t.Helper()
-	lender := httptest.NewTLSServer(nil) // its certificate is for the loopback address
-	defer lender.Close()
-	// The system's roots are read once, when the first certificate is checked against them: this
-	// test is the only one of the package that does.
-	t.Setenv("SSL_CERT_FILE", certificateFile(t, lender))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &postman{address: l.Addr().String(), got: make(chan []byte, 100)}
-	p.config = &tls.Config{Certificates: lender.TLS.Certificates, MinVersion: tls.VersionTLS12}
+	p.config = &tls.Config{Certificates: []tls.Certificate{postmanIdentity}, MinVersion: tls.VersionTLS12}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
