@@ -10,7 +10,6 @@ import (
 	"mime/multipart"
 	"mime/quotedprintable"
 	"net"
-	"net/http/httptest"
 	netmail "net/mail"
 	"strings"
 	"testing"
@@ -33,20 +32,15 @@ type postman struct {
 
 const postmanPassword = "let/me@in"
 
-// newPostman makes a server that the process trusts for the rest of this test; it is not started.
+// newPostman makes a server that is not started. The process trusts its certificate.
 func newPostman(t *testing.T) *postman {
 	t.Helper()
-	lender := httptest.NewTLSServer(nil) // its certificate is for the loopback address
-	defer lender.Close()
-	// The system's roots are read once, when the first certificate is checked against them: this
-	// test is the only one of the package that does.
-	t.Setenv("SSL_CERT_FILE", certificateFile(t, lender))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &postman{address: l.Addr().String(), got: make(chan []byte, 100)}
-	p.config = &tls.Config{Certificates: lender.TLS.Certificates, MinVersion: tls.VersionTLS12}
+	p.config = &tls.Config{Certificates: loopback().TLS.Certificates, MinVersion: tls.VersionTLS12}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}

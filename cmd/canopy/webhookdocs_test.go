@@ -149,7 +149,7 @@ func (l language) receive(t *testing.T, r *receiver, secret string) (url string,
 		}
 		program, args = binary, nil
 	}
-	certificate := certificateFile(t, r.Server)
+	certificate := certificateFile(t)
 	key, err := x509.MarshalPKCS8PrivateKey(r.Server.TLS.Certificates[0].PrivateKey)
 	if err != nil {
 		t.Fatal(err)

@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"crypto/tls"
 	"encoding/json"
-	"encoding/pem"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -104,21 +101,10 @@ func (r *receiver) types() (list []string) {
 	return list
 }
 
-// certificateFile writes a server's certificate down, for those who are to trust it.
-func certificateFile(t testing.TB, server *httptest.Server) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "ca.pem")
-	raw := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := os.WriteFile(file, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
 // deliverTo lets a platform deliver to a receiver on the loopback address.
 func deliverTo(t testing.TB, r *receiver) func(*config.Config) {
 	t.Helper()
-	ca := certificateFile(t, r.Server)
+	ca := certificateFile(t)
 	return func(c *config.Config) {
 		c.WebhookAllow, c.WebhookCA = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, ca
 	}
