@@ -95,7 +95,7 @@ func (d *dev) run(ctx context.Context) error {
 	}
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return p.serve(ctx, l, true) })
-	all.Go(func() error { return p.worker(sender).Run(ctx) })
+	all.Go(func() error { return p.work(ctx, sender) })
 	d.tell(info)
 	return all.Wait()
 }

@@ -15,7 +15,7 @@ func TestHostileAnswers(t *testing.T) {
 		_, _ = w.Write([]byte("ok\x00nul \xff\xfe " + strings.Repeat("\x00", 5000)))
 	}))
 	t.Cleanup(hostile.Close)
-	s := newDeliveringStack(t, healthy)
+	s := newDeliveringStack(t)
 	token := s.rootAs("tenant")
 	good, _ := s.subscribe(token, healthy.URL)
 	bad, _ := s.subscribe(token, hostile.URL)

@@ -63,7 +63,7 @@ func dashboard(t *testing.T) (list []panel) {
 // exported.
 func TestDashboardAgreesWithMetrics(t *testing.T) {
 	r := newReceiver(t, nil)
-	s := newDeliveringStack(t, r)
+	s := newDeliveringStack(t)
 	token := s.rootAs("builder")
 	s.subscribe(token, r.URL)
 	s.poll(token, s.start(token, s.publish(token, greeter), object{"name": "Ada"}))
@@ -167,7 +167,7 @@ func TestReadyTellsAStuckRelay(t *testing.T) {
 // shows them.
 func TestQueuesAreReadable(t *testing.T) {
 	r := newReceiver(t, nil)
-	s := newDeliveringStack(t, r)
+	s := newDeliveringStack(t)
 	token := s.rootAs("builder")
 	id, secret := s.subscribe(token, r.URL)
 	s.poll(token, s.start(token, s.publish(token, greeter), object{"name": "Ada"}))
@@ -199,7 +199,7 @@ func TestRunsWaitInTheDatabase(t *testing.T) {
 		<-end
 		return http.StatusOK
 	})
-	s := newStack(t, deliverTo(t, r))
+	s := newStack(t, deliverLocally(t))
 	s.noDemoMails()
 	token := s.rootAs("builder")
 	agent := s.publish(token, postingSteps(1, r.URL))

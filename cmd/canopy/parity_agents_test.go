@@ -90,7 +90,7 @@ func TestParityOfWebhooks(t *testing.T) {
 		}
 		return http.StatusOK
 	})
-	s := newStack(t, deliverTo(t, r))
+	s := newStack(t, deliverLocally(t))
 	s.noDemoMails()
 	token := s.rootAs("tenant")
 	all, _ := s.subscribe(token, r.URL)

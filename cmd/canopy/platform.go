@@ -153,6 +153,20 @@ func (p *platform) worker(sender mail.Sender) *jobs.Worker {
 	}
 }
 
+// work runs it until ctx ends. The first PDF of a machine would wait some seconds until its reader is
+// compiled: that is done meanwhile.
+func (p *platform) work(ctx context.Context, sender mail.Sender) error {
+	w := p.worker(sender)
+	if w.Documents != nil {
+		p.background.Go(func() {
+			if err := w.Documents.Extract.Warm(ctx); err != nil && ctx.Err() == nil {
+				p.log.WarnContext(ctx, "the reader of PDFs is not ready", "error", err)
+			}
+		})
+	}
+	return w.Run(ctx)
+}
+
 func (p *platform) close() {
 	if p.stop != nil {
 		p.stop()

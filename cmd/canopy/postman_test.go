@@ -2,23 +2,15 @@ package main
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"io"
 	"log"
-	"math/big"
 	"mime"
 	"mime/multipart"
 	"mime/quotedprintable"
 	"net"
 	netmail "net/mail"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -40,39 +32,7 @@ type postman struct {
 
 const postmanPassword = "let/me@in"
 
-// postmanIdentity is what mail servers show; trustPostman has had it made.
-var postmanIdentity tls.Certificate
-
-// trustPostman makes a certificate that this process trusts as one of the system's own. Those are
-// read once, when the first of them is asked for, so it comes before all tests.
-func trustPostman() error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "postman"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-	}
-	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		return err
-	}
-	postmanIdentity = tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}
-	file, err := os.CreateTemp("", "canopy-roots-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(file.Name()) }()
-	if err := errors.Join(pem.Encode(file, &pem.Block{Type: "CERTIFICATE", Bytes: raw}), file.Close(), os.Setenv("SSL_CERT_FILE", file.Name())); err != nil {
-		return err
-	}
-	_, err = x509.SystemCertPool()
-	return errors.Join(err, os.Unsetenv("SSL_CERT_FILE"))
-}
-
-// newPostman makes a server that this process trusts; it is not started.
+// newPostman makes a server that is not started. The process trusts its certificate.
 func newPostman(t *testing.T) *postman {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -80,7 +40,7 @@ func newPostman(t *testing.T) *postman {
 		t.Fatal(err)
 	}
 	p := &postman{address: l.Addr().String(), got: make(chan []byte, 100)}
-	p.config = &tls.Config{Certificates: []tls.Certificate{postmanIdentity}, MinVersion: tls.VersionTLS12}
+	p.config = &tls.Config{Certificates: loopback().TLS.Certificates, MinVersion: tls.VersionTLS12}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -105,12 +105,11 @@ func workerCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string)
 			}
 		}
 		p.log.InfoContext(ctx, "working")
-		if *metrics == "" {
-			return p.worker(sender).Run(ctx)
-		}
 		all, ctx := errgroup.WithContext(ctx)
-		all.Go(func() error { return p.worker(sender).Run(ctx) })
-		all.Go(func() error { return p.serveOperators(ctx, *metrics) })
+		all.Go(func() error { return p.work(ctx, sender) })
+		if *metrics != "" {
+			all.Go(func() error { return p.serveOperators(ctx, *metrics) })
+		}
 		return all.Wait()
 	}
 }

@@ -40,7 +40,7 @@ func (s *stack) lostRun(token string, agent int64, finished int) (key string, lo
 
 func TestRunsOutliveTheirWorkers(t *testing.T) {
 	r := newReceiver(t, nil)
-	s := newStack(t, deliverTo(t, r))
+	s := newStack(t, deliverLocally(t))
 	s.noDemoMails()
 	token := s.rootAs("builder")
 	agent := s.publish(token, countingSteps)
@@ -110,7 +110,7 @@ func TestRunsOutliveKilledWorkers(t *testing.T) {
 		return http.StatusOK
 	})
 	defer close(end)
-	s := newStack(t, deliverTo(t, r))
+	s := newStack(t, deliverLocally(t))
 	s.noDemoMails()
 	token := s.rootAs("builder")
 	s.subscribe(token, r.URL, "run.completed", "run.failed")
@@ -173,7 +173,7 @@ func TestCancelReachesTheWorker(t *testing.T) {
 		return 200
 	})
 	defer close(release)
-	s := newDeliveringStack(t, r)
+	s := newDeliveringStack(t)
 	token := s.rootAs("builder")
 	agent := s.publish(token, `{"steps":[{"id":"h","type":"http","method":"POST","url":"`+r.URL+`","body":{}}],"output":{}}`)
 	key := s.mutate(token, "startRun", "jobKey", map[string]any{"agentId": agent})["jobKey"].(string)
@@ -192,7 +192,7 @@ func TestCancelReachesTheWorker(t *testing.T) {
 // TestInterruptedAttempts has a worker die in the middle of attempts.
 func TestInterruptedAttempts(t *testing.T) {
 	r := newReceiver(t, nil)
-	s := newStack(t, deliverTo(t, r))
+	s := newStack(t, deliverLocally(t))
 	s.noDemoMails()
 	token := s.rootAs("tenant")
 	id, _ := s.subscribe(token, r.URL)

@@ -52,7 +52,7 @@ func TestDeliveriesAreWatched(t *testing.T) {
 		}
 		return http.StatusOK
 	})
-	s := newDeliveringStack(t, r)
+	s := newDeliveringStack(t)
 	token := s.rootAs("tenant")
 	id, _ := s.subscribe(token, r.URL)
 	other, _ := s.subscribe(token, r.URL)
@@ -92,7 +92,7 @@ func TestFailuresAreCounted(t *testing.T) {
 		}
 		return http.StatusOK
 	})
-	s := newDeliveringStack(t, r)
+	s := newDeliveringStack(t)
 	token := s.rootAs("tenant")
 	id, _ := s.subscribe(token, r.URL)
 	for _, c := range []struct {

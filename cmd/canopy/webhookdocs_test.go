@@ -81,7 +81,7 @@ func (l language) shown(t *testing.T) string {
 // was changed on its way.
 func TestShownVerification(t *testing.T) {
 	r := newReceiver(t, nil)
-	s := newDeliveringStack(t, r)
+	s := newDeliveringStack(t)
 	_, secret := s.subscribe(s.rootAs("builder"), r.URL, "agent.created")
 	s.mutate(s.rootAs("builder"), "createAgent", "agent { name }", object{"name": "Ünïcode \u2028 & <tags>"})
 	x := r.wait(t, 1)[0]
@@ -111,8 +111,7 @@ func TestShownVerification(t *testing.T) {
 
 // TestSampleReceivers has the platform deliver to the receivers of docs/webhooks.
 func TestSampleReceivers(t *testing.T) {
-	r := newReceiver(t, nil) // for its certificate
-	s := newDeliveringStack(t, r)
+	s := newDeliveringStack(t)
 	token := s.rootAs("tenant")
 	for _, l := range languages {
 		if l.sample == "" {
@@ -120,7 +119,7 @@ func TestSampleReceivers(t *testing.T) {
 		}
 		t.Run(l.name, func(t *testing.T) {
 			id, secret := s.subscribe(token, publicURL)
-			url, lines := l.receive(t, r, secret)
+			url, lines := l.receive(t, secret)
 			at := hooks + "/destinations/" + decimal(id)
 			s.must(http.StatusOK, "PATCH", at, token, object{"url": url})
 			sent := s.must(http.StatusAccepted, "POST", at+"/test", token, object{"type": "agent.published"}).id(t, "deliveryId")
@@ -138,8 +137,8 @@ func TestSampleReceivers(t *testing.T) {
 	}
 }
 
-// receive starts a sample with a receiver's certificate. It gives its URL, and what it prints.
-func (l language) receive(t *testing.T, r *receiver, secret string) (url string, lines *bufio.Scanner) {
+// receive starts a sample. It gives its URL, and what it prints.
+func (l language) receive(t *testing.T, secret string) (url string, lines *bufio.Scanner) {
 	t.Helper()
 	program, args := l.program(t), []string{filepath.Join("../../docs/webhooks", l.sample)}
 	if l.name == "go" { // built, for a program of `go run` would outlive its end
@@ -149,8 +148,8 @@ func (l language) receive(t *testing.T, r *receiver, secret string) (url string,
 		}
 		program, args = binary, nil
 	}
-	certificate := certificateFile(t, r.Server)
-	key, err := x509.MarshalPKCS8PrivateKey(r.Server.TLS.Certificates[0].PrivateKey)
+	certificate := certificateFile(t)
+	key, err := x509.MarshalPKCS8PrivateKey(loopback().TLS.Certificates[0].PrivateKey)
 	if err != nil {
 		t.Fatal(err)
 	}

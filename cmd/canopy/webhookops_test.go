@@ -14,7 +14,7 @@ import (
 
 func TestDestinationsAreManaged(t *testing.T) {
 	r := newReceiver(t, nil)
-	s := newDeliveringStack(t, r)
+	s := newDeliveringStack(t)
 	token := s.rootAs("tenant")
 	path := hooks + "/destinations"
 	t.Run("refusals", func(t *testing.T) {
@@ -149,7 +149,7 @@ func (s *stack) ended(token string, id int64) map[string]any {
 
 func TestDeliveriesArePaged(t *testing.T) {
 	r := newReceiver(t, nil)
-	s := newDeliveringStack(t, r)
+	s := newDeliveringStack(t)
 	token := s.rootAs("tenant")
 	id, _ := s.subscribe(token, r.URL)
 	for range 5 {
@@ -185,7 +185,7 @@ func TestDeliveriesArePaged(t *testing.T) {
 // TestRecoverBringsWhatWasLost recovers events whose last delivery failed or was blocked, and no others.
 func TestRecoverBringsWhatWasLost(t *testing.T) {
 	r := newReceiver(t, nil)
-	s := newStack(t, deliverTo(t, r))
+	s := newStack(t, deliverLocally(t))
 	s.noDemoMails()
 	token := s.rootAs("tenant")
 	id, old := s.subscribe(token, r.URL)

@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"crypto/tls"
 	"encoding/json"
-	"encoding/pem"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -104,30 +101,19 @@ func (r *receiver) types() (list []string) {
 	return list
 }
 
-// certificateFile writes a server's certificate down, for those who are to trust it.
-func certificateFile(t testing.TB, server *httptest.Server) string {
+// deliverLocally lets a platform deliver to receivers on the loopback address.
+func deliverLocally(t testing.TB) func(*config.Config) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "ca.pem")
-	raw := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := os.WriteFile(file, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
-// deliverTo lets a platform deliver to a receiver on the loopback address.
-func deliverTo(t testing.TB, r *receiver) func(*config.Config) {
-	t.Helper()
-	ca := certificateFile(t, r.Server)
+	ca := certificateFile(t)
 	return func(c *config.Config) {
 		c.WebhookAllow, c.WebhookCA = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, ca
 	}
 }
 
-// newDeliveringStack starts a platform with a worker that may deliver to the receiver.
-func newDeliveringStack(t *testing.T, r *receiver) *stack {
+// newDeliveringStack starts a platform with a worker that may deliver to receivers.
+func newDeliveringStack(t *testing.T) *stack {
 	t.Helper()
-	s := newStack(t, deliverTo(t, r))
+	s := newStack(t, deliverLocally(t))
 	s.noDemoMails()
 	s.work(nil)
 	return s
@@ -194,7 +180,7 @@ const greeter = `{"steps":[{"id":"a","type":"set","values":{"text":"Hello {{ inp
 
 func TestAgentLifeIsDelivered(t *testing.T) {
 	r := newReceiver(t, nil)
-	s := newDeliveringStack(t, r)
+	s := newDeliveringStack(t)
 	token := s.rootAs("builder")
 	_, secret := s.subscribe(token, r.URL)
 	made := s.mutate(token, "createAgent", "agent { id databaseId enabled runnable draft }", map[string]any{"name": "Greeter", "diagram": json.RawMessage(greeter)})
@@ -235,7 +221,7 @@ func TestAgentLifeIsDelivered(t *testing.T) {
 
 func TestRunsAreExecuted(t *testing.T) {
 	r := newReceiver(t, nil)
-	s := newDeliveringStack(t, r)
+	s := newDeliveringStack(t)
 	builder, assistant := s.rootAs("builder"), s.rootAs("assistant")
 	s.subscribe(builder, r.URL, "run.started", "run.completed", "run.failed")
 	agent := s.publish(builder, greeter)
@@ -322,7 +308,7 @@ func TestRetriesFollowTheSpec(t *testing.T) {
 		list := answers[x.typ]
 		return list[min(n, len(list))-1]
 	})
-	s := newDeliveringStack(t, r)
+	s := newDeliveringStack(t)
 	token := s.rootAs("tenant")
 	id, _ := s.subscribe(token, r.URL)
 	deliveries := map[string]int64{}
