@@ -19,9 +19,12 @@ import (
 // maxCounted is where costs stop growing.
 const maxCounted = 1 << 40
 
+// shortList is what a list that is short by nature multiplies the objects below its rows by.
+const shortList = 10
+
 // costs bounds what a request, and a caller in a minute, may ask for. The cost is known before
 // anything is read: each object counts 1, and a connection multiplies what is below it by the rows
-// that it may give.
+// that it may give. A list that is short by nature counts 1, and what its rows lead to tenfold.
 type costs struct {
 	max, perMinute int
 	limiter        *limit.Limiter
@@ -121,17 +124,16 @@ func (w *costWalk) field(f *ast.Field) int {
 		return 0
 	}
 	below := w.set(f.SelectionSet)
-	if f.Definition == nil || !strings.HasSuffix(f.Definition.Type.Name(), "Connection") {
-		if f.Name == "edges" || f.Name == "pageInfo" {
-			return below
-		}
-		return min(1+below, maxCounted)
+	switch {
+	case f.Name == "edges" || f.Name == "pageInfo":
+		return below
+	case f.Definition != nil && strings.HasSuffix(f.Definition.Type.Name(), "Connection"):
+		rows := w.rows(f)
+		return min(1+rows*max(below, 1), maxCounted)
+	case f.Definition != nil && f.Definition.Type.Elem != nil && f.Name != "nodes":
+		return min(1+shortList*below, maxCounted)
 	}
-	rows := w.rows(f)
-	if below > maxCounted/max(rows, 1) {
-		return maxCounted
-	}
-	return 1 + rows*max(below, 1)
+	return min(1+below, maxCounted)
 }
 
 // rows is how many rows a connection may give.

@@ -53,6 +53,8 @@ func TestCost(t *testing.T) {
 		{"a variable that is null", byVariable, map[string]any{"n": nil}, 1 + 1 + 50},
 		{"objects of rows", `{ customer { children(first: 10) { nodes { region { name } } } } }`, nil, 1 + 1 + 10*2},
 		{"rows of rows", `{ customer { children(first: 10) { nodes { users(first: 5) { nodes { name } } } } } }`, nil, 1 + 1 + 10*(1+1+5)},
+		{"a short list", `{ customer { ancestors { name } } }`, nil, 1 + 1},
+		{"objects of a short list", `{ customer { ancestors { customer { region { name } } } } }`, nil, 1 + 1 + 10*2},
 		{"a fragment twice", `{ a: customer { ...f } b: customer { ...f } } fragment f on Customer { region { name } }`, nil, 4},
 		{"a fragment of a connection", `{ customer { children(first: 4) { ...f } } } fragment f on CustomerConnection { nodes { name } }`, nil, 1 + 1 + 4},
 		{"an inline fragment", `{ node(id: "x") { ... on Customer { region { name } } } }`, nil, 2},
