@@ -28,6 +28,7 @@ func contextImportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []
 	id := flags.Int64("context", 0, "id of the context")
 	server := flags.String("url", "", "the platform's address (default that of .data/dev.json)")
 	file := flags.String("credentials", filepath.Join(".data", "dev.json"), "file with url, clientId and clientSecret")
+	wait := flags.Bool("wait", false, "wait until the context's documents are processed, and tell which failed")
 	return func(ctx context.Context, args []string) error {
 		if *id <= 0 || len(args) == 0 {
 			return usagef("--context and at least one file or folder are needed")
@@ -37,7 +38,11 @@ func contextImportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []
 			return err
 		}
 		i := &importer{m: m, c: c, context: *id}
-		return i.run(ctx, args)
+		err = i.run(ctx, args)
+		if *wait && ctx.Err() == nil && i.have != nil {
+			err = errors.Join(err, i.wait(ctx))
+		}
+		return err
 	}
 }
 
@@ -84,7 +89,7 @@ func (i *importer) run(ctx context.Context, paths []string) error {
 	for _, f := range files {
 		total += f.size
 	}
-	bar := i.bar(total)
+	bar := i.bar(total, true)
 	for _, f := range files {
 		bar.Describe(shorten(filepath.Base(f.path)))
 		if err := i.upload(ctx, f, bar); err != nil {
@@ -143,14 +148,17 @@ func (i *importer) files(paths []string) (list []importFile, err error) {
 	return list, nil
 }
 
-// bar shows the progress in bytes, on a terminal only.
-func (i *importer) bar(total int64) *progressbar.ProgressBar {
+// bar shows the progress, in bytes or in a share, on a terminal only.
+func (i *importer) bar(total int64, bytes bool) *progressbar.ProgressBar {
 	out := io.Discard
 	if f, ok := i.m.Stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		out = f
 	}
-	return progressbar.NewOptions64(total, progressbar.OptionSetWriter(out), progressbar.OptionShowBytes(true),
-		progressbar.OptionSetWidth(24), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+	options := []progressbar.Option{progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(24), progressbar.OptionClearOnFinish()}
+	if bytes {
+		options = append(options, progressbar.OptionShowBytes(true), progressbar.OptionShowCount())
+	}
+	return progressbar.NewOptions64(total, options...)
 }
 
 // shorten makes a name fit beside the bar.

@@ -48,11 +48,22 @@ func TestContextImport(t *testing.T) {
 	if code, out := run(dir); code != exitOK || !strings.Contains(out, "1 uploaded (0.0 MiB), 3 there already") {
 		t.Errorf("%d %s", code, out)
 	}
+	stop := s.work(nil)
+	if code, out := run("--wait", dir); code != exitOK || !strings.Contains(out, "0 uploaded") || !strings.Contains(out, "3 documents are ready, 0 failed\n") {
+		t.Errorf("%d %s", code, out)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "encrypted.pdf"), sample(t, "encrypted.pdf"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := run("--wait", dir); code != exitFault || !strings.Contains(out, "1 uploaded") || !strings.Contains(out, "  encrypted.pdf: The PDF is encrypted.\n3 documents are ready, 1 failed\n") {
+		t.Errorf("%d %s", code, out)
+	}
+	stop()
 	names := []string{}
 	for _, d := range s.documents(token, id) {
 		names = append(names, fmt.Sprint(d["originalName"]))
 	}
-	if got := strings.Join(names, " "); got != "a.txt b.md new.csv" {
+	if got := strings.Join(names, " "); got != "a.txt b.md new.csv encrypted.pdf" {
 		t.Errorf("uploaded: %s", got)
 	}
 	if code, out := run(filepath.Join(dir, "nothing.txt")); code != exitFault {

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// waitEvery is how often documents on their way are looked at.
+const waitEvery = 300 * time.Millisecond
+
+// waited is what is asked of a document on its way.
+type waited struct {
+	DisplayName, Status string
+	Progress            float64
+	Error               string
+}
+
+// wait waits until no document of the context is on its way any more, and tells what became of them.
+func (i *importer) wait(ctx context.Context) error {
+	bar := i.bar(1000, false)
+	for {
+		var list []waited
+		if err := i.c.Call(ctx, http.MethodGet, fmt.Sprintf("/context/documents/%d", i.context), nil, &list); err != nil {
+			return err
+		}
+		var done float64
+		open := 0
+		for _, d := range list {
+			switch d.Status {
+			case "ready", "failed":
+				done++
+			default:
+				open++
+				done += d.Progress
+			}
+		}
+		if open == 0 {
+			_ = bar.Finish()
+			return i.outcome(list)
+		}
+		bar.Describe(shorten(fmt.Sprintf("processing %d of %d", open, len(list))))
+		_ = bar.Set(int(1000 * done / float64(len(list))))
+		select {
+		case <-ctx.Done():
+			return errors.New("interrupted; the documents are processed all the same")
+		case <-time.After(waitEvery):
+		}
+	}
+}
+
+func (i *importer) outcome(list []waited) error {
+	failed := 0
+	for _, d := range list {
+		if d.Status == "failed" {
+			failed++
+			_, _ = fmt.Fprintf(i.m.Stdout, "  %s: %s\n", d.DisplayName, d.Error)
+		}
+	}
+	_, _ = fmt.Fprintf(i.m.Stdout, "%d documents are ready, %d failed\n", len(list)-failed, failed)
+	if failed > 0 {
+		return fmt.Errorf("%d documents could not be read", failed)
+	}
+	return nil
+}
