@@ -20,7 +20,9 @@ type Destination struct {
 	Enabled    bool           `db:"enabled"`
 	// AutoDisabledAt is when the platform disabled it for failing too long; nil when it did not.
 	AutoDisabledAt *time.Time `db:"auto_disabled_at"`
-	CreatedAt      time.Time  `db:"created_at"`
+	// NextAt is when the secret of the last rotation with overlap is in force alone.
+	NextAt    *time.Time `db:"next_at"`
+	CreatedAt time.Time  `db:"created_at"`
 
 	siblings siblings[Destination]
 }
@@ -30,7 +32,7 @@ func (d *Destination) GlobalID() relay.ID { return relay.ID{Type: "WebhookDestin
 
 func (d *Destination) key() int64 { return d.ID }
 
-const destinationColumns = `d.id, d.customer_id, d.url, d.name, d.events, d.enabled, d.auto_disabled_at, d.created_at`
+const destinationColumns = `d.id, d.customer_id, d.url, d.name, d.events, d.enabled, d.auto_disabled_at, d.next_at, d.created_at`
 
 var (
 	qDestinationsByID = prepare(`
@@ -62,7 +64,7 @@ var (
 		UPDATE webhook_destinations SET deleted_at = now(), enabled = false, secret = '', next_secret = NULL, next_at = NULL WHERE id = $1`)
 	qSetSecret = prepare(`
 		UPDATE webhook_destinations SET secret = $2, next_secret = NULL, next_at = NULL WHERE id = $1`)
-	// The secret that is in force goes on signing; one that has been waiting to replace it gives way.
+	// The secret that is in force goes on signing.
 	qSetNextSecret = prepare(`
 		UPDATE webhook_destinations SET secret = CASE WHEN next_at <= now() THEN next_secret ELSE secret END,
 			next_secret = $2, next_at = $3 WHERE id = $1`)

@@ -23,6 +23,13 @@ var ErrNoRows = errors.New("no such row in scope")
 // worth another try. The error is a *problem.Error at the same time.
 var ErrAway = errors.New("the database is away")
 
+// errUnstorable says that a text holds what PostgreSQL stores in none.
+var errUnstorable = errors.New("a text can't be stored")
+
+// IsUnstorable tells whether a statement was refused for a text with a NUL byte or in an invalid
+// encoding: it will be, however often it is tried.
+func IsUnstorable(err error) bool { return errors.Is(err, errUnstorable) }
+
 // away is what callers hear of such a failure.
 func away(cause error) error {
 	return problem.Away("the database", fmt.Errorf("%w: %w", ErrAway, cause))
@@ -87,7 +94,7 @@ func translateState(e *pq.Error) error {
 		state == "40001", state == "40P01", state == "25006", state == "57014":
 		return away(e)
 	case state == "22021", state == "22P05":
-		return problem.Bad("text with a NUL byte or in an invalid encoding can't be stored").Because(e)
+		return problem.Bad("text with a NUL byte or in an invalid encoding can't be stored").Because(fmt.Errorf("%w: %w", errUnstorable, e))
 	}
 	return fmt.Errorf("postgres %s: %w", state, e)
 }

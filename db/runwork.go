@@ -20,17 +20,32 @@ type RunWork struct {
 	Run
 	Claim int `db:"claim"`
 	// Interruptions counts the workers that died on the step at hand, before this one.
-	Interruptions int             `db:"interruptions"`
-	Diagram       json.RawMessage `db:"diagram"`
+	Interruptions int `db:"interruptions"`
+	// StartedAt is when the first worker took it up.
+	StartedAt time.Time       `db:"started_at"`
+	Diagram   json.RawMessage `db:"diagram"`
 }
 
 var (
 	// A run that is handed to the queue is out of sight for the lease; if the queue loses it, it
 	// is due again afterwards.
+	// Accounts take turns, the index is read from one to the next, and none has more than $3 runs
+	// handed out: the runs of one don't keep those of the others waiting.
 	qLeaseRuns = prepare(`
+		WITH RECURSIVE busy(account_id) AS (
+			(SELECT account_id FROM runs WHERE status = 'running' ORDER BY account_id LIMIT 1)
+			UNION ALL
+			SELECT (SELECT r.account_id FROM runs r WHERE r.status = 'running' AND r.account_id > b.account_id ORDER BY r.account_id LIMIT 1)
+			FROM busy b WHERE b.account_id IS NOT NULL)
 		UPDATE runs SET due_at = now() + $2 * interval '1 second'
-		WHERE id IN (SELECT id FROM runs WHERE status = 'running' AND due_at <= now()
-			ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+		WHERE id IN (SELECT id FROM runs WHERE status = 'running' AND due_at <= now() AND id = ANY(ARRAY(
+				SELECT d.id FROM busy b
+				CROSS JOIN LATERAL (SELECT count(*) AS held FROM (SELECT FROM runs
+					WHERE status = 'running' AND account_id = b.account_id AND due_at > now() LIMIT $3) o) h
+				CROSS JOIN LATERAL (SELECT o.id, o.due_at, h.held + row_number() OVER (ORDER BY o.due_at) AS turn FROM (SELECT id, due_at FROM runs
+					WHERE status = 'running' AND account_id = b.account_id AND due_at <= now() ORDER BY due_at LIMIT $3 - h.held) o) d
+				ORDER BY d.turn, d.due_at LIMIT $1))
+			FOR UPDATE SKIP LOCKED)
 		RETURNING id, claim`)
 	// A run that was taken up meanwhile has another claim, and is left alone.
 	qReleaseRuns = prepare(`
@@ -38,10 +53,10 @@ var (
 		WHERE r.id = d.id AND r.claim = d.claim AND r.status = 'running'`)
 	qClaimRun = prepare(`
 		UPDATE runs r SET claim = r.claim + 1, interruptions = CASE WHEN r.claim > 0 THEN r.interruptions + 1 ELSE 0 END,
-			due_at = now() + $3 * interval '1 second'
+			started_at = COALESCE(r.started_at, now()), due_at = now() + $3 * interval '1 second'
 		FROM accounts a, agent_revisions v
 		WHERE r.id = $1 AND r.claim = $2 AND r.status = 'running' AND a.id = r.account_id AND v.id = r.revision_id
-		RETURNING ` + runColumns + `, r.claim, r.interruptions, v.diagram`)
+		RETURNING ` + runColumns + `, r.claim, r.interruptions, r.started_at, v.diagram`)
 	qRenewRun = prepare(`
 		UPDATE runs SET due_at = now() + $3 * interval '1 second' WHERE id = $1 AND claim = $2 AND status = 'running'`)
 	// A finished step belongs to the claim under which it is written, and clears the interruptions.
@@ -59,9 +74,10 @@ var (
 	qDueRuns = prepare(`SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(due_at)), 0)::float8 AS lag FROM runs WHERE status = 'running' AND due_at <= now()`)
 )
 
-// LeaseRuns takes up to limit due runs out of sight for the lease.
-func (s *Store) LeaseRuns(ctx context.Context, limit int, lease time.Duration) (due []DueRun, err error) {
-	err = s.list(ctx, &due, qLeaseRuns, limit, lease.Seconds())
+// LeaseRuns takes up to limit due runs out of sight for the lease, as far as no account has more than
+// share of them handed out.
+func (s *Store) LeaseRuns(ctx context.Context, limit, share int, lease time.Duration) (due []DueRun, err error) {
+	err = s.list(ctx, &due, qLeaseRuns, limit, lease.Seconds(), share)
 	return due, err
 }
 

@@ -28,6 +28,8 @@ const (
 	runInterruptions = 3
 	// runsAtOnce is how many runs a worker executes at the same time.
 	runsAtOnce = 64
+	// accountRuns is how many runs of one account are handed out at the same time.
+	accountRuns = runsAtOnce / 2
 )
 
 // errLostRun says that a run has ended or is another worker's.
@@ -118,7 +120,7 @@ func (r *runner) prepare(ctx context.Context, w *db.RunWork) (*diagram.Run, erro
 	if err != nil {
 		return nil, err
 	}
-	run := &diagram.Run{Diagram: d, Input: w.Input, Started: w.CreatedAt}
+	run := &diagram.Run{Diagram: d, Input: w.Input, Started: w.StartedAt}
 	for _, s := range logs {
 		if s.Error != nil {
 			failure := &diagram.Error{}
@@ -193,21 +195,19 @@ func (r *runner) finish(ctx context.Context, w *db.RunWork, run *diagram.Run) er
 
 // end ends a run, and records the event of it, if it is still this worker's.
 func (r *runner) end(ctx context.Context, w *db.RunWork, do func(*db.Store) (bool, error)) error {
-	due := false
-	err := r.store.Tx(ctx, func(tx *db.Store) (err error) {
+	err := r.store.Tx(ctx, func(tx *db.Store) error {
 		if err := tx.HoldRun(ctx, w); err != nil {
 			return err
 		}
-		due, err = do(tx)
+		_, err := do(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	r.bus.Publish(ctx, TopicRun(w.JobKey), []byte(w.Status))
-	if due {
-		Wake(ctx, r.bus)
-	}
+	// There may be deliveries of its event, and a run of the account that waits for its turn.
+	Wake(ctx, r.bus)
 	return nil
 }
 

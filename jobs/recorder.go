@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -115,6 +116,9 @@ func (r *recorder) persist(list []db.Outcome) map[int64]bool {
 			}
 			return written
 		}
+		if db.IsUnstorable(err) {
+			return r.persistApart(list)
+		}
 		r.log.Warn("the outcomes of attempts could not be written down", "attempts", len(list), "error", err)
 		select {
 		case <-ctx.Done():
@@ -123,3 +127,26 @@ func (r *recorder) persist(list []db.Outcome) map[int64]bool {
 		}
 	}
 }
+
+// persistApart writes outcomes in halves, down to the one that holds a text which can't be stored:
+// that one is written without its texts, and keeps none of the others waiting.
+func (r *recorder) persistApart(list []db.Outcome) map[int64]bool {
+	if len(list) == 1 {
+		o := list[0]
+		r.log.Error("the text of an attempt's outcome can't be stored", "delivery", o.ID)
+		if string(o.Log) == "[]" {
+			return nil
+		}
+		if o.Log = []byte("[]"); o.Error != "" {
+			o.Error = unstorable
+		}
+		return r.persist([]db.Outcome{o})
+	}
+	written := map[int64]bool{}
+	maps.Copy(written, r.persist(list[:len(list)/2]))
+	maps.Copy(written, r.persist(list[len(list)/2:]))
+	return written
+}
+
+// unstorable stands for a text that can't be stored.
+const unstorable = "what came back can't be stored"

@@ -72,7 +72,7 @@ func (r *dueRelay) relayRuns(ctx context.Context) (more bool, err error) {
 			return true, nil
 		}
 	}
-	due, err := r.Store.LeaseRuns(ctx, r.room, leaseTime)
+	due, err := r.Store.LeaseRuns(ctx, r.room, accountRuns, leaseTime)
 	if err != nil {
 		return false, err
 	}

@@ -279,6 +279,10 @@ func (m Mutation) RotateWebhookSecret(ctx context.Context, in RotateWebhookSecre
 		out.Destination = d
 		sealed := jobs.SealSigningSecret(m.Box, d.ID, out.Secret)
 		if or(in.Overlap, false) {
+			if d.NextAt != nil && d.NextAt.After(time.Now()) {
+				return problem.Bad("the overlap of an earlier rotation lasts until %s: another one would drop the secret that receivers are being given; rotate after it, or without overlap",
+					d.NextAt.UTC().Format(time.RFC3339)).With("rotation_under_way")
+			}
 			return tx.SetNextSigningSecret(ctx, d.ID, sealed, time.Now().Add(secretOverlap))
 		}
 		return tx.SetSigningSecret(ctx, d.ID, sealed)

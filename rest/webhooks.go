@@ -84,10 +84,12 @@ func (p *DestinationPath) id() relay.ID { return relay.ID{Int: p.ID} }
 type updateDestinationInput struct {
 	DestinationPath
 	Body struct {
-		URL     *string   `json:"url,omitempty"`
-		Name    *string   `json:"name,omitempty"`
-		Events  *[]string `json:"events,omitempty" doc:"The types to subscribe"`
-		Enabled *bool     `json:"enabled,omitempty" doc:"Whether events are written down for it"`
+		URL    *string   `json:"url,omitempty"`
+		Name   *string   `json:"name,omitempty"`
+		Events *[]string `json:"events,omitempty" doc:"The types to subscribe"`
+		// AllEvents is what null is in a new destination: here null leaves the list as it is.
+		AllEvents *bool `json:"allEvents,omitempty" doc:"true subscribes every type, those to come included; not together with events"`
+		Enabled   *bool `json:"enabled,omitempty" doc:"Whether events are written down for it"`
 	} `nameHint:"UpdateDestinationRequest"`
 }
 
@@ -153,7 +155,7 @@ func (a *api) registerDestination() {
 		summary: "Update a destination", description: "Changes what is given; the rest stays as it is. One that is disabled gets no new deliveries; pending ones finish.",
 	}, func(ctx context.Context, in *updateDestinationInput) (*one[Destination], error) {
 		out, err := a.mutations().UpdateWebhookDestination(ctx, resolvers.UpdateWebhookDestinationInput{
-			ID: in.id(), URL: in.Body.URL, Name: in.Body.Name, Events: chosen(in.Body.Events), Enabled: in.Body.Enabled,
+			ID: in.id(), URL: in.Body.URL, Name: in.Body.Name, Events: chosen(in.Body.Events), AllEvents: in.Body.AllEvents, Enabled: in.Body.Enabled,
 		})
 		if err != nil {
 			return nil, err

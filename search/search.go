@@ -66,6 +66,9 @@ func New(store *db.Store, models Models, vectors *vector.Cache) *Engine {
 	return &Engine{Models: models, store: store, vectors: vectors, loads: make(chan struct{}, loadsAtOnce)}
 }
 
+// Stats tells of the indexes that are kept.
+func (e *Engine) Stats() vector.Stats { return e.vectors.Stats() }
+
 // Forget drops what is kept of a deleted context.
 func (e *Engine) Forget(contextID int64) { e.vectors.Forget(contextID) }
 

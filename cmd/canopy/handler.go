@@ -97,11 +97,18 @@ func (p *platform) own() *prometheus.Registry {
 	if p.queue != nil {
 		backlogs.Inspector = asynq.NewInspector(p.queue)
 	}
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "canopy_sql_statements_total", Help: "SQL statements that were run.",
-		}, func() float64 { return float64(p.store.Executed()) }), backlogs)
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), backlogs,
+		counter("canopy_sql_statements_total", "SQL statements that were run.", p.store.Executed),
+		counter("canopy_search_index_loads_total", "Search indexes that were loaded.", func() int64 { return int64(p.resolver.Search.Stats().Loads) }),
+		counter("canopy_search_index_evictions_total", "Search indexes that were dropped to make room.", func() int64 { return int64(p.resolver.Search.Stats().Evictions) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "canopy_search_index_bytes", Help: "Memory of the search indexes that are kept.",
+		}, func() float64 { return float64(p.resolver.Search.Stats().Bytes) }))
 	return registry
+}
+
+func counter(name, help string, read func() int64) prometheus.CounterFunc {
+	return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(read()) })
 }
 
 func answer(w http.ResponseWriter, status int, word string, parts map[string]string) {

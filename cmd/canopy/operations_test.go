@@ -206,6 +206,10 @@ func TestRunsWaitInTheDatabase(t *testing.T) {
 	for range atOnce + queued + rest {
 		s.start(token, agent, object{"run": 1})
 	}
+	// One account has no more than its share: let all of them wait.
+	s.sql(`WITH builders AS (SELECT a.id, row_number() OVER (ORDER BY a.id) - 1 AS n, count(*) OVER () AS many FROM accounts a
+			JOIN app_instances i ON i.id = a.app_instance_id JOIN applications p ON p.id = i.application_id WHERE p.code = 'builder')
+		UPDATE runs r SET account_id = b.id FROM builders b WHERE b.n = r.id % b.many`)
 	s.work(nil)
 	for range atOnce {
 		<-begun

@@ -20,7 +20,7 @@ const countingSteps = `{"steps":[{"id":"a","type":"set","values":{"n":1}},{"id":
 func (s *stack) lostRun(token string, agent int64, finished int) (key string, lost *db.RunWork) {
 	s.t.Helper()
 	key = s.mutate(token, "startRun", "jobKey", map[string]any{"agentId": agent})["jobKey"].(string)
-	due, err := s.p.store.LeaseRuns(s.t.Context(), 10, time.Millisecond)
+	due, err := s.p.store.LeaseRuns(s.t.Context(), 10, 10, time.Millisecond)
 	if err != nil || len(due) != 1 {
 		s.t.Fatal(due, err)
 	}

@@ -70,6 +70,13 @@ func TestDestinationsAreManaged(t *testing.T) {
 		if !webhook.Verify(old, x.body, x.header.Get(webhook.HeaderSignature)) || !webhook.Verify(next, x.body, x.header.Get(webhook.HeaderSignatureNext)) {
 			t.Errorf("headers: %v", x.header)
 		}
+		// A second one would drop the secret that the receiver is being given.
+		if a := s.do("POST", at+"/rotate-secret", token, map[string]any{"overlap": true}); a.Status != 400 || !bytes.Contains(a.Body, []byte("lasts until 20")) {
+			t.Errorf("a second overlap: %d %s", a.Status, a.Body)
+		}
+		if x = send(); !webhook.Verify(old, x.body, x.header.Get(webhook.HeaderSignature)) || !webhook.Verify(next, x.body, x.header.Get(webhook.HeaderSignatureNext)) {
+			t.Errorf("headers after the refusal: %v", x.header)
+		}
 		s.sql(`UPDATE webhook_destinations SET next_at = now() - interval '1 second'`)
 		if x = send(); !webhook.Verify(next, x.body, x.header.Get(webhook.HeaderSignature)) || x.header.Get(webhook.HeaderSignatureNext) != "" {
 			t.Errorf("headers when the overlap is over: %v", x.header)
@@ -80,6 +87,14 @@ func TestDestinationsAreManaged(t *testing.T) {
 		next := rotate(nil)
 		if x := send(); webhook.Verify(old, x.body, x.header.Get(webhook.HeaderSignature)) || !webhook.Verify(next, x.body, x.header.Get(webhook.HeaderSignature)) {
 			t.Errorf("headers: %v", x.header)
+		}
+	})
+	t.Run("back to all events", func(t *testing.T) {
+		if a := s.do("PATCH", at, token, map[string]any{"allEvents": true, "events": []string{"run.failed"}}); a.Status != 400 {
+			t.Errorf("both: %d %s", a.Status, a.Body)
+		}
+		if a := s.do("PATCH", at, token, map[string]any{"allEvents": true}); a.Status != 200 || !bytes.Contains(a.Body, []byte(`"events":null`)) {
+			t.Errorf("%d %s", a.Status, a.Body)
 		}
 	})
 	t.Run("no secret in the open", func(t *testing.T) {

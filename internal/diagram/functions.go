@@ -111,7 +111,10 @@ func repeat(m *meter, args []any) (any, error) {
 		return nil, errors.New("repeat takes a string and a number of times")
 	}
 	// Each factor is bounded before the product is, which so can't overflow.
-	if err := errors.Join(m.spend(n), m.spend(len(s)*min(n, stepBudget))); err != nil {
+	if err := m.spend(n); err != nil {
+		return nil, err
+	}
+	if err := m.spend(len(s) * min(n, stepBudget)); err != nil {
 		return nil, err
 	}
 	return strings.Repeat(s, n), nil

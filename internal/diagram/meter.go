@@ -77,7 +77,10 @@ func (m *meter) walk(v any, depth int) error {
 		return nil
 	case map[string]any:
 		for key, item := range v {
-			if err := errors.Join(m.spend(len(key)), m.walk(item, depth+1)); err != nil {
+			if err := m.spend(len(key)); err != nil {
+				return err
+			}
+			if err := m.walk(item, depth+1); err != nil {
 				return err
 			}
 		}
@@ -96,8 +99,10 @@ func (m *meter) walkOther(v reflect.Value, depth int) error {
 		}
 	case reflect.Map:
 		for it := v.MapRange(); it.Next(); {
-			if err := errors.Join(m.walk(it.Key().Interface(), depth+1), m.walk(it.Value().Interface(), depth+1)); err != nil {
-				return err
+			for _, part := range []reflect.Value{it.Key(), it.Value()} {
+				if err := m.walk(part.Interface(), depth+1); err != nil {
+					return err
+				}
 			}
 		}
 	}

@@ -88,7 +88,7 @@ func tlsReason(err error) string {
 	var record tls.RecordHeaderError
 	switch {
 	case errors.As(err, &verification):
-		return "the certificate is not valid: " + verification.Err.Error()
+		return "the certificate is not valid: " + reason(verification.Err)
 	case errors.As(err, &record):
 		return "the server does not speak TLS on this port"
 	}

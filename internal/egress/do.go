@@ -46,7 +46,7 @@ type Response struct {
 	Duration time.Duration
 }
 
-// Excerpt is the first KiB of the body for a log, as valid UTF-8.
+// Excerpt is the first KiB of the body for a log, as valid UTF-8 without NUL.
 func (r *Response) Excerpt() string {
 	text := r.Body
 	if len(text) > excerptBytes {
@@ -55,7 +55,13 @@ func (r *Response) Excerpt() string {
 			text = text[:len(text)-1]
 		}
 	}
-	return strings.ToValidUTF8(string(text), "\uFFFD")
+	return printable(string(text))
+}
+
+// printable makes a stranger's text fit to be stored and shown: valid UTF-8 without NUL, which
+// PostgreSQL takes in no text.
+func printable(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 
 // Post sends body to the URL as application/json, with further headers.

@@ -80,11 +80,19 @@ func classify(parent, attempt context.Context, err error) *Error {
 	return &Error{Kind: ErrConnection, Message: "the connection failed: " + reason(err), Cause: err}
 }
 
-// reason is the innermost text of a network error, without the addresses that net.OpError adds.
+// maxReason bounds what a message repeats of another's text, in bytes.
+const maxReason = 300
+
+// reason is the innermost text of a network error, without the addresses that net.OpError adds. The
+// other side may have had a hand in it: a certificate's names are part of the text.
 func reason(err error) string {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Err != nil {
-		return op.Err.Error()
+		err = op.Err
 	}
-	return err.Error()
+	text := err.Error()
+	if len(text) > maxReason {
+		text = text[:maxReason] + "…"
+	}
+	return printable(text)
 }

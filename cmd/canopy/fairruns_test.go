@@ -1,0 +1,66 @@
+package main
+
+import (
+	"testing"
+	"time"
+)
+
+// TestRunsTakeTurns: however many runs of one account wait, those of another are handed out beside
+// them, and no more of the first than its share.
+func TestRunsTakeTurns(t *testing.T) {
+	s := newStack(t)
+	greedy, modest := s.rootAs("builder"), s.tokenOf(s.company("Alpine Energy"), "greta@alpine.example", "builder")
+	a, b := s.publish(greedy, greeter), s.publish(modest, greeter)
+	for range 12 {
+		s.start(greedy, a, object{})
+	}
+	s.start(modest, b, object{})
+	handedOut := func(limit, share int) (ofA, ofB int64) {
+		t.Helper()
+		due, err := s.p.store.LeaseRuns(t.Context(), limit, share, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range due {
+			if s.number(`SELECT agent_id FROM runs WHERE id = $1`, d.ID) == a {
+				ofA++
+			} else {
+				ofB++
+			}
+		}
+		return ofA, ofB
+	}
+	for i, want := range []struct {
+		limit, share int
+		ofA, ofB     int64
+	}{
+		{2, 5, 1, 1},  // a turn each
+		{20, 5, 4, 0}, // up to the share
+		{20, 5, 0, 0}, // which is had
+		{20, 9, 4, 0},
+	} {
+		if ofA, ofB := handedOut(want.limit, want.share); ofA != want.ofA || ofB != want.ofB {
+			t.Errorf("%d: %d and %d were handed out, want %d and %d", i, ofA, ofB, want.ofA, want.ofB)
+		}
+	}
+}
+
+// TestWaitingIsNotRunning: the minutes of a run are counted from when a worker takes it up, and all
+// of an account's runs have their turn.
+func TestWaitingIsNotRunning(t *testing.T) {
+	s := newStack(t)
+	s.noDemoMails()
+	token := s.rootAs("builder")
+	agent := s.publish(token, greeter)
+	var keys []string
+	for range 100 {
+		keys = append(keys, s.start(token, agent, object{"name": "Ada"}))
+	}
+	s.sql(`UPDATE runs SET created_at = now() - interval '11 minutes', due_at = now() - interval '11 minutes'`)
+	s.work(nil)
+	for _, key := range keys {
+		if got := s.poll(token, key); got.Status != 200 {
+			t.Errorf("%d %s", got.Status, got.Body)
+		}
+	}
+}

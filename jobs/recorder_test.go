@@ -1,0 +1,32 @@
+package jobs
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"canopy/db"
+)
+
+// TestUnstorableOutcome: a text that PostgreSQL refuses costs its own outcome that text, and the
+// others of the batch nothing.
+func TestUnstorableOutcome(t *testing.T) {
+	var said bytes.Buffer
+	room := newRoom(t)
+	r := &recorder{store: room.store, log: slog.New(slog.NewTextHandler(&said, nil))}
+	room.sql(t, `INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, claim, claimed_at)
+		SELECT 1, 1, 'evt_' || n, 'run.failed', '', 1, now() FROM generate_series(1, 7) n`)
+	list := make([]db.Outcome, 7)
+	for i := range list {
+		list[i] = db.Outcome{ID: int64(i + 1), Claim: 1, Status: db.DeliveryFailed, Log: []byte(`[{"error":"x"}]`)}
+	}
+	list[2].Error = "a\x00b"
+	list[5].Log = []byte(`[{"response":"\u0000"}]`)
+	if written := r.persist(list); len(written) != len(list) {
+		t.Errorf("written: %v", written)
+	}
+	if text := said.String(); strings.Count(text, "can't be stored") != 2 || !strings.Contains(text, "delivery=3") || !strings.Contains(text, "delivery=6") || strings.Contains(text, "could not be written down") {
+		t.Errorf("said: %s", text)
+	}
+}
