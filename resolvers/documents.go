@@ -10,7 +10,7 @@ import (
 	"canopy/jobs"
 )
 
-// Document gives a document of one of the caller's contexts.
+// documentNode gives a document of one of the caller's contexts.
 func (q Query) documentNode(ctx context.Context, id relay.ID) (*db.Document, error) {
 	c, err := q.assistant(ctx, access.ContextRead)
 	if err != nil {

@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gorilla/websocket"
 )
@@ -176,144 +172,6 @@ func TestAuditLog(t *testing.T) {
 		}
 	})
 	s.refused(t, "FORBIDDEN", s.as("Alpine Energy", "mira@alpine.example"), `{ auditEvents { totalCount } }`, nil)
-}
-
-const auditSubscription = `subscription { auditEvent { action objectId customer { name } } }`
-
-// heard is what a subscriber is sent.
-type heard struct {
-	event map[string]any
-	err   error
-	over  bool
-}
-
-// hear reads one result of the subscription.
-func hear(payload []byte) heard {
-	var p struct {
-		Data   struct{ AuditEvent map[string]any }
-		Errors []struct{ Message string }
-	}
-	err := json.Unmarshal(payload, &p)
-	if err == nil && len(p.Errors) > 0 {
-		err = errors.New(p.Errors[0].Message)
-	}
-	return heard{event: p.Data.AuditEvent, err: err}
-}
-
-// overSocket subscribes by graphql-transport-ws.
-func (s *stack) overSocket(t *testing.T, init map[string]any, header http.Header) (<-chan heard, *websocket.Conn) {
-	t.Helper()
-	dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}, HandshakeTimeout: 5 * time.Second}
-	conn, resp, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.url, "http")+"/graphql", header)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = resp.Body.Close()
-	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.WriteJSON(map[string]any{"type": "connection_init", "payload": init}); err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.WriteJSON(map[string]any{"id": "1", "type": "subscribe", "payload": map[string]any{"query": auditSubscription}}); err != nil {
-		t.Fatal(err)
-	}
-	out := make(chan heard, 100)
-	go func() {
-		defer close(out)
-		for {
-			var m struct {
-				Type    string
-				Payload json.RawMessage
-			}
-			if err := conn.ReadJSON(&m); err != nil {
-				out <- heard{err: err}
-				return
-			}
-			switch m.Type {
-			case "next":
-				out <- hear(m.Payload)
-			case "error":
-				out <- heard{err: fmt.Errorf("%s", m.Payload)}
-			case "complete":
-				out <- heard{over: true}
-			}
-		}
-	}()
-	return out, conn
-}
-
-// overSSE subscribes by server-sent events.
-func (s *stack) overSSE(t *testing.T, token string) <-chan heard {
-	t.Helper()
-	body, err := json.Marshal(map[string]any{"query": auditSubscription})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	t.Cleanup(cancel)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/graphql", strings.NewReader(string(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Accept", "text/event-stream")
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = resp.Body.Close() })
-	if resp.StatusCode != 200 || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		t.Fatalf("%d %s", resp.StatusCode, resp.Header.Get("Content-Type"))
-	}
-	out := make(chan heard, 100)
-	go func() {
-		defer close(out)
-		lines := bufio.NewScanner(resp.Body)
-		for lines.Scan() {
-			if lines.Text() == "event: complete" {
-				out <- heard{over: true}
-			}
-			data, ok := strings.CutPrefix(lines.Text(), "data: ")
-			if !ok || data == "" {
-				continue
-			}
-			out <- hear([]byte(data))
-		}
-	}()
-	return out
-}
-
-// next waits for the next thing heard.
-func next(t *testing.T, from <-chan heard, what string) heard {
-	t.Helper()
-	select {
-	case h, open := <-from:
-		if !open {
-			t.Fatalf("%s: the stream is closed", what)
-		}
-		return h
-	case <-time.After(15 * time.Second):
-		t.Fatalf("%s: nothing is heard", what)
-	}
-	return heard{}
-}
-
-// until makes changes until a subscriber, whose subscription takes a moment to begin, hears one.
-func (s *stack) until(t *testing.T, from <-chan heard, change func(n int)) map[string]any {
-	t.Helper()
-	for n := range 300 {
-		change(n)
-		select {
-		case h := <-from:
-			if h.err != nil || h.over {
-				t.Fatalf("%+v", h)
-			}
-			return h.event
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-	t.Fatal("nothing is heard")
-	return nil
 }
 
 func TestAuditSubscription(t *testing.T) {

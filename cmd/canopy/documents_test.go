@@ -2,12 +2,9 @@ package main
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/gorilla/websocket"
 
 	"canopy/internal/access"
 	"canopy/internal/devstack/devtest"
@@ -35,21 +32,7 @@ func TestDocumentSubscription(t *testing.T) {
 		})
 	}
 	t.Run("heard over a WebSocket", func(t *testing.T) {
-		dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}}
-		conn, resp, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(w.url, "http")+"/graphql", http.Header{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = resp.Body.Close()
-		defer func() { _ = conn.Close() }()
-		for _, m := range []object{
-			{"type": "connection_init", "payload": object{"Authorization": "Bearer " + w.desk[asOwner]}},
-			{"type": "subscribe", "id": "1", "payload": object{"query": query}},
-		} {
-			if err := conn.WriteJSON(m); err != nil {
-				t.Fatal(err)
-			}
-		}
+		conn := w.dial(t, query, object{"Authorization": "Bearer " + w.desk[asOwner]}, nil)
 		w.hearsReady(t, contextID, func() string {
 			_, raw, err := conn.ReadMessage()
 			if err != nil {

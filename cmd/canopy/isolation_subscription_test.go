@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -134,39 +131,4 @@ func (w *world) isRefused(t *testing.T, row subscriptionRow, as who, want class)
 	if strings.Contains(string(body), `"data":{`) {
 		t.Errorf("a refused caller is sent data: %s", body)
 	}
-}
-
-// stream gives the data lines of a subscription over SSE.
-func (s *stack) stream(t *testing.T, query, token string) <-chan string {
-	t.Helper()
-	resp := s.overEvents(t.Context(), t, query, token)
-	out := make(chan string, 1000)
-	go func() {
-		defer close(out)
-		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
-			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && data != "" {
-				out <- data
-			}
-		}
-	}()
-	return out
-}
-
-func (s *stack) overEvents(ctx context.Context, t *testing.T, query, token string) *http.Response {
-	t.Helper()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/graphql", bytes.NewReader(mustJSON(t, object{"query": query})))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Accept", "text/event-stream")
-	req.Header.Set("Content-Type", "application/json")
-	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = resp.Body.Close() })
-	return resp
 }
