@@ -1,0 +1,102 @@
+package cl100k
+
+// word encodes pieces one after the other. Byte pair encoding merges the pair of lowest rank until
+// there is none; what comes of it is the only sequence of tokens whose neighbours are all
+// compatible, that is, encoded by themselves to the same two (van Antwerpen and Neubeck, "So many
+// tokens, so little time", 2024). So a piece is walked from the left, the longest compatible token
+// first, and a step is taken back where none fits; no place is tried twice.
+type word struct {
+	*Encoder
+	tokens []uint32
+	dead   []bool // places at which no encoding goes on
+}
+
+func (w *word) count(piece string) int {
+	if _, known := w.ids[piece]; known {
+		return 1
+	}
+	w.encode(piece)
+	return len(w.tokens)
+}
+
+func (w *word) appendEnds(ends []int, piece string, at int) []int {
+	if _, known := w.ids[piece]; known {
+		return append(ends, at+len(piece))
+	}
+	w.encode(piece)
+	for _, t := range w.tokens {
+		at += int(w.lengths[t])
+		ends = append(ends, at)
+	}
+	return ends
+}
+
+// encode sets the tokens of a piece.
+func (w *word) encode(piece string) {
+	w.tokens = w.tokens[:0]
+	if cap(w.dead) <= len(piece) {
+		w.dead = make([]bool, len(piece)+1)
+	}
+	w.dead = w.dead[:len(piece)+1]
+	clear(w.dead)
+	at := 0
+	next := w.trie.longest(piece)
+	for at < len(piece) {
+		if t := w.fitting(next, at); t != none {
+			w.tokens = append(w.tokens, t)
+			at += int(w.lengths[t])
+			next = w.trie.longest(piece[at:])
+			continue
+		}
+		last := w.tokens[len(w.tokens)-1]
+		w.dead[at] = true
+		w.tokens = w.tokens[:len(w.tokens)-1]
+		at -= int(w.lengths[last])
+		next = w.prefix[last]
+	}
+}
+
+// fitting gives the longest of a token and its prefixes that can stand at an offset; none if none can.
+func (w *word) fitting(t uint32, at int) uint32 {
+	for ; t != none; t = w.prefix[t] {
+		if w.dead[at+int(w.lengths[t])] {
+			continue
+		}
+		if n := len(w.tokens); n == 0 || w.compatible(w.tokens[n-1], t) {
+			return t
+		}
+	}
+	return none
+}
+
+// compatible tells whether two tokens side by side are encoded to these two. It takes their merges
+// back, the later one first, and looks whether a pair across the border would have merged before.
+func (e *Encoder) compatible(a, b uint32) bool {
+	limit := none
+	for {
+		if m, ok := e.merged[pair(a, b)]; ok && m < limit {
+			return false
+		}
+		if a > b {
+			limit = a
+			if a = e.right[a]; a != limit {
+				continue
+			}
+			limit = b + 1
+			if b = e.left[b]; b+1 == limit {
+				return true
+			}
+			continue
+		}
+		limit = b + 1
+		if b = e.left[b]; b+1 != limit {
+			continue
+		}
+		limit = a
+		if a = e.right[a]; a == limit {
+			return true
+		}
+	}
+}
+
+func pair(a, b uint32) uint64 { return uint64(a)<<32 | uint64(b) }
