@@ -45,7 +45,7 @@ var (
 	qRenewDocument = prepare(`
 		UPDATE documents SET next_attempt_at = now() + $3 * interval '1 second', progress = GREATEST(progress, $4)
 		WHERE id = $1 AND attempts = $2 AND status = 'processing'`)
-	qChunkPositions = prepare(`SELECT position FROM chunks WHERE document_id = $1 AND revision = $2`)
+	qChunkPositions = prepare(`SELECT position FROM chunks WHERE document_id = $1 AND revision = $2 ORDER BY position`)
 	qFinishContext  = prepare(`
 		UPDATE contexts SET version = version + 1, dimensions = CASE WHEN dimensions = 0 THEN $2 ELSE dimensions END WHERE id = $1`)
 	qFinishDocument = prepare(`
@@ -104,10 +104,10 @@ func (s *Store) RenewDocument(ctx context.Context, w *DocumentWork, lease time.D
 	return s.must(ctx, qRenewDocument, w.ID, w.Attempts, lease.Seconds(), progress)
 }
 
-// ChunkPositions lists the chunks of the work's revision that are stored already.
-func (s *Store) ChunkPositions(ctx context.Context, w *DocumentWork) (positions []int, err error) {
-	err = s.list(ctx, &positions, qChunkPositions, w.ID, w.Revision)
-	return positions, err
+// ChunkPositions gives the positions of the work's chunks that are stored already, in order.
+func (s *Store) ChunkPositions(ctx context.Context, w *DocumentWork, each func(int) error) error {
+	type row struct{ Position int }
+	return stream(ctx, s, func(r *row) error { return each(r.Position) }, qChunkPositions, w.ID, w.Revision)
 }
 
 // FinishDocument makes a document ready, with its revision's chunks and no others. dimensions is the

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"net"
 
@@ -18,34 +19,40 @@ import (
 	"canopy/internal/extract"
 )
 
-// batchSize is how many chunks are embedded and stored together.
-const batchSize = 128
+// batchSize is how many chunks are embedded and stored together, batchBytes how much text they hold at
+// most, but for a single one that is longer.
+const (
+	batchSize  = 128
+	batchBytes = 1 << 20
+)
 
 // maker cuts a text into chunks, embeds and stores them. Chunks that an earlier attempt has stored
 // are passed over.
 type maker struct {
 	*attempt
 	model embed.Model
-	text  *extract.Result
-	have  map[int]bool
+	text  *extract.Document
+	// have tells of each position up to the last one that is stored whether it is.
+	have []bool
 }
 
 // batch is a run of chunks, with the first one's position and where the last one ends.
 type batch struct {
 	first  int
 	chunks []chunk.Chunk
+	bytes  int
 	end    int
 }
 
 // run makes all chunks and gives their number, and the length of the dense vectors.
 func (m *maker) run(ctx context.Context) (count, dimensions int, err error) {
-	positions, err := m.store.ChunkPositions(ctx, m.work)
+	err = m.store.ChunkPositions(ctx, m.work, func(position int) error {
+		m.have = append(m.have, make([]bool, position-len(m.have))...)
+		m.have = append(m.have, true)
+		return nil
+	})
 	if err != nil {
 		return 0, 0, err
-	}
-	m.have = make(map[int]bool, len(positions))
-	for _, p := range positions {
-		m.have[p] = true
 	}
 	batches := make(chan batch, 1)
 	group, ctx := errgroup.WithContext(ctx)
@@ -59,7 +66,7 @@ func (m *maker) run(ctx context.Context) (count, dimensions int, err error) {
 			if err := m.storeBatch(ctx, b); err != nil {
 				return err
 			}
-			m.progress.Store(extractedAt + int64(float64(b.end)/float64(len(m.text.Text))*(1000-extractedAt-1)))
+			m.progress.Store(extractedAt + int64(float64(b.end)/float64(m.text.Size)*(1000-extractedAt-1)))
 		}
 		return nil
 	})
@@ -74,7 +81,7 @@ func (m *maker) run(ctx context.Context) (count, dimensions int, err error) {
 
 // cut sends the chunks of the text on, and counts them.
 func (m *maker) cut(ctx context.Context, out chan<- batch) (count int, err error) {
-	options := chunk.Options{Size: m.work.ChunkSize, Overlap: m.work.Overlap, Kind: kindOf(m.work.Format), Header: m.text.Header}
+	options := chunk.Options{Size: m.work.ChunkSize, Overlap: m.work.Overlap, Header: m.text.Header}
 	b := batch{}
 	send := func() error {
 		select {
@@ -85,12 +92,12 @@ func (m *maker) cut(ctx context.Context, out chan<- batch) (count int, err error
 			return ctx.Err()
 		}
 	}
-	for c, err := range chunk.All(m.text.Text, marksOf(m.text.Marks), options) {
+	for c, err := range chunk.All(m.text.Text(), m.marks(), options) {
 		if err != nil {
 			return 0, err
 		}
-		b.chunks, b.end = append(b.chunks, c), c.End
-		if count++; len(b.chunks) == batchSize {
+		b.chunks, b.end, b.bytes = append(b.chunks, c), c.End, b.bytes+len(c.Content)
+		if count++; len(b.chunks) == batchSize || b.bytes >= batchBytes {
 			if err := send(); err != nil {
 				return 0, err
 			}
@@ -102,12 +109,14 @@ func (m *maker) cut(ctx context.Context, out chan<- batch) (count int, err error
 	return count, err
 }
 
-func marksOf(marks []extract.Mark) []chunk.Mark {
-	list := make([]chunk.Mark, len(marks))
-	for i, m := range marks {
-		list[i] = chunk.Mark{Offset: m.Offset, Page: m.Page, Heading: m.Heading, Row: m.Row}
+func (m *maker) marks() iter.Seq2[chunk.Mark, error] {
+	return func(yield func(chunk.Mark, error) bool) {
+		for mark, err := range m.text.Marks() {
+			if !yield(chunk.Mark(mark), err) {
+				return
+			}
+		}
 	}
-	return list
 }
 
 // storeBatch embeds and stores one batch.
@@ -116,7 +125,7 @@ func (m *maker) storeBatch(ctx context.Context, b batch) error {
 	var dense []int // the rows to embed with the dense model
 	for i, c := range b.chunks {
 		position := b.first + i
-		if m.have[position] {
+		if position < len(m.have) && m.have[position] {
 			continue
 		}
 		row := db.NewChunk{

@@ -11,12 +11,10 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
-	"golang.org/x/sync/semaphore"
 
 	"canopy/db"
 	"canopy/internal/blob"
 	"canopy/internal/bus"
-	"canopy/internal/chunk"
 	"canopy/internal/embed"
 	"canopy/internal/embed/lexical"
 	"canopy/internal/extract"
@@ -34,9 +32,6 @@ const (
 	twinWait        = 3 * time.Second
 	maxAttempts     = 500
 )
-
-// textMemory bounds the extracted texts that a worker holds at the same time, in bytes.
-const textMemory = 128 << 20
 
 // DocumentTopic is where the ids of a context's documents are told as they change.
 func DocumentTopic(contextID int64) string { return "documents:" + strconv.FormatInt(contextID, 10) }
@@ -57,10 +52,9 @@ type Documents struct {
 // processor turns uploaded documents into searchable chunks.
 type processor struct {
 	Documents
-	store  *db.Store
-	bus    *bus.Bus
-	log    *slog.Logger
-	memory *semaphore.Weighted
+	store *db.Store
+	bus   *bus.Bus
+	log   *slog.Logger
 	// stop is closed when the worker stops: work under way is handed back at once.
 	stop <-chan struct{}
 }
@@ -176,15 +170,11 @@ func (a *attempt) process(ctx context.Context) error {
 	if done, err := a.takeOver(ctx); done || err != nil {
 		return err
 	}
-	need := a.weight()
-	if err := a.memory.Acquire(ctx, need); err != nil {
-		return err
-	}
-	defer a.memory.Release(need)
 	text, err := a.text(ctx)
 	if err != nil {
 		return err
 	}
+	defer func() { _ = text.Close() }()
 	made := &maker{attempt: a, model: model, text: text}
 	count, dimensions, err := made.run(ctx)
 	if err != nil {
@@ -233,7 +223,7 @@ func (a *attempt) takeOver(ctx context.Context) (done bool, err error) {
 }
 
 // text extracts the document's text.
-func (a *attempt) text(ctx context.Context) (*extract.Result, error) {
+func (a *attempt) text(ctx context.Context) (*extract.Document, error) {
 	path, done, err := a.Blobs.Local(ctx, a.work.BlobKey())
 	if errors.Is(err, blob.ErrNotFound) {
 		return nil, &unreadable{"The original file is missing from the document store.", err}
@@ -253,17 +243,6 @@ func (a *attempt) text(ctx context.Context) (*extract.Result, error) {
 
 // extractedAt is the progress, in thousandths, when the text is there.
 const extractedAt = 100
-
-// weight guesses the memory that the document's text takes: a text file's is its size, what is packed
-// may be much more.
-func (a *attempt) weight() int64 {
-	size := a.work.Size
-	switch extract.Format(a.work.Format) {
-	case extract.PDF, extract.DOCX, extract.DOC:
-		size = max(8<<20, 4*size)
-	}
-	return min(size, textMemory)
-}
 
 // record writes down what came of an attempt.
 func (a *attempt) record(ctx context.Context, err error) error {
@@ -294,15 +273,4 @@ func (a *attempt) fail(ctx context.Context, sentence string) error {
 		return err
 	}
 	return nil
-}
-
-// kindOf is how a format's text is divided.
-func kindOf(format string) chunk.Kind {
-	switch extract.Format(format) {
-	case extract.Markdown:
-		return chunk.Markdown
-	case extract.CSV:
-		return chunk.CSV
-	}
-	return chunk.Plain
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
-	"golang.org/x/sync/semaphore"
 
 	"canopy/db"
 	"canopy/internal/bus"
@@ -55,7 +54,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	if w.Documents != nil {
 		mux.Handle(typeBlob, &remover{w.Store, w.Documents.Blobs})
 		mux.Handle(typeDocument, &processor{
-			Documents: *w.Documents, store: w.Store, bus: w.Bus, log: w.Log, memory: semaphore.NewWeighted(textMemory), stop: ctx.Done(),
+			Documents: *w.Documents, store: w.Store, bus: w.Bus, log: w.Log, stop: ctx.Done(),
 		})
 		servers = append(servers, w.server(documentsAtOnce, checkEvery, map[string]int{queueDocuments: 1}))
 	} else {

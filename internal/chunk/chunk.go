@@ -10,20 +10,13 @@ package chunk
 import (
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-)
 
-// Kind tells which structure of the text makes borders, beside its marks.
-type Kind int
-
-// The kinds of text.
-const (
-	Plain    Kind = iota
-	Markdown      // ATX headings outside of code fences, where no mark carries a heading
-	CSV           // records, where no mark carries a row; a line break in quotes is not one (RFC 4180)
+	"canopy/internal/cl100k"
 )
 
 // MinSize is the smallest size of a chunk, in tokens, that can be asked for: room for a character
@@ -41,8 +34,8 @@ var (
 	ErrMarks   = errors.New("chunk: marks must be in the order of their offsets, within the text")
 )
 
-// Mark says what begins at a byte offset of the text: a page, a section, or with Row above 0 a
-// table row. What a mark leaves at its zero value stays as the marks before it had it.
+// Mark says what the text from a byte offset up to the next mark belongs to: a page, a section, or
+// with Row above 0 a table row. It is the whole state but for rows, which end only with the next row.
 type Mark struct {
 	Offset  int // in bytes
 	Page    int // counted from 1
@@ -54,7 +47,6 @@ type Mark struct {
 type Options struct {
 	Size    int     // tokens in a chunk at most, its overlap and the repeated header included
 	Overlap float64 // part of Size that a chunk repeats from the one before, 0 to 1
-	Kind    Kind
 	// Header is repeated at the top of every chunk but those that begin with it by themselves. It
 	// counts towards Size and is cut to half of it.
 	Header string
@@ -85,28 +77,39 @@ func (c Chunk) Blank() bool {
 // Split returns all chunks of a text in order; none for a text of white space alone.
 // See All, which holds only one chunk at a time.
 func Split(text string, marks []Mark, opts Options) ([]Chunk, error) {
+	each := func(yield func(Mark, error) bool) {
+		for _, m := range marks {
+			if !yield(m, nil) {
+				return
+			}
+		}
+	}
 	var chunks []Chunk
-	for c, err := range All(text, marks, opts) {
+	blank := true
+	for c, err := range All(strings.NewReader(text), each, opts) {
 		if err != nil {
 			return nil, err
 		}
-		chunks = append(chunks, c)
+		chunks, blank = append(chunks, c), blank && c.Blank()
+	}
+	if blank {
+		return nil, nil
 	}
 	return chunks, nil
 }
 
-// All yields the chunks of a text in order, or one error: ErrOptions, ErrUTF8, ErrMarks, or that of
-// the tokenizer. Beside the text it holds the token borders of some 20 KiB and one chunk of it.
-func All(text string, marks []Mark, opts Options) iter.Seq2[Chunk, error] {
+// All yields the chunks of a text in order, and then at most one error: ErrOptions, ErrUTF8, ErrMarks,
+// that of the reader or the marks, or the tokenizer's. It holds a part of the text and its marks that
+// depends on the size of chunks alone.
+func All(text io.Reader, marks iter.Seq2[Mark, error], opts Options) iter.Seq2[Chunk, error] {
+	return all(text, marks, opts, step)
+}
+
+func all(text io.Reader, marks iter.Seq2[Mark, error], opts Options, step int) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
-		if err := check(text, marks, opts); err != nil {
-			yield(Chunk{}, err)
-			return
-		}
-		if strings.TrimSpace(text) == "" {
-			return
-		}
-		s, err := newSplitter(text, marks, opts)
+		next, stop := iter.Pull2(marks)
+		defer stop()
+		s, err := newSplitter(text, next, opts, step)
 		if err != nil {
 			yield(Chunk{}, err)
 			return
@@ -115,56 +118,80 @@ func All(text string, marks []Mark, opts Options) iter.Seq2[Chunk, error] {
 	}
 }
 
-func check(text string, marks []Mark, opts Options) error {
+func check(opts Options) error {
 	switch {
 	case opts.Size < MinSize:
 		return fmt.Errorf("%w: size %d is below %d tokens", ErrOptions, opts.Size, MinSize)
 	case !(opts.Overlap >= 0 && opts.Overlap <= 1): // also refuses NaN
 		return fmt.Errorf("%w: overlap %v is not within 0 and 1", ErrOptions, opts.Overlap)
-	case !utf8.ValidString(text), !utf8.ValidString(opts.Header):
+	case !utf8.ValidString(opts.Header):
 		return ErrUTF8
-	}
-	last := 0
-	for _, m := range marks {
-		if m.Offset < last || m.Offset > len(text) {
-			return ErrMarks
-		}
-		last = m.Offset
 	}
 	return nil
 }
 
-// splitter is one run over a text.
+// splitter is one run over a text. Its offsets are into the part that is at hand.
 type splitter struct {
-	text    string
+	source
 	size    int // tokens of a chunk
 	overlap int // tokens of an overlap at most
 	tokens  *window
-	outline outline
+	outline *outline
 
 	header       string // with its line break; empty for none
 	headerTokens int
-	native       int // length of the header and its line break where the text begins with it, otherwise 0
+	native       int // end of the header and its line break where the text begins with it, otherwise 0
 }
 
-func newSplitter(text string, marks []Mark, opts Options) (*splitter, error) {
-	tokens, err := newWindow(text)
-	if err != nil {
+func newSplitter(text io.Reader, marks func() (Mark, error, bool), opts Options, step int) (*splitter, error) {
+	if err := check(opts); err != nil {
 		return nil, err
 	}
+	encoder, err := cl100k.Load()
+	if err != nil {
+		return nil, fmt.Errorf("chunk: %w", err)
+	}
 	s := &splitter{
-		text:    text,
+		// A chunk, one token more, the segment that this takes, and a look at what follows.
+		source:  source{r: text, step: step, need: (opts.Size+2)*cl100k.MaxToken + segment + stretch + 2*lookBack},
 		size:    opts.Size,
 		overlap: int(min(opts.Overlap, maxOverlap) * float64(opts.Size)),
-		tokens:  tokens,
-		outline: newOutline(text, marks, opts.Kind),
+		tokens:  &window{encoder: encoder},
 	}
-	return s, s.setHeader(opts.Header)
+	if s.outline, err = newOutline(marks); err != nil {
+		return nil, err
+	}
+	if _, err := s.refill(0); err != nil {
+		return nil, err
+	}
+	s.setHeader(opts.Header)
+	return s, nil
 }
 
-func (s *splitter) setHeader(header string) error {
+// refill has as much of the text at hand as a chunk takes that begins at an offset, and tells by how
+// much offsets are less from now on.
+func (s *splitter) refill(from int) (moved int, err error) {
+	if !s.short(from) {
+		return 0, nil
+	}
+	if moved, err = s.more(from); err != nil {
+		return 0, err
+	}
+	s.tokens.move(s.text, moved)
+	s.native = max(0, s.native-moved)
+	s.outline.move(moved)
+	if err := s.outline.load(s.text, s.base); err != nil {
+		return 0, err
+	}
+	if s.ended && s.outline.more {
+		return 0, ErrMarks
+	}
+	return moved, nil
+}
+
+func (s *splitter) setHeader(header string) {
 	if strings.TrimSpace(header) == "" {
-		return nil
+		return
 	}
 	header = strings.TrimRight(header, "\r\n")
 	if rest, ok := strings.CutPrefix(s.text, header); ok {
@@ -172,40 +199,41 @@ func (s *splitter) setHeader(header string) error {
 			s.native = len(s.text) - len(line)
 		}
 	}
-	header, err := truncate(header, s.size/2-1)
-	if err != nil {
-		return err
-	}
-	s.header = header + "\n"
-	s.headerTokens, err = count(s.header)
-	return err
+	s.header = truncate(s.tokens.encoder, header, s.size/2-1) + "\n"
+	s.headerTokens = s.tokens.encoder.Count(s.header)
 }
 
 func (s *splitter) run(yield func(Chunk, error) bool) {
 	from, start := 0, 0 // where the content and where its own part begins
 	for start < len(s.text) {
-		c, err := s.next(from, start)
-		if !yield(c, err) || err != nil {
+		c := s.next(from, start)
+		end := c.End
+		c.Start, c.End = c.Start+s.base, c.End+s.base
+		if !yield(c, nil) {
 			return
 		}
-		from, start = s.overlapStart(from, c.End), c.End
+		from, start = s.overlapStart(from, end), end
+		moved, err := s.refill(from)
+		if err != nil {
+			yield(Chunk{}, err)
+			return
+		}
+		from, start = from-moved, start-moved
 	}
 }
 
 // next cuts the chunk whose own part begins at start. It gives up the overlap, then the header,
 // where they leave no room for even one character.
-func (s *splitter) next(from, start int) (Chunk, error) {
+func (s *splitter) next(from, start int) Chunk {
 	header, headerTokens := s.header, s.headerTokens
 	if from < s.native {
 		header, headerTokens = "", 0
 	}
 	for {
-		end, tokens, err := s.cut(from, start, header, headerTokens)
+		end, tokens := s.cut(from, start, header, headerTokens)
 		switch {
-		case err != nil:
-			return Chunk{}, err
 		case end > start:
-			return s.chunk(from, start, end, header, tokens), nil
+			return s.chunk(from, start, end, header, tokens)
 		case from < start:
 			from = start
 		default:
@@ -215,11 +243,9 @@ func (s *splitter) next(from, start int) (Chunk, error) {
 }
 
 // cut finds the end of a chunk and counts its tokens; an end of start says that nothing fits.
-func (s *splitter) cut(from, start int, header string, headerTokens int) (end, tokens int, err error) {
+func (s *splitter) cut(from, start int, header string, headerTokens int) (end, tokens int) {
 	budget := s.size - headerTokens
-	if err := s.tokens.fill(from, budget+1); err != nil {
-		return 0, 0, err
-	}
+	s.tokens.fill(from, budget+1)
 	room := budget - s.tokens.between(from, start)
 	low := s.tokens.reach(start, room/2)
 	for budget > 0 {
@@ -231,20 +257,17 @@ func (s *splitter) cut(from, start int, header string, headerTokens int) (end, t
 		if limit < len(s.text) {
 			end = s.strongest(min(low, limit-1), limit)
 		}
-		if tokens, err = s.tokens.exact(header, from, end); err != nil {
-			return 0, 0, err
-		}
-		if tokens <= s.size {
-			return end, tokens, nil
+		if tokens = s.tokens.exact(header, from, end); tokens <= s.size {
+			return end, tokens
 		}
 		budget -= tokens - s.size
 	}
-	return start, 0, nil
+	return start, 0
 }
 
 // strongest returns the strongest border in (low, high], the last one of several.
 func (s *splitter) strongest(low, high int) int {
-	if p, ok := s.outline.last(low, high); ok {
+	if p, ok := s.outline.latest(low, high); ok {
 		return p
 	}
 	best, at := levelNone, 0

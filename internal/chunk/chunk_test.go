@@ -45,7 +45,6 @@ func TestSplitProperties(t *testing.T) {
 		opts := Options{
 			Size:    rapid.IntRange(MinSize, 120).Draw(t, "size"),
 			Overlap: rapid.SampledFrom([]float64{0, 0.1, 0.2, 0.5, 0.9, 1}).Draw(t, "overlap"),
-			Kind:    rapid.SampledFrom([]Kind{Plain, Markdown, CSV}).Draw(t, "kind"),
 			Header:  rapid.SampledFrom([]string{"", "id,name", "a,\"b\nc\",d\n", strings.Repeat("column,", 80)}).Draw(t, "header"),
 		}
 		if rapid.Bool().Draw(t, "native") {
@@ -91,12 +90,12 @@ func checkChunks(t rapid.TB, text string, marks []Mark, opts Options) {
 }
 
 func FuzzSplit(f *testing.F) {
-	f.Add("A sentence. Another one.\n\n# Heading\ntext", uint16(20), 0.2, byte(1), "h")
-	f.Add("a,b\n\"x\ny\",2\n", uint16(16), 1.0, byte(2), "a,b")
-	f.Add("\u65e5\u672c\u8a9e\u3002\U0001f468\u200d\U0001f469", uint16(16), 0.5, byte(0), "")
-	f.Fuzz(func(t *testing.T, text string, size uint16, overlap float64, kind byte, header string) {
-		opts := Options{Size: int(size), Overlap: overlap, Kind: Kind(kind % 3), Header: header}
-		if check(text, nil, opts) != nil {
+	f.Add("A sentence. Another one.\n\n# Heading\ntext", uint16(20), 0.2, "h")
+	f.Add("a,b\n\"x\ny\",2\n", uint16(16), 1.0, "a,b")
+	f.Add("\u65e5\u672c\u8a9e\u3002\U0001f468\u200d\U0001f469", uint16(16), 0.5, "")
+	f.Fuzz(func(t *testing.T, text string, size uint16, overlap float64, header string) {
+		opts := Options{Size: int(size), Overlap: overlap, Header: header}
+		if check(opts) != nil || !utf8.ValidString(text) {
 			t.Skip()
 		}
 		checkChunks(t, text, nil, opts)
@@ -110,13 +109,15 @@ func TestCutsAtTheStrongestBorder(t *testing.T) {
 		before string // what the first chunk must be
 		after  string
 		marks  func(at int) []Mark
-		kind   Kind
 	}{
 		{
 			name: "page over paragraph", before: filler(24), after: " " + filler(3) + "\n\n" + filler(30),
 			marks: func(at int) []Mark { return []Mark{{Offset: 0, Page: 1}, {Offset: at, Page: 2}} },
 		},
-		{name: "heading of markdown", before: filler(24) + "\n", after: "# Title\n\n" + filler(30), kind: Markdown},
+		{
+			name: "heading over paragraph", before: filler(24) + "\n", after: "# Title\n\n" + filler(30),
+			marks: func(at int) []Mark { return []Mark{{Offset: at, Heading: "Title"}} },
+		},
 		{name: "paragraph over sentence", before: filler(24) + ".\n\n", after: filler(5) + ". Then " + filler(30)},
 		{name: "sentence over line", before: filler(24) + ". ", after: "Then " + filler(5) + "\n" + filler(30)},
 		{name: "sentence at a line's end", before: filler(24) + ".\n", after: filler(5) + "\n" + filler(30)},
@@ -132,7 +133,7 @@ func TestCutsAtTheStrongestBorder(t *testing.T) {
 			if tt.marks != nil {
 				marks = tt.marks(len(tt.before))
 			}
-			chunks, err := Split(tt.before+tt.after, marks, Options{Size: 36, Kind: tt.kind})
+			chunks, err := Split(tt.before+tt.after, marks, Options{Size: 36})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -195,7 +196,11 @@ func TestRows(t *testing.T) {
 	header := "id,name,remark\n"
 	row := "1,Anne,\"two\nlines with a \"\"quote\"\"\"\n"
 	text := header + strings.Repeat(row, 30)
-	chunks, err := Split(text, nil, Options{Size: 64, Overlap: 0.3, Kind: CSV, Header: "id,name,remark"})
+	marks := []Mark{{Row: 1}}
+	for i := range 30 {
+		marks = append(marks, Mark{Offset: len(header) + i*len(row), Row: i + 2})
+	}
+	chunks, err := Split(text, marks, Options{Size: 64, Overlap: 0.3, Header: "id,name,remark"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +223,7 @@ func TestRows(t *testing.T) {
 func TestHeaderThatTheTextLacksIsAdded(t *testing.T) {
 	for name, text := range map[string]string{"other text": "1,x\n2,y\n", "longer first word": "a,bc\n1,x\n"} {
 		t.Run(name, func(t *testing.T) {
-			chunks, err := Split(strings.Repeat(text, 20), nil, Options{Size: 32, Kind: CSV, Header: "a,b"})
+			chunks, err := Split(strings.Repeat(text, 20), nil, Options{Size: 32, Header: "a,b"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -233,7 +238,7 @@ func TestHeaderThatTheTextLacksIsAdded(t *testing.T) {
 
 func TestRowLongerThanAChunkIsSplit(t *testing.T) {
 	text := "a,b\n1," + strings.Repeat("long ", 200) + "\n2,short\n"
-	chunks, err := Split(text, nil, Options{Size: 50, Kind: CSV, Header: "a,b"})
+	chunks, err := Split(text, nil, Options{Size: 50, Header: "a,b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,35 +252,10 @@ func TestRowLongerThanAChunkIsSplit(t *testing.T) {
 	}
 }
 
-func TestRecords(t *testing.T) {
-	tests := []struct {
-		name, text string
-		want       []string
-	}{
-		{"plain", "a,b\n1,2\n", []string{"a,b\n", "1,2\n"}},
-		{"quoted line break", "a\n\"x\ny\"\nz", []string{"a\n", "\"x\ny\"\n", "z"}},
-		{"escaped quote", "\"x\"\"\ny\"\nz\n", []string{"\"x\"\"\ny\"\n", "z\n"}},
-		{"inch mark", "5\" pipe\n6\" pipe\n", []string{"5\" pipe\n", "6\" pipe\n"}},
-		{"quote never closed", "a\n\"b\nc\nd\n", []string{"a\n", "\"b\n", "c\n", "d\n"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			starts := append(records(tt.text), len(tt.text))
-			var got []string
-			for i := range len(starts) - 1 {
-				got = append(got, tt.text[starts[i]:starts[i+1]])
-			}
-			if strings.Join(got, "|") != strings.Join(tt.want, "|") {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
-		})
-	}
-}
-
 func TestPlaces(t *testing.T) {
 	text := "intro text\n\nbody of the first page " + strings.Repeat("and more ", 10) + "\n\nbody of the second page\n"
 	second := strings.Index(text, "\nbody of the second")
-	marks := []Mark{{Page: 1}, {Offset: 12, Heading: "Body"}, {Offset: second, Page: 2}}
+	marks := []Mark{{Page: 1}, {Offset: 12, Page: 1, Heading: "Body"}, {Offset: second, Page: 2, Heading: "Body"}}
 	chunks, err := Split(text, marks, Options{Size: MinSize})
 	if err != nil {
 		t.Fatal(err)
@@ -286,17 +266,6 @@ func TestPlaces(t *testing.T) {
 	}
 	if last.Page != 2 || last.Heading != "Body" {
 		t.Errorf("last chunk %q: page %d, heading %q", last.Content, last.Page, last.Heading)
-	}
-}
-
-func TestHeadings(t *testing.T) {
-	text := "# One #\ntext\n```go\n# not one\n```\n   ## Two\n    # code\n#tag\n####### seven\n### C#\n~~~\n# open fence\n"
-	var got []string
-	for _, m := range headings(text) {
-		got = append(got, m.Heading)
-	}
-	if want := "One|Two|C#"; strings.Join(got, "|") != want {
-		t.Errorf("headings %q, want %s", got, want)
 	}
 }
 
@@ -315,6 +284,7 @@ func TestRefused(t *testing.T) {
 		{"text", "x\xff", nil, Options{Size: 20}, ErrUTF8},
 		{"header", "x", nil, Options{Size: 20, Header: "\xff"}, ErrUTF8},
 		{"mark order", "xyz", []Mark{{Offset: 2}, {Offset: 1}}, Options{Size: 20}, ErrMarks},
+		{"cut in a character", "x\xe6\x96", nil, Options{Size: 20}, ErrUTF8},
 		{"mark outside", "xyz", []Mark{{Offset: 4}}, Options{Size: 20}, ErrMarks},
 	}
 	for _, tt := range tests {
@@ -326,13 +296,16 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// unmarked is the marks of a text that has none.
+func unmarked(func(Mark, error) bool) {}
+
 func TestHostileTextsAreLinear(t *testing.T) {
 	const small, factor = 32 << 10, 8
 	took := func(unit string, size int) time.Duration {
 		text := strings.Repeat(unit, size/len(unit)) + "end"
 		began := time.Now()
 		n := 0
-		for c, err := range All(text, nil, Options{Size: 1000, Overlap: 0.2, Kind: CSV}) {
+		for c, err := range All(strings.NewReader(text), unmarked, Options{Size: 1000, Overlap: 0.2}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -368,7 +341,7 @@ func BenchmarkSplit(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				for _, err := range All(text, nil, Options{Size: 1000, Overlap: 0.2}) {
+				for _, err := range All(strings.NewReader(text), unmarked, Options{Size: 1000, Overlap: 0.2}) {
 					if err != nil {
 						b.Fatal(err)
 					}

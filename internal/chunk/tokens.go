@@ -3,12 +3,10 @@ package chunk
 import (
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/tiktoken-go/tokenizer"
+	"canopy/internal/cl100k"
 )
 
 const (
@@ -18,43 +16,26 @@ const (
 	stretch = 4 << 10
 )
 
-// deleteChar is the one character (U+007F) that the codec leaves out: it counts as a token of its own.
-const deleteChar = "\x7f"
-
-// encoding is shared: a codec has no state of its own and serves concurrent calls.
-var encoding = sync.OnceValues(func() (tokenizer.Codec, error) { return tokenizer.Get(tokenizer.Cl100kBase) })
-
 // Count returns the number of cl100k_base tokens of a text.
-func Count(text string) (int, error) { return count(text) }
-
-func count(text string) (int, error) {
-	codec, err := encoding()
+func Count(text string) (int, error) {
+	encoder, err := cl100k.Load()
 	if err != nil {
 		return 0, fmt.Errorf("chunk: %w", err)
 	}
-	n, err := codec.Count(text)
-	if err != nil {
-		return 0, fmt.Errorf("chunk: counting tokens: %w", err)
-	}
-	return n + strings.Count(text, deleteChar), nil
+	return encoder.Count(text), nil
 }
 
 // truncate cuts a text to at most n tokens, between two characters.
-func truncate(text string, n int) (string, error) {
-	w, err := newWindow(text)
-	if err != nil {
-		return "", err
-	}
+func truncate(encoder *cl100k.Encoder, text string, n int) string {
+	w := &window{text: text, encoder: encoder}
 	for budget := n; ; budget-- {
-		if err := w.fill(0, budget+1); err != nil {
-			return "", err
-		}
+		w.fill(0, budget+1)
 		end := w.reach(0, budget)
 		if end < len(text) {
 			end = lastCharacter(text, 0, end)
 		}
-		if got, err := count(text[:end]); err != nil || got <= n {
-			return text[:end], err
+		if encoder.Count(text[:end]) <= n {
+			return text[:end]
 		}
 	}
 }
@@ -64,62 +45,43 @@ func truncate(text string, n int) (string, error) {
 // right one, or by force where none is near.
 type window struct {
 	text    string
-	codec   tokenizer.Codec
+	encoder *cl100k.Encoder
 	ends    []int // byte offsets at which tokens end, from the oldest kept one on
 	encoded int   // how much of the text has been encoded, in bytes
 	forced  []int // ends of segments that are no sync points
 }
 
-func newWindow(text string) (*window, error) {
-	codec, err := encoding()
-	if err != nil {
-		return nil, fmt.Errorf("chunk: %w", err)
-	}
-	return &window{text: text, codec: codec}, nil
-}
-
 // fill encodes until n tokens after the offset from are there or the text ends, and forgets tokens
 // before from.
-func (w *window) fill(from, n int) error {
+func (w *window) fill(from, n int) {
 	for w.encoded < len(w.text) && len(w.ends)-w.index(from) < n {
 		w.ends = slices.Delete(w.ends, 0, w.index(from))
-		if err := w.encode(); err != nil {
-			return err
-		}
+		w.encode()
 	}
-	return nil
 }
 
 // encode appends the tokens of the next segment.
-func (w *window) encode() error {
+func (w *window) encode() {
 	end, sync := w.segmentEnd()
-	_, tokens, err := w.codec.Encode(w.text[w.encoded:end])
-	if err != nil {
-		return fmt.Errorf("chunk: encoding tokens: %w", err)
-	}
-	at := w.skipDeletes(w.encoded, end)
-	for _, t := range tokens {
-		at += len(t)
-		w.ends = append(w.ends, at)
-		at = w.skipDeletes(at, end)
-	}
-	if at != end {
-		return fmt.Errorf("chunk: the tokens of bytes %d to %d end at %d", w.encoded, end, at)
-	}
+	w.ends = w.encoder.AppendEnds(w.ends, w.text[w.encoded:end], w.encoded)
 	if !sync {
 		w.forced = append(w.forced, end)
 	}
 	w.encoded = end
-	return nil
 }
 
-// skipDeletes makes a token of each delete character at an offset and returns where they end.
-func (w *window) skipDeletes(at, end int) int {
-	for at < end && w.text[at] == deleteChar[0] {
-		at++
-		w.ends = append(w.ends, at)
+// move takes the place of the text on by some bytes.
+func (w *window) move(text string, by int) {
+	w.text = text
+	w.encoded -= by
+	for i := range w.ends {
+		w.ends[i] -= by
 	}
-	return at
+	past, _ := slices.BinarySearch(w.forced, by)
+	w.forced = slices.Delete(w.forced, 0, past)
+	for i := range w.forced {
+		w.forced[i] -= by
+	}
 }
 
 func (w *window) segmentEnd() (end int, sync bool) {
@@ -175,7 +137,7 @@ func (w *window) back(end, n int) int {
 // exact counts the tokens of header+text[from:end] as a tokenizer would that sees only this. What
 // lies between two sync points has the same tokens as in the whole text, so only the bits
 // outside of them are encoded anew.
-func (w *window) exact(header string, from, end int) (int, error) {
+func (w *window) exact(header string, from, end int) int {
 	low := from
 	if header != "" {
 		low++ // at from itself another character comes before than in the text
@@ -183,17 +145,9 @@ func (w *window) exact(header string, from, end int) (int, error) {
 	first := nextSync(w.text, low, end)
 	last := prevSync(w.text, first, end)
 	if first >= last || w.isForced(first, last) {
-		return count(header + w.text[from:end])
+		return w.encoder.Count(header + w.text[from:end])
 	}
-	head, err := count(header + w.text[from:first])
-	if err != nil {
-		return 0, err
-	}
-	tail, err := count(w.text[last:end])
-	if err != nil {
-		return 0, err
-	}
-	return head + w.between(first, last) + tail, nil
+	return w.encoder.Count(header+w.text[from:first]) + w.between(first, last) + w.encoder.Count(w.text[last:end])
 }
 
 // isForced tells whether a segment was ended by force between two offsets.

@@ -185,10 +185,11 @@ func TestPDFBrokenPage(t *testing.T) {
 	data := pdfOf(pdfCatalog, "<</Type /Pages /Kids [3 0 R 6 0 R 3 0 R] /Count 3>>",
 		"<</Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Resources <</Font <</F1 5 0 R>> >> >>",
 		stream("BT /F1 12 Tf 50 700 Td (still here) Tj ET"), pdfFont, "<</Type /Catalog>>")
-	r, err := testRunner(Limits{}).Extract(t.Context(), writeFile(t, "a.pdf", string(data)), PDF)
+	document, err := testRunner(Limits{}).Extract(t.Context(), writeFile(t, "a.pdf", string(data)), PDF)
 	if err != nil {
 		t.Fatal(err)
 	}
+	r := whole(t, document)
 	if n := strings.Count(r.Text, "still here"); n != 2 || r.Pages != 3 {
 		t.Errorf("%d of 2 pages, %d pages in all, %d skipped: %q", n, r.Pages, r.SkippedPages, r.Text)
 	}
@@ -205,10 +206,11 @@ func TestPDFTenThousandPages(t *testing.T) {
 	}
 	objects[1] = fmt.Sprintf("<</Type /Pages /Kids [%s] /Count %d>>", kids.String(), pages)
 	path := writeFile(t, "a.pdf", string(pdfOf(objects...)))
-	r, err := testRunner(hostileLimits).Extract(t.Context(), path, PDF)
+	document, err := testRunner(hostileLimits).Extract(t.Context(), path, PDF)
 	if err != nil {
 		t.Fatal(err)
 	}
+	r := whole(t, document)
 	if r.Pages != pages || len(r.Marks) != pages || r.SkippedPages != 0 {
 		t.Errorf("%d pages, %d marks, %d skipped", r.Pages, len(r.Marks), r.SkippedPages)
 	}

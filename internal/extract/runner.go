@@ -68,15 +68,19 @@ func NewRunner(opts RunnerOptions) *Runner {
 // Warm fills the compilation cache, so that the first PDF does not wait for it. A worker calls it
 // in the background when it starts.
 func (r *Runner) Warm(ctx context.Context) error {
-	_, err := r.run(ctx, job{Limits: r.limits, CacheDir: r.cacheDir})
-	return err
+	d, err := r.run(ctx, job{Limits: r.limits, CacheDir: r.cacheDir})
+	if err != nil {
+		return err
+	}
+	return d.Close()
 }
 
-// Extract reads the document at path, which must not change meanwhile. It waits for a free slot.
+// Extract reads the document at path, which must not change meanwhile. It waits for a free slot. The
+// caller closes what it gives.
 //
 // A *[Failure] says what is wrong with the document; ctx's error says that the work was called off;
 // any other error is about the machine and worth another try.
-func (r *Runner) Extract(ctx context.Context, path string, format Format) (*Result, error) {
+func (r *Runner) Extract(ctx context.Context, path string, format Format) (*Document, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("extract: %w", err)
@@ -84,7 +88,7 @@ func (r *Runner) Extract(ctx context.Context, path string, format Format) (*Resu
 	return r.run(ctx, job{Path: abs, Format: format, Limits: r.limits, CacheDir: r.cacheDir})
 }
 
-func (r *Runner) run(ctx context.Context, work job) (*Result, error) {
+func (r *Runner) run(ctx context.Context, work job) (*Document, error) {
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
@@ -96,8 +100,8 @@ func (r *Runner) run(ctx context.Context, work job) (*Result, error) {
 		return nil, fmt.Errorf("extract: %w", err)
 	}
 	type outcome struct {
-		result *Result
-		err    error
+		document *Document
+		err      error
 	}
 	done := make(chan outcome, 1)
 	go func() {
@@ -105,15 +109,15 @@ func (r *Runner) run(ctx context.Context, work job) (*Result, error) {
 		// PR_SET_PDEATHSIG), so this goroutine keeps its thread to itself until the child is gone.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		result, err := r.supervise(ctx, input)
-		done <- outcome{result, err}
+		document, err := r.supervise(ctx, input)
+		done <- outcome{document, err}
 	}()
 	out := <-done
-	return out.result, out.err
+	return out.document, out.err
 }
 
 // supervise starts a child, watches over it and takes its answer.
-func (r *Runner) supervise(ctx context.Context, input []byte) (*Result, error) {
+func (r *Runner) supervise(ctx context.Context, input []byte) (*Document, error) {
 	limited, cancel := context.WithTimeout(ctx, r.limits.Time)
 	defer cancel()
 	cmd := exec.CommandContext(limited, ownBinary(), ChildCommand)
@@ -135,14 +139,18 @@ func (r *Runner) supervise(ctx context.Context, input []byte) (*Result, error) {
 		overMemory.Store(true)
 		cancel()
 	})
-	result, answerErr := readAnswer(stdout, r.limits)
+	document, answerErr := readAnswer(stdout, r.limits)
 	// Nothing more is wanted: a child that goes on writing ends here.
 	_ = stdout.Close()
 	stopWatch()
 	waitErr := cmd.Wait()
+	if answerErr == nil && waitErr == nil {
+		return document, nil
+	}
+	if document != nil {
+		_ = document.Close()
+	}
 	switch {
-	case answerErr == nil && waitErr == nil:
-		return result, nil
 	case overMemory.Load():
 		return nil, failMemory
 	case ctx.Err() != nil:

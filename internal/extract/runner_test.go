@@ -60,10 +60,11 @@ func TestRunnerReadsDocuments(t *testing.T) {
 	} {
 		t.Run(test.file, func(t *testing.T) {
 			path := filepath.Join("testdata", test.file)
-			got, err := runner.Extract(t.Context(), path, test.format)
+			document, err := runner.Extract(t.Context(), path, test.format)
 			if err != nil {
 				t.Fatal(err)
 			}
+			got := whole(t, document)
 			if !strings.Contains(got.Text, test.want) {
 				t.Errorf("text %q lacks %q", got.Text, test.want)
 			}

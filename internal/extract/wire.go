@@ -68,13 +68,17 @@ func writeResult(w *bufio.Writer, r *Result) {
 	_, _ = w.WriteString(r.Header)
 	at := 0
 	for _, m := range r.Marks {
-		writeUint(w, m.Offset-at)
-		writeUint(w, m.Page)
-		writeUint(w, m.Row)
-		writeUint(w, len(m.Heading))
-		_, _ = w.WriteString(m.Heading)
+		writeMark(w, m, at)
 		at = m.Offset
 	}
+}
+
+func writeMark(w *bufio.Writer, m Mark, after int) {
+	writeUint(w, m.Offset-after)
+	writeUint(w, m.Page)
+	writeUint(w, m.Row)
+	writeUint(w, len(m.Heading))
+	_, _ = w.WriteString(m.Heading)
 }
 
 func writeUint(w *bufio.Writer, n int) {
@@ -84,7 +88,7 @@ func writeUint(w *bufio.Writer, n int) {
 
 // readAnswer takes the child's answer and trusts nothing in it: every length is within the limits,
 // before memory is set aside for it, and the text and marks are as Result promises.
-func readAnswer(in io.Reader, limits Limits) (*Result, error) {
+func readAnswer(in io.Reader, limits Limits) (*Document, error) {
 	r := &answerReader{in: bufio.NewReaderSize(in, 64<<10)}
 	kind, err := r.in.ReadByte()
 	if err != nil {
@@ -92,7 +96,7 @@ func readAnswer(in io.Reader, limits Limits) (*Result, error) {
 	}
 	switch kind {
 	case answerResult:
-		return r.result(limits)
+		return r.document(limits)
 	case answerFailure:
 		failure := new(Failure)
 		if err := json.Unmarshal([]byte(r.text(maxMessage)), failure); err != nil || r.bad || failure.Message == "" {
@@ -137,35 +141,11 @@ func (r *answerReader) bytes(n int) string {
 	return b.String()
 }
 
-func (r *answerReader) result(limits Limits) (*Result, error) {
-	size := r.uint(limits.Text)
-	header := r.uint(maxHeader)
-	result := &Result{Pages: r.uint(limits.Pages), SkippedPages: r.uint(limits.Pages)}
-	marks := r.uint(maxMarks(size))
-	result.Text = r.bytes(size)
-	result.Header = r.bytes(header)
-	if !r.bad && marks > 0 {
-		result.Marks = make([]Mark, marks)
-	}
-	at, heading, headings := -1, "", 0
-	for i := range result.Marks {
-		m := Mark{Offset: max(at, 0) + r.uint(size-max(at, 0)), Page: r.uint(limits.Pages), Row: r.uint(size + 1)}
-		if text := r.text(maxHeading); text != heading {
-			heading = text // equal ones share their memory
-			headings += len(text)
-		}
-		m.Heading = heading
-		// Headings stand in the text, so all together they are no longer than it is.
-		if r.bad = r.bad || m.Offset <= at || headings > size; r.bad {
-			break
-		}
-		result.Marks[i] = m
-		at = m.Offset
-	}
-	if r.bad {
-		return nil, errProtocol
-	}
-	return result, nil
+// mark reads a mark of a text of a size, after one at an offset.
+func (r *answerReader) mark(after, size int, limits Limits) Mark {
+	m := Mark{Offset: after + r.uint(size-after), Page: r.uint(limits.Pages), Row: r.uint(size + 1)}
+	m.Heading = r.text(maxHeading)
+	return m
 }
 
 // maxMarks is how many marks a text of a size in bytes can have, see appendMark.

@@ -3,6 +3,8 @@ package extract
 import (
 	"bytes"
 	"errors"
+	"io"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -18,6 +20,27 @@ func wantSameResult(t rapid.TB, got, want *Result) {
 	if len(got.Marks) != len(want.Marks) || len(want.Marks) > 0 && !reflect.DeepEqual(got.Marks, want.Marks) {
 		t.Fatalf("marks %+v, want %+v", got.Marks, want.Marks)
 	}
+}
+
+// whole reads a document back into memory, and lets go of it.
+func whole(t rapid.TB, d *Document) *Result {
+	t.Helper()
+	r := &Result{Header: d.Header, Pages: d.Pages, SkippedPages: d.SkippedPages}
+	text, err := io.ReadAll(d.Text())
+	if err != nil || len(text) != d.Size {
+		t.Fatalf("%d bytes of %d: %v", len(text), d.Size, err)
+	}
+	r.Text = string(text)
+	for m, err := range d.Marks() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Marks = append(r.Marks, m)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 func genResult(t *rapid.T) *Result {
@@ -46,8 +69,45 @@ func TestAnswerRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v for %+v", err, want)
 		}
-		wantSameResult(t, got, want)
+		wantSameResult(t, whole(t, got), want)
 	})
+}
+
+// TestLongAnswer sends a text of characters that no buffer ends with.
+func TestLongAnswer(t *testing.T) {
+	want := &Result{Text: "x" + strings.Repeat("文", 100_000), Marks: []Mark{{Offset: 1, Page: 1}, {Offset: 30_001, Row: 2, Heading: "文"}}, Pages: 1}
+	var wire bytes.Buffer
+	if err := writeAnswer(&wire, want, nil); err != nil {
+		t.Fatal(err)
+	}
+	sent := wire.Bytes()
+	got, err := readAnswer(bytes.NewReader(sent), Limits{}.withDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSameResult(t, whole(t, got), want)
+	sent[100_000] = 0xFF
+	if _, err := readAnswer(bytes.NewReader(sent), Limits{}.withDefaults()); !errors.Is(err, errProtocol) {
+		t.Errorf("a text that is not UTF-8: %v", err)
+	}
+}
+
+// TestNothingIsLeft looks for temporary files after good answers and bad ones.
+func TestNothingIsLeft(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	var wire bytes.Buffer
+	if err := writeAnswer(&wire, &Result{Text: "text"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, sent := range [][]byte{wire.Bytes(), wire.Bytes()[:8]} {
+		if d, err := readAnswer(bytes.NewReader(sent), Limits{}.withDefaults()); err == nil {
+			whole(t, d)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
+	}
 }
 
 func TestAnswerOverTheLimit(t *testing.T) {
@@ -92,7 +152,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, wire []byte) {
 		got, err := readAnswer(bytes.NewReader(wire), Limits{Text: 1 << 16}.withDefaults())
 		if err == nil {
-			wantSound(t, got)
+			wantSound(t, whole(t, got))
 		}
 	})
 }
