@@ -9,16 +9,16 @@ func build(tokens []string) *Encoder {
 		merged: make(map[uint64]uint32, len(tokens)),
 	}
 	for i, token := range tokens {
-		id := uint32(i) //nolint:gosec // some 100,000
+		id := uint32(i)
 		e.ids[token] = id
 		e.trie.add(token, id)
-		e.lengths[id] = uint8(len(token)) //nolint:gosec // 128 at most
+		e.lengths[id] = uint8(len(token))
 	}
 	for i, token := range tokens {
 		e.prefix[i] = e.trie.longest(token[:len(token)-1])
 	}
 	for i, token := range tokens {
-		e.split(uint32(i), token) //nolint:gosec // some 100,000
+		e.split(uint32(i), token)
 	}
 	return e
 }

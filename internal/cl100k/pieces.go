@@ -74,7 +74,7 @@ func classOf(r rune) int {
 
 var ascii = func() (table [utf8.RuneSelf]uint8) {
 	for b := range table {
-		table[b] = uint8(classOf(rune(b))) //nolint:gosec // one of five
+		table[b] = uint8(classOf(rune(b)))
 	}
 	return table
 }()

@@ -42,7 +42,7 @@ func (t *trie) add(token string, id uint32) {
 
 func (t *trie) node() uint32 {
 	t.token = append(t.token, none)
-	return uint32(len(t.token) - 1) //nolint:gosec // fewer than there are slots
+	return uint32(len(t.token) - 1)
 }
 
 // slot gives the place of a key, or the free one where it would be.
