@@ -2,10 +2,15 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -193,5 +198,70 @@ func TestNoStoreNoUpload(t *testing.T) {
 	token := s.assistant()
 	if a := s.upload(token, s.newContext(token, "Handbook"), "a.txt", []byte("x")); a.Status != 503 {
 		t.Errorf("%d %s", a.Status, a.Body)
+	}
+}
+
+// letters is a text without end, the same each time.
+type letters struct{ at int }
+
+func (l *letters) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = "The harbour is deeper than the chart says.\n"[(l.at+i)%43]
+	}
+	l.at += len(p)
+	return len(p), nil
+}
+
+// TestUploadsAreStreamed uploads as much as a context takes, and one byte more: neither is held in
+// memory, the first is stored as it was sent, and of the second nothing is left.
+func TestUploadsAreStreamed(t *testing.T) {
+	const maxSize = 104857600
+	s := newStack(t)
+	token := s.assistant()
+	send := func(id, size int64) answerOf {
+		frame, contentType := form(t, part{"file", "long.txt", []byte("|")})
+		head, tail, _ := bytes.Cut(frame, []byte("|"))
+		body := io.MultiReader(bytes.NewReader(head), io.LimitReader(&letters{}, size), bytes.NewReader(tail))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+fmt.Sprintf("/context/upload/%d", id), body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		req.Header.Set("Content-Type", contentType)
+		return s.answer(req)
+	}
+	id := s.newContext(token, "Full")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if a := send(id, maxSize); a.Status != 200 {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > maxSize/8 {
+		t.Errorf("%d bytes were allocated for %d", n, maxSize)
+	}
+	hash := sha256.New()
+	_, _ = io.CopyN(hash, &letters{}, maxSize)
+	list := s.documents(token, id)
+	if d := list[0]; len(list) != 1 || d["size"] != float64(maxSize) || d["contentHash"] != hex.EncodeToString(hash.Sum(nil)) {
+		t.Errorf("%v", list)
+	}
+	path, done, err := s.p.resolver.Blobs.Local(t.Context(), "documents/"+list[0]["fileName"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	if info, err := os.Stat(path); err != nil || info.Size() != maxSize {
+		t.Errorf("stored: %v, %v", info, err)
+	}
+	for name, c := range map[string]struct{ id, size int64 }{
+		"one byte into a full context": {id, 1}, "one byte too many": {s.newContext(token, "Other"), maxSize + 1},
+	} {
+		if a := send(c.id, c.size); a.Status != 413 {
+			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+		}
+	}
+	if n := s.blobs(); n != 1 {
+		t.Errorf("%d blobs are left", n)
 	}
 }
