@@ -63,7 +63,7 @@ func (c *costs) MutateOperationContext(ctx context.Context, oc *graphql.Operatio
 	if c.perMinute == 0 || p == nil {
 		return nil
 	}
-	d, err := c.limiter.Allow(ctx, budgetKey(p), report.Requested, c.perMinute)
+	d, err := c.limiter.Allow(ctx, "cost:"+callerKey(p), report.Requested, c.perMinute)
 	report.Remaining = d.Remaining
 	if err == nil && !d.Allowed {
 		return face(ctx, &problem.Error{
@@ -74,11 +74,12 @@ func (c *costs) MutateOperationContext(ctx context.Context, oc *graphql.Operatio
 	return nil
 }
 
-func budgetKey(p *access.Principal) string {
+// callerKey names who a budget is counted for: a person who has logged in, or an API key.
+func callerKey(p *access.Principal) string {
 	if p.Login() {
-		return "cost:user:" + strconv.FormatInt(p.UserID, 10)
+		return "user:" + strconv.FormatInt(p.UserID, 10)
 	}
-	return "cost:key:" + strconv.FormatInt(p.KeyID, 10)
+	return "key:" + strconv.FormatInt(p.KeyID, 10)
 }
 
 // InterceptResponse tells what the request cost.

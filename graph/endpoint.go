@@ -62,6 +62,7 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 	s.Use(newGuard())
 	s.Use(persisted)
 	s.Use(freshCaller{r})
+	s.Use(newListeners())
 	if o.Introspection {
 		s.Use(extension.Introspection{})
 	}

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"reflect"
 	"strconv"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -16,12 +15,8 @@ import (
 	"canopy/internal/relay"
 )
 
-const (
-	// chunkSize is how much of a list is gathered before it is sent, in bytes.
-	chunkSize = 32 << 10
-	// chunkTimeout is how long a client may take to accept one chunk.
-	chunkTimeout = 30 * time.Second
-)
+// chunkSize is how much of a list is gathered before it is sent, in bytes.
+const chunkSize = 32 << 10
 
 // Paging are the parameters of every list.
 type Paging struct {
@@ -155,13 +150,12 @@ func (l *listWriter) add(entry any, at relay.Cursor) error {
 	return nil
 }
 
-// flush sends what has been gathered. The client has chunkTimeout to take it.
+// flush sends what has been gathered.
 func (l *listWriter) flush() error {
 	if !l.started {
 		l.started = true
 		l.w.Header().Set("Content-Type", jsonType)
 	}
-	_ = http.NewResponseController(l.w).SetWriteDeadline(time.Now().Add(chunkTimeout))
 	_, err := l.buf.WriteTo(l.w)
 	return err
 }
@@ -190,16 +184,13 @@ func (l *listWriter) end(link string) {
 	_, _ = l.buf.WriteTo(l.w)
 }
 
-// finish sends the last chunk of a long list and takes the deadline off the connection, which may
-// serve other requests.
+// finish sends the last chunk of a long list; one that does not arrive cuts the connection.
 func (l *listWriter) finish() {
-	rc := http.NewResponseController(l.w)
 	err := l.flush()
 	if err == nil {
-		err = rc.Flush()
+		err = http.NewResponseController(l.w).Flush()
 	}
 	if err != nil && !errors.Is(err, http.ErrNotSupported) {
 		panic(http.ErrAbortHandler)
 	}
-	_ = rc.SetWriteDeadline(time.Time{})
 }

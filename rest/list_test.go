@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"canopy/internal/problem"
 	"canopy/internal/relay"
@@ -221,40 +220,5 @@ func TestSelfTakesItsSixWordsOnly(t *testing.T) {
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
 		})
-	}
-}
-
-// slowWriter counts the deadlines that are put on the connection.
-type slowWriter struct {
-	*httptest.ResponseRecorder
-	deadlines []time.Time
-}
-
-func (w *slowWriter) SetWriteDeadline(t time.Time) error {
-	w.deadlines = append(w.deadlines, t)
-	return nil
-}
-
-// A client that stops reading holds a database connection, so each chunk has its own deadline; it
-// must be gone when the list has ended, since the connection may serve other requests.
-func TestEachChunkHasADeadline(t *testing.T) {
-	w := &slowWriter{ResponseRecorder: httptest.NewRecorder()}
-	l := &listWriter{w: w}
-	for i := range int64(5) {
-		if err := l.add(entry{i, strings.Repeat("x", chunkSize)}, relay.Cursor{i}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	l.end("")
-	if len(w.deadlines) != 7 {
-		t.Fatalf("%d deadlines for five chunks, the end and the taking off", len(w.deadlines))
-	}
-	for _, d := range w.deadlines[:6] {
-		if until := time.Until(d); until <= 0 || until > chunkTimeout {
-			t.Errorf("a deadline in %v", until)
-		}
-	}
-	if !w.deadlines[6].IsZero() {
-		t.Error("the last deadline stays on the connection")
 	}
 }

@@ -1873,7 +1873,7 @@ type Mutation {
   recoverWebhookDeliveries("What to recover." input: RecoverWebhookDeliveriesInput!): RecoverWebhookDeliveriesPayload!
 }
 
-"What can be listened to, over SSE or graphql-transport-ws. Ends when the token does."
+"What can be listened to, over SSE or graphql-transport-ws. Ends when the token does. One caller may have 500 open, on one server."
 type Subscription {
   "Changes within reach, as they happen. Tenant, ` + "`" + `audit.read` + "`" + `."
   auditEvent: AuditEvent!

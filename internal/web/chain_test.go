@@ -207,7 +207,7 @@ func TestWrappedWriter(t *testing.T) {
 		if err := control.SetWriteDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Error(err)
 		}
-		n, err := w.(io.ReaderFrom).ReadFrom(strings.NewReader("second\n"))
+		n, err := io.Copy(w, strings.NewReader("second\n"))
 		if n != 7 || err != nil {
 			t.Errorf("copied %d, %v", n, err)
 		}

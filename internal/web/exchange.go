@@ -3,7 +3,6 @@ package web
 import (
 	"bufio"
 	"context"
-	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -42,22 +41,16 @@ func (e *exchange) WriteHeader(status int) {
 	if e.status == 0 && (status >= http.StatusOK || status == http.StatusSwitchingProtocols) {
 		e.status = status
 	}
+	e.hurry(0)
 	e.ResponseWriter.WriteHeader(status)
 }
 
 // Write counts the bytes of the body.
 func (e *exchange) Write(p []byte) (int, error) {
 	e.begin()
+	e.hurry(len(p))
 	n, err := e.ResponseWriter.Write(p)
 	e.bytes += int64(n)
-	return n, err
-}
-
-// ReadFrom keeps the copying of files in the kernel, which io.Copy finds by this method.
-func (e *exchange) ReadFrom(r io.Reader) (int64, error) {
-	e.begin()
-	n, err := io.Copy(e.ResponseWriter, r)
-	e.bytes += n
 	return n, err
 }
 
@@ -67,19 +60,21 @@ func (e *exchange) Flush() { _ = e.FlushError() }
 // FlushError is Flush for http.ResponseController.
 func (e *exchange) FlushError() error {
 	e.begin()
+	e.hurry(0)
 	return http.NewResponseController(e.ResponseWriter).Flush()
 }
 
 // Hijack hands over the connection; the error is http.ErrNotSupported where that can't be.
 func (e *exchange) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buf, err := http.NewResponseController(e.ResponseWriter).Hijack()
-	if err == nil {
-		e.hijacked = true
-		if e.status == 0 {
-			e.status = http.StatusSwitchingProtocols
-		}
+	if err != nil {
+		return nil, nil, err
 	}
-	return conn, buf, err
+	e.hijacked = true
+	if e.status == 0 {
+		e.status = http.StatusSwitchingProtocols
+	}
+	return pacedConn{conn}, buf, nil
 }
 
 // Unwrap lets http.ResponseController reach the deadlines of the connection.

@@ -37,7 +37,8 @@ type ServeOptions struct {
 // deadline is cut off, and told by an error that wraps context.DeadlineExceeded. nil means that
 // all were finished; any other error is the listener's.
 //
-// There is no limit to the time of a whole request or answer, since both may stream.
+// There is no limit to the time of a whole request or answer, since both may stream: what is
+// bounded is the time that a client takes to accept a piece of an answer, by the middlewares.
 func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServeOptions) error {
 	if o.Drain <= 0 {
 		o.Drain = defaultDrain
@@ -50,6 +51,7 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServeOptions)
 	d := &drainer{next: h, stopping: ctx}
 	srv := &http.Server{
 		Handler: d, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		WriteTimeout: patience, // begun anew with each piece that the middlewares see
 		BaseContext: func(net.Listener) context.Context { return base },
 		ErrorLog:    slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
 		Protocols:   new(http.Protocols),
