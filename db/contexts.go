@@ -185,17 +185,13 @@ func (c *Context) Creator(ctx context.Context, s *Store, scope access.Scope) (*U
 
 // Agents is the edge from a context to the agents that its tools name, by id, within the scope.
 // named reads the ids from a context's tool definitions.
-func (c *Context) Agents(ctx context.Context, s *Store, scope access.Scope, named func(*Context) ([]int64, error)) (map[int64]*Agent, error) {
+func (c *Context) Agents(ctx context.Context, s *Store, scope access.Scope, named func(*Context) []int64) (map[int64]*Agent, error) {
 	type key = *Context
 	return follow(ctx, c, &c.siblings, "agents", func(c *Context) key { return c },
 		func(ctx context.Context, cs []key) (map[key]map[int64]*Agent, error) {
 			var ids []int64
 			for _, c := range cs {
-				more, err := named(c)
-				if err != nil {
-					return nil, err
-				}
-				ids = append(ids, more...)
+				ids = append(ids, named(c)...)
 			}
 			agents, err := s.AgentsByID(ctx, scope, ids)
 			found := make(map[key]map[int64]*Agent, len(cs))

@@ -75,13 +75,13 @@ func (e ToolEdges) Agent(ctx context.Context, obj *Tool) (*db.Agent, error) {
 }
 
 // agentsOfTools gives the ids of the agents that a context's tools name.
-func agentsOfTools(row *db.Context) ([]int64, error) {
-	tools, err := parseTools(row)
+func agentsOfTools(row *db.Context) []int64 {
+	tools := storedTools(row)
 	ids := make([]int64, len(tools))
 	for i, t := range tools {
 		ids[i] = t.AgentID
 	}
-	return ids, err
+	return ids
 }
 
 // Agents is a page of the account's agents.

@@ -270,7 +270,7 @@ func (e ContextEdges) StarterPrompts(_ context.Context, obj *db.Context) ([]stri
 
 // Tools are the definitions of toolsJson.
 func (e ContextEdges) Tools(_ context.Context, obj *db.Context) ([]*Tool, error) {
-	return parseTools(obj)
+	return storedTools(obj), nil
 }
 
 // Account is the account that the context belongs to.

@@ -2,13 +2,13 @@ package resolvers
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"canopy/db"
+	"canopy/internal/strictjson"
 )
 
 // The bounds of a context's tool definitions, in bytes and in tools.
@@ -39,29 +39,35 @@ type ToolParameter struct {
 
 var toolName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// tools checks the tool definitions in their JSON form (spec, section 2.9), naming every fault.
-func (v *check) tools(field, text string) {
+// tools reads the tool definitions from their JSON form (spec, section 2.9), naming every fault.
+// Members are known by their exact names, and others are left alone.
+func (v *check) tools(field, text string) []*Tool {
 	var list []json.RawMessage
 	switch {
 	case len(text) > maxToolsJSON:
 		v.fault(field, "is longer than %d bytes", maxToolsJSON)
-		return
+		return nil
 	case !utf8.ValidString(text):
 		v.fault(field, "is not valid UTF-8")
-		return
+		return nil
 	case !json.Valid([]byte(text)):
 		v.fault(field, "is not JSON; without tools it is []")
-		return
+		return nil
 	case json.Unmarshal([]byte(text), &list) != nil || list == nil:
 		v.fault(field, "must be a JSON array; without tools it is []")
-		return
+		return nil
 	case strings.Contains(text, `\u0000`), strings.ContainsRune(text, 0):
 		v.fault(field, "must not contain NUL bytes")
-		return
+		return nil
 	case len(list) > maxTools:
 		v.fault(field, "has more than %d tools", maxTools)
-		return
+		return nil
 	}
+	if f := strictjson.Check([]byte(text)); f != nil {
+		v.fault(field+strings.TrimPrefix(f.Location, "body"), "%s", f.Message)
+		return nil
+	}
+	tools := make([]*Tool, 0, len(list))
 	ids, names := map[int64]bool{}, map[string]bool{}
 	for i, raw := range list {
 		at := fmt.Sprintf("%s[%d]", field, i)
@@ -69,25 +75,28 @@ func (v *check) tools(field, text string) {
 		if !ok {
 			continue
 		}
-		id, known := member[int64](v, m, at, "id", "an integer")
-		if known && ids[id] {
+		t := &Tool{}
+		var known bool
+		if t.ID, known = member[int64](v, m, at, "id", "an integer"); known && ids[t.ID] {
 			v.fault(at+".id", "is the id of another tool")
 		}
-		ids[id] = true
-		v.toolName(m, at, names)
-		member[string](v, m, at, "description", "a string")
-		if action, ok := member[string](v, m, at, "action", "a string"); ok && action != toolAction {
+		ids[t.ID] = true
+		t.Name = v.toolName(m, at, names)
+		t.Description, _ = member[string](v, m, at, "description", "a string")
+		if t.Action, known = member[string](v, m, at, "action", "a string"); known && t.Action != toolAction {
 			v.fault(at+".action", "must be %q", toolAction)
 		}
-		member[int64](v, m, at, "agentId", "an integer")
-		v.parameters(m, at)
+		t.AgentID, _ = member[int64](v, m, at, "agentId", "an integer")
+		t.Parameters = v.parameters(m, at)
+		tools = append(tools, t)
 	}
+	return tools
 }
 
 // toolAction is the only action of tools.
 const toolAction = "Run Agent"
 
-func (v *check) toolName(m map[string]json.RawMessage, at string, names map[string]bool) {
+func (v *check) toolName(m map[string]json.RawMessage, at string, names map[string]bool) string {
 	name, ok := member[string](v, m, at, "name", "a string")
 	switch {
 	case !ok:
@@ -97,39 +106,44 @@ func (v *check) toolName(m map[string]json.RawMessage, at string, names map[stri
 		v.fault(at+".name", "is the name of another tool")
 	}
 	names[name] = true
+	return name
 }
 
-func (v *check) parameters(m map[string]json.RawMessage, at string) {
+func (v *check) parameters(m map[string]json.RawMessage, at string) []*ToolParameter {
 	raw, given := m["parameters"]
 	if !given || string(raw) == "null" {
-		return
+		return []*ToolParameter{}
 	}
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
 		v.fault(at+".parameters", "must be an array")
-		return
+		return nil
 	}
+	parameters := make([]*ToolParameter, 0, len(list))
 	names := map[string]bool{}
 	for i, raw := range list {
 		at := fmt.Sprintf("%s.parameters[%d]", at, i)
-		p, ok := v.members(at, raw)
+		m, ok := v.members(at, raw)
 		if !ok {
 			continue
 		}
-		name, ok := member[string](v, p, at, "paramName", "a string")
+		p := &ToolParameter{}
+		p.ParamName, ok = member[string](v, m, at, "paramName", "a string")
 		switch {
-		case ok && strings.TrimSpace(name) == "":
+		case ok && strings.TrimSpace(p.ParamName) == "":
 			v.fault(at+".paramName", "must not be empty")
-		case ok && names[name]:
+		case ok && names[p.ParamName]:
 			v.fault(at+".paramName", "is the name of another parameter")
 		}
-		names[name] = true
-		if typ, ok := member[string](v, p, at, "type", "a string"); ok && typ != "string" && typ != "integer" && typ != "boolean" {
+		names[p.ParamName] = true
+		if p.Type, ok = member[string](v, m, at, "type", "a string"); ok && p.Type != "string" && p.Type != "integer" && p.Type != "boolean" {
 			v.fault(at+".type", `must be "string", "integer" or "boolean"`)
 		}
-		member[bool](v, p, at, "required", "true or false")
-		member[string](v, p, at, "description", "a string")
+		p.Required, _ = member[bool](v, m, at, "required", "true or false")
+		p.Description, _ = member[string](v, m, at, "description", "a string")
+		parameters = append(parameters, p)
 	}
+	return parameters
 }
 
 func (v *check) members(at string, raw json.RawMessage) (map[string]json.RawMessage, bool) {
@@ -155,18 +169,14 @@ func member[T any](v *check, m map[string]json.RawMessage, at, name, kind string
 	return value, false
 }
 
-// parseTools reads the tool definitions of a context.
-func parseTools(row *db.Context) ([]*Tool, error) {
-	list := []*Tool{}
-	err := json.Unmarshal([]byte(row.ToolsJSON), &list)
-	if err != nil {
-		return nil, errors.Join(errors.New("stored tool definitions"), err)
+// storedTools gives the tool definitions of a context, which were checked when they were written.
+func storedTools(row *db.Context) []*Tool {
+	tools := (&check{}).tools("toolsJson", row.ToolsJSON)
+	if tools == nil {
+		return []*Tool{}
 	}
-	for _, t := range list {
+	for _, t := range tools {
 		t.context = row
-		if t.Parameters == nil {
-			t.Parameters = []*ToolParameter{}
-		}
 	}
-	return list, nil
+	return tools
 }

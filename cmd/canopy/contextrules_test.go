@@ -77,6 +77,7 @@ func TestToolFaultsAreNamed(t *testing.T) {
 		`[{"id":1,` + good + `},{"id":1,` + good + `}]`:                                           {"body.toolsJson[1].id", "body.toolsJson[1].name"},
 		`[{"id":1.5,` + good + `}]`:                                                               {"body.toolsJson[0].id"},
 		`[{"id":1,"name":"two words","description":"","action":"Walk","agentId":"x"}]`:            {"body.toolsJson[0].name", "body.toolsJson[0].action", "body.toolsJson[0].agentId"},
+		`[{"id":1,` + good + `,"agentId":2}]`:                                                     {"body.toolsJson[0].agentId"},
 		`[{"id":1,` + good + `,"parameters":{}}]`:                                                 {"body.toolsJson[0].parameters"},
 		`[{"id":1,` + good + `,"parameters":[{"paramName":"x","type":"date","required":"yes"}]}]`: {"body.toolsJson[0].parameters[0].type", "body.toolsJson[0].parameters[0].required", "body.toolsJson[0].parameters[0].description"},
 	} {
@@ -90,6 +91,27 @@ func TestToolFaultsAreNamed(t *testing.T) {
 				t.Errorf("%v, want %v: %s", at, places, a.Body)
 			}
 		})
+	}
+}
+
+// TestToolsAreReadAsChecked: members of other names are kept, and nothing is read from them.
+func TestToolsAreReadAsChecked(t *testing.T) {
+	s := newStack(t)
+	token := s.assistant()
+	for _, more := range []string{`"Id":"x"`, `"AGENTID":77`, `"Parameters":[null]`, `"parameters":null`, `"more":{"agentId":5}`} {
+		text := `[{"id":1,"name":"a","description":"","action":"Run Agent","agentId":3,` + more + `}]`
+		s.must(200, "POST", "/context", token, map[string]any{"name": more, "description": "", "caption": "", "toolsJson": text})
+	}
+	data := s.mustGQL(token, `{ contexts { nodes { toolsJson tools { id agentId agent { name } parameters { paramName } } } } }`, nil)
+	list := member(t, data, "contexts.nodes").([]any)
+	for _, c := range list {
+		want := []any{map[string]any{"id": 1, "agentId": 3, "agent": nil, "parameters": []any{}}}
+		if !sameJSON(c.(map[string]any)["tools"], want) {
+			t.Errorf("%v", c)
+		}
+	}
+	if len(list) != 5 {
+		t.Errorf("%d contexts", len(list))
 	}
 }
 

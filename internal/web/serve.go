@@ -52,9 +52,9 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServeOptions)
 	srv := &http.Server{
 		Handler: d, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		WriteTimeout: patience, // begun anew with each piece that the middlewares see
-		BaseContext: func(net.Listener) context.Context { return base },
-		ErrorLog:    slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
-		Protocols:   new(http.Protocols),
+		BaseContext:  func(net.Listener) context.Context { return base },
+		ErrorLog:     slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
+		Protocols:    new(http.Protocols),
 	}
 	srv.Protocols.SetHTTP1(true)
 	failed := make(chan error, 1)
