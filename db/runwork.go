@@ -29,8 +29,9 @@ type RunWork struct {
 var (
 	// A run that is handed to the queue is out of sight for the lease; if the queue loses it, it
 	// is due again afterwards.
-	// Accounts take turns, the index is read from one to the next, and none has more than $3 runs
-	// handed out: the runs of one don't keep those of the others waiting.
+	// Accounts take turns, the index is read from one to the next, and of each no more than its first $3
+	// runs are handed out or executed: the runs of one don't keep those of the others waiting. They
+	// stay the first ones when their leases run out while the queue still has them.
 	// Ordering by the account, too, leaves the planner no index but the one that begins with it.
 	qLeaseRuns = prepare(`
 		WITH RECURSIVE busy(account_id) AS (
@@ -41,12 +42,10 @@ var (
 		UPDATE runs SET due_at = now() + $2 * interval '1 second'
 		WHERE id IN (SELECT id FROM runs WHERE status = 'running' AND due_at <= now() AND id = ANY(ARRAY(
 				SELECT d.id FROM busy b
-				CROSS JOIN LATERAL (SELECT count(*) AS held FROM (SELECT FROM runs
-					WHERE status = 'running' AND account_id = b.account_id AND due_at > now() LIMIT $3) o) h
-				CROSS JOIN LATERAL (SELECT o.id, o.due_at, h.held + row_number() OVER (ORDER BY o.due_at) AS turn FROM (SELECT id, due_at FROM runs
-					WHERE status = 'running' AND account_id BETWEEN b.account_id AND b.account_id AND due_at <= now()
-					ORDER BY account_id, due_at LIMIT $3 - h.held) o) d
-				ORDER BY d.turn, d.due_at LIMIT $1))
+				CROSS JOIN LATERAL (SELECT o.id, o.due_at, row_number() OVER (ORDER BY o.id) AS turn FROM (SELECT id, due_at FROM runs
+					WHERE status = 'running' AND account_id BETWEEN b.account_id AND b.account_id
+					ORDER BY account_id, id LIMIT $3) o) d
+				WHERE d.due_at <= now() ORDER BY d.turn, d.id LIMIT $1))
 			FOR UPDATE SKIP LOCKED)
 		RETURNING id, claim`)
 	// A run that was taken up meanwhile has another claim, and is left alone.
@@ -76,8 +75,8 @@ var (
 	qDueRuns = prepare(`SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(due_at)), 0)::float8 AS lag FROM runs WHERE status = 'running' AND due_at <= now()`)
 )
 
-// LeaseRuns takes up to limit due runs out of sight for the lease, as far as no account has more than
-// share of them handed out.
+// LeaseRuns takes up to limit due runs out of sight for the lease, as far as they are among the first
+// share of their account.
 func (s *Store) LeaseRuns(ctx context.Context, limit, share int, lease time.Duration) (due []DueRun, err error) {
 	err = s.list(ctx, &due, qLeaseRuns, limit, lease.Seconds(), share)
 	return due, err

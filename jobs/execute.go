@@ -28,7 +28,7 @@ const (
 	runInterruptions = 3
 	// runsAtOnce is how many runs a worker executes at the same time.
 	runsAtOnce = 64
-	// accountRuns is how many runs of one account are handed out at the same time.
+	// accountRuns is how many runs of one account are handed out at the same time, for each worker.
 	accountRuns = runsAtOnce / 2
 )
 

@@ -116,6 +116,18 @@ func (r *Relay) pending(queue string) (int, error) {
 	return info.Pending, nil
 }
 
+// servers counts the workers that serve a queue; at least this one does.
+func (r *Relay) servers(queue string) (int, error) {
+	list, err := r.Inspector.Servers()
+	n := 0
+	for _, s := range list {
+		if _, serves := s.Queues[queue]; serves {
+			n++
+		}
+	}
+	return max(n, 1), err
+}
+
 // enqueue hands leased rows to the queue. What it does not take is released: otherwise it would wait
 // for its lease's end when the queue is back.
 func enqueue[T any](ctx context.Context, r *Relay, due []T, task func(T) (*asynq.Task, error), release func(context.Context, []T) error) error {

@@ -14,8 +14,8 @@ const pokeAgain = time.Second
 // relaySoon is how long the relay waits for room in the queue.
 const relaySoon = 50 * time.Millisecond
 
-// runBacklog is how many runs wait in the queue at most; the others wait in the database, where they
-// are not handed out over and over.
+// runBacklog is how many runs wait in the queue at most, for each worker; the others wait in the
+// database, where they are not handed out over and over.
 const runBacklog = 4 * runsAtOnce
 
 // dueRelay hands runs and destinations with due deliveries to the queue. It has a loop of its own
@@ -25,6 +25,8 @@ type dueRelay struct {
 	poked map[int64]poke
 	// room is how many more runs the queue takes before it is looked at again.
 	room int
+	// workers is how many there were then.
+	workers int
 }
 
 // poke is what the queue was told of a destination, and when.
@@ -68,11 +70,14 @@ func (r *dueRelay) relayRuns(ctx context.Context) (more bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if r.room = runBacklog - waiting; r.room <= 0 {
+		if r.workers, err = r.servers(queueRuns); err != nil {
+			return false, err
+		}
+		if r.room = runBacklog*r.workers - waiting; r.room <= 0 {
 			return true, nil
 		}
 	}
-	due, err := r.Store.LeaseRuns(ctx, r.room, accountRuns, leaseTime)
+	due, err := r.Store.LeaseRuns(ctx, r.room, accountRuns*r.workers, leaseTime)
 	if err != nil {
 		return false, err
 	}

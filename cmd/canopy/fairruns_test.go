@@ -1,8 +1,12 @@
 package main
 
 import (
+	"cmp"
+	"slices"
 	"testing"
 	"time"
+
+	"canopy/db"
 )
 
 // TestRunsTakeTurns: however many runs of one account wait, those of another are handed out beside
@@ -42,6 +46,32 @@ func TestRunsTakeTurns(t *testing.T) {
 		if ofA, ofB := handedOut(want.limit, want.share); ofA != want.ofA || ofB != want.ofB {
 			t.Errorf("%d: %d and %d were handed out, want %d and %d", i, ofA, ofB, want.ofA, want.ofB)
 		}
+	}
+}
+
+// TestLapsedRunsKeepTheirTurn: while the queue is slow, leases end before their runs are taken up; it
+// is the same ones that are handed out again, and no more.
+func TestLapsedRunsKeepTheirTurn(t *testing.T) {
+	s := newStack(t)
+	token := s.rootAs("builder")
+	agent := s.publish(token, greeter)
+	for range 12 {
+		s.start(token, agent, object{})
+	}
+	var first []db.DueRun
+	for range 3 {
+		due, err := s.p.store.LeaseRuns(t.Context(), 256, 3, time.Millisecond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.SortFunc(due, func(a, b db.DueRun) int { return cmp.Compare(a.ID, b.ID) })
+		if first == nil {
+			first = due
+		}
+		if len(due) != 3 || !slices.Equal(due, first) {
+			t.Errorf("%v, then %v", first, due)
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
