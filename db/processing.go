@@ -25,6 +25,8 @@ type DocumentWork struct {
 	// model server's.
 	Attempts int `db:"attempts"`
 	Faults   int `db:"faults"`
+	// Reader is the version of what made the chunks that are stored already; 0 before the first.
+	Reader int `db:"reader"`
 }
 
 var (
@@ -41,7 +43,7 @@ var (
 		UPDATE documents d SET status = 'processing', attempts = d.attempts + 1, next_attempt_at = now() + $3 * interval '1 second',
 			started_at = COALESCE(d.started_at, now())
 		FROM contexts x WHERE x.id = d.context_id AND d.id = $1 AND d.attempts = $2 AND d.status IN ('pending', 'processing')
-		RETURNING ` + documentColumns + `, x.account_id, x.dimensions, d.model, d.chunk_size, d.overlap, d.attempts, d.faults`)
+		RETURNING ` + documentColumns + `, x.account_id, x.dimensions, d.model, d.chunk_size, d.overlap, d.attempts, d.faults, d.reader`)
 	qRenewDocument = prepare(`
 		UPDATE documents SET next_attempt_at = now() + $3 * interval '1 second', progress = GREATEST(progress, $4)
 		WHERE id = $1 AND attempts = $2 AND status = 'processing'`)
@@ -51,7 +53,9 @@ var (
 	qFinishDocument = prepare(`
 		UPDATE documents SET status = 'ready', progress = 1, error = '', chunks = $3, completed_at = now()
 		WHERE id = $1 AND attempts = $2 AND status = 'processing'`)
-	qDropOtherChunks = prepare(`DELETE FROM chunks WHERE document_id = $1 AND revision <> $2`)
+	qReadBy          = prepare(`UPDATE documents SET reader = $3 WHERE id = $1 AND attempts = $2 AND status = 'processing'`)
+	qDropOtherChunks = prepare(`DELETE FROM chunks WHERE document_id = $1 AND (revision <> $2 OR position >= $3)`)
+	qDropRevision    = prepare(`DELETE FROM chunks WHERE document_id = $1 AND revision = $2`)
 	qDropChunks      = prepare(`DELETE FROM chunks WHERE document_id = $1`)
 	qFailDocument    = prepare(`
 		UPDATE documents SET status = 'failed', error = $3, chunks = 0, completed_at = now()
@@ -64,7 +68,7 @@ var (
 		JOIN documents o ON o.id = $1
 		WHERE d.content_hash = o.content_hash AND d.model = o.model AND d.format = o.format AND d.chunk_size = o.chunk_size
 			AND d.overlap = o.overlap AND d.id <> o.id AND x.account_id = $2`
-	qTwin       = prepare(`SELECT d.id, d.revision, d.chunks, x.dimensions` + twin + ` AND d.status = 'ready' ORDER BY d.id LIMIT 1`)
+	qTwin       = prepare(`SELECT d.id, d.revision, d.chunks, x.dimensions` + twin + ` AND d.status = 'ready' AND d.reader = o.reader ORDER BY d.id LIMIT 1`)
 	qTwinAtWork = prepare(`SELECT EXISTS (SELECT 1` + twin + ` AND d.status IN ('pending', 'processing') AND d.id < o.id AND d.faults = 0)`)
 	qCopyChunks = prepare(`
 		INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, page, heading, row_number, sparse, dense)
@@ -104,6 +108,25 @@ func (s *Store) RenewDocument(ctx context.Context, w *DocumentWork, lease time.D
 	return s.must(ctx, qRenewDocument, w.ID, w.Attempts, lease.Seconds(), progress)
 }
 
+// ReadBy drops the chunks that an earlier attempt has stored when another version of the reader made
+// them; ErrNoRows when the work was lost.
+func (s *Store) ReadBy(ctx context.Context, w *DocumentWork, reader int) error {
+	if w.Reader == reader {
+		return nil
+	}
+	err := s.Tx(ctx, func(tx *Store) error {
+		if err := tx.must(ctx, qReadBy, w.ID, w.Attempts, reader); err != nil {
+			return err
+		}
+		_, err := tx.exec(ctx, qDropRevision, w.ID, w.Revision)
+		return err
+	})
+	if err == nil {
+		w.Reader = reader
+	}
+	return err
+}
+
 // ChunkPositions gives the positions of the work's chunks that are stored already, in order.
 func (s *Store) ChunkPositions(ctx context.Context, w *DocumentWork, each func(int) error) error {
 	type row struct{ Position int }
@@ -121,7 +144,7 @@ func (s *Store) FinishDocument(ctx context.Context, w *DocumentWork, chunks, dim
 		if err := tx.must(ctx, qFinishDocument, w.ID, w.Attempts, chunks); err != nil {
 			return err
 		}
-		_, err := tx.exec(ctx, qDropOtherChunks, w.ID, w.Revision)
+		_, err := tx.exec(ctx, qDropOtherChunks, w.ID, w.Revision, chunks)
 		return err
 	})
 }

@@ -158,6 +158,10 @@ func (a *attempt) keepLease(ctx context.Context, cancel context.CancelCauseFunc)
 // progressEvery is how often progress is written down, at most.
 const progressEvery = 500 * time.Millisecond
 
+// reader is the version of what reads documents and cuts their text. It goes up with every change of
+// where chunks begin and end, or of what they say: chunks of two versions don't belong together.
+const reader = 1
+
 // process takes over the chunks of a twin where there is one, and makes them otherwise.
 func (a *attempt) process(ctx context.Context) error {
 	if a.work.Attempts > maxAttempts {
@@ -165,6 +169,9 @@ func (a *attempt) process(ctx context.Context) error {
 	}
 	model, err := a.model()
 	if err != nil {
+		return err
+	}
+	if err := a.store.ReadBy(ctx, a.work, reader); err != nil {
 		return err
 	}
 	if done, err := a.takeOver(ctx); done || err != nil {

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"maps"
 	"strconv"
@@ -129,16 +130,13 @@ func (r *recorder) persist(list []db.Outcome) map[int64]bool {
 }
 
 // persistApart writes outcomes in halves, down to the one that holds a text which can't be stored:
-// that one is written without its texts, and keeps none of the others waiting.
+// that one is written without them, and keeps none of the others waiting.
 func (r *recorder) persistApart(list []db.Outcome) map[int64]bool {
 	if len(list) == 1 {
-		o := list[0]
-		r.log.Error("the text of an attempt's outcome can't be stored", "delivery", o.ID)
-		if string(o.Log) == "[]" {
-			return nil
-		}
-		if o.Log = []byte("[]"); o.Error != "" {
-			o.Error = unstorable
+		r.log.Error("the text of an attempt's outcome can't be stored", "delivery", list[0].ID)
+		o := withoutTexts(list[0])
+		if o.Error == list[0].Error && string(o.Log) == string(list[0].Log) {
+			return nil // it is not the texts
 		}
 		return r.persist([]db.Outcome{o})
 	}
@@ -146,6 +144,22 @@ func (r *recorder) persistApart(list []db.Outcome) map[int64]bool {
 	maps.Copy(written, r.persist(list[:len(list)/2]))
 	maps.Copy(written, r.persist(list[len(list)/2:]))
 	return written
+}
+
+// withoutTexts is an outcome with nothing in it that came from outside, but its times and status.
+func withoutTexts(o db.Outcome) db.Outcome {
+	var log []db.Attempt
+	_ = json.Unmarshal(o.Log, &log) // it is this platform's own
+	for i := range log {
+		if log[i].Response = ""; log[i].Error != "" {
+			log[i].Error = unstorable
+		}
+	}
+	if o.Error != "" {
+		o.Error = unstorable
+	}
+	o.Log, _ = json.Marshal(log) // a struct of times, numbers and texts
+	return o
 }
 
 // unstorable stands for a text that can't be stored.

@@ -22,9 +22,12 @@ func TestUnstorableOutcome(t *testing.T) {
 		list[i] = db.Outcome{ID: int64(i + 1), Claim: 1, Status: db.DeliveryFailed, Log: []byte(`[{"error":"x"}]`)}
 	}
 	list[2].Error = "a\x00b"
-	list[5].Log = []byte(`[{"response":"\u0000"}]`)
+	list[5].Log = []byte(`[{"error":"x","response":"\u0000"}]`)
 	if written := r.persist(list); len(written) != len(list) {
 		t.Errorf("written: %v", written)
+	}
+	if n := room.number(t, `SELECT count(*) FROM webhook_deliveries WHERE jsonb_array_length(log) = 1 AND (log->0->>'error') <> '' AND log->0->>'response' IS NULL`); n != 7 {
+		t.Errorf("%d attempts are logged", n)
 	}
 	if text := said.String(); strings.Count(text, "can't be stored") != 2 || !strings.Contains(text, "delivery=3") || !strings.Contains(text, "delivery=6") || strings.Contains(text, "could not be written down") {
 		t.Errorf("said: %s", text)
