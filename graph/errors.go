@@ -11,6 +11,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"canopy/internal/access"
 	"canopy/internal/problem"
 	"canopy/internal/web"
 )
@@ -42,6 +43,8 @@ func (e *endpoint) present(ctx context.Context, err error) *gqlerror.Error {
 	var own *gqlerror.Error
 	isOwn := errors.As(err, &own)
 	switch {
+	case introspectionOff(ctx):
+		p = problem.Denied("introspection is switched off on this server")
 	case errors.As(err, &p):
 	case isOwn && hasFace(own):
 		return own
@@ -53,6 +56,10 @@ func (e *endpoint) present(ctx context.Context, err error) *gqlerror.Error {
 		p = problem.Bad("%s", own.Message)
 	default:
 		p = problem.From(err)
+	}
+	if p.Code == problem.BadRequest && executing(ctx) && access.PrincipalOf(ctx) == nil {
+		// What is wrong with a field's arguments is only told to those who may ask for the field.
+		p = problem.Unauthorized("a bearer token is needed")
 	}
 	e.logInternal(ctx, p)
 	shown := face(ctx, p)
@@ -69,6 +76,18 @@ func (e *endpoint) present(ctx context.Context, err error) *gqlerror.Error {
 func hasFace(err *gqlerror.Error) bool {
 	code, _ := err.Extensions["code"].(string)
 	return http.StatusText(problem.New(problem.Code(code), "").Status()) != ""
+}
+
+// executing tells a field's errors from those of the document.
+func executing(ctx context.Context) bool { return graphql.GetFieldContext(ctx) != nil }
+
+// introspectionOff tells whether the field at hand is one of introspection, where that is switched off.
+func introspectionOff(ctx context.Context) bool {
+	fc := graphql.GetFieldContext(ctx)
+	if fc == nil || fc.Field.Field == nil || fc.Field.Name != "__schema" && fc.Field.Name != "__type" {
+		return false
+	}
+	return graphql.GetOperationContext(ctx).DisableIntrospection
 }
 
 // readingArguments tells whether gqlgen was still reading the field's arguments: those of a field

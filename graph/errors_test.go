@@ -117,5 +117,8 @@ func TestIntrospectionSwitch(t *testing.T) {
 		if got := len(a.Errors) == 0; got != on {
 			t.Errorf("introspection %t: %s", on, a.Raw)
 		}
+		if b := d.query(t, `{ __type(name: "Query") { name } }`, nil); !on && (a.code() != "FORBIDDEN" || b.code() != "FORBIDDEN" || d.log.String() != "") {
+			t.Errorf("refused by %s, %s; log: %s", a.Raw, b.Raw, d.log)
+		}
 	}
 }

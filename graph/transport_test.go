@@ -64,6 +64,8 @@ func TestTransport(t *testing.T) {
 		{name: "one of several unnamed", body: `{"query":"query a { __typename } query b { __typename }"}`, headers: map[string]string{"Accept": typeGraphQL}, status: 400, code: "BAD_REQUEST"},
 		{name: "a field without a token", body: `{"query":"{ me { email } }"}`, headers: map[string]string{"Accept": typeGraphQL}, status: 200, code: "UNAUTHENTICATED"},
 		{name: "a mutation without a token", body: `{"query":"mutation { revokeApiKey(input: {id: 1}) { apiKey { id } } }"}`, status: 200, code: "UNAUTHENTICATED"},
+		{name: "a malformed id without a token", body: `{"query":"{ customer(id: \"abc\") { name } }"}`, status: 200, code: "UNAUTHENTICATED"},
+		{name: "another one", body: `{"query":"mutation { deletePermission(input: {id: \"x\"}) { deletedId } }"}`, status: 200, code: "UNAUTHENTICATED"},
 		{name: "a bad token", body: typename, headers: map[string]string{"Authorization": "Bearer x.y.z"}, status: 401, code: "UNAUTHENTICATED"},
 		{name: "another scheme", body: typename, headers: map[string]string{"Authorization": "Basic eDp5"}, status: 401, code: "UNAUTHENTICATED"},
 		{name: "GET from another site", method: "GET", path: get, headers: map[string]string{"Sec-Fetch-Site": "cross-site"}, status: 403, code: "FORBIDDEN"},

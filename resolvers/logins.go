@@ -212,10 +212,11 @@ func passwordFaults(password string) error {
 const resetAnswer = 100 * time.Millisecond
 
 // RequestReset sends a link that sets a password to the user of an address, whether or not it has
-// one already. Anyone may call it, and learns nothing of whether there is such a user.
+// one already. Anyone may call it, and learns nothing of whether there is such a user; a text that is no
+// address is one that nobody has.
 func (r *Resolver) RequestReset(ctx context.Context, email, address string) error {
 	var v check
-	v.email("email", email)
+	v.line("email", email, maxEmail)
 	if err := v.err(); err != nil {
 		return err
 	}

@@ -84,6 +84,8 @@ func (r *Resolver) allow(ctx context.Context, right access.Features, apps ...acc
 			refusal = problem.Denied("the access to the application %s has been disabled", app)
 		case !g.Features.Has(right):
 			refusal = problem.Denied("the role %q lacks the right %s", g.RoleName, right.Names()[0])
+		case p.AsksOnly:
+			return nil, ErrAllowed
 		default:
 			r.touch(ctx, p, g)
 			return &caller{p, g}, nil
@@ -91,6 +93,10 @@ func (r *Resolver) allow(ctx context.Context, right access.Features, apps ...acc
 	}
 	return nil, refusal
 }
+
+// ErrAllowed is what an operation ends with where the caller only asked for it, and may use it
+// (access.Asking).
+var ErrAllowed = errors.New("the caller may, and only asked")
 
 // tenant allows operations of the tenant application.
 func (r *Resolver) tenant(ctx context.Context, right access.Features) (*caller, error) {

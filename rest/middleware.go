@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
@@ -68,7 +69,7 @@ func ascii(s string) string {
 // what is strict JSON, or a form.
 func (a *api) readBody(hc huma.Context, next func(huma.Context)) {
 	if p := queryFaults(hc); p != nil {
-		respond(hc, p)
+		tell(hc, p)
 		return
 	}
 	rb := hc.Operation().RequestBody
@@ -83,7 +84,7 @@ func (a *api) readBody(hc huma.Context, next func(huma.Context)) {
 	body, p := takeBody(hc, mediaType, rb.Required)
 	switch {
 	case p != nil:
-		respond(hc, p)
+		tell(hc, p)
 	case mediaType == formType:
 		next(huma.WithValue(hc, formKey{}, body))
 	default:
@@ -194,6 +195,15 @@ func queryFaults(hc huma.Context) *Problem {
 		}
 	}
 	return nil
+}
+
+// tell answers with the fault of a request to whoever may use the operation.
+func tell(hc huma.Context, p *Problem) {
+	if b := barred(hc); b != nil {
+		maps.Copy(b.headers, p.headers)
+		p = b
+	}
+	respond(hc, p)
 }
 
 // respond answers with a problem in place of the operation.

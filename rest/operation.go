@@ -9,7 +9,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"canopy/internal/access"
 	"canopy/internal/problem"
+	"canopy/resolvers"
 )
 
 // operation describes one documented operation.
@@ -30,11 +32,20 @@ type operation struct {
 	upload *huma.RequestBody
 	// responses documents answers that the output type does not.
 	responses map[string]*huma.Response
+	// ask calls the operation with an empty request, for a caller who only asks; nil where the
+	// function of add is fit for that.
+	ask func(context.Context) error
 }
 
 // add registers an operation. What the function refuses is answered as problem details whose
 // locations have the names of the REST request, by the locator that it gives.
 func add[I, O any](a *api, o operation, do func(context.Context, *I) (*O, error)) *locator {
+	if o.ask == nil && o.upload == nil {
+		o.ask = func(ctx context.Context) error {
+			_, err := do(ctx, new(I))
+			return err
+		}
+	}
 	op := o.document()
 	faults := &locator{names: o.names}
 	huma.Register(a.huma, *op, func(ctx context.Context, in *I) (*O, error) {
@@ -58,8 +69,30 @@ func (o operation) document() *huma.Operation {
 	}
 	if !o.public {
 		op.Security = []map[string][]string{{bearerScheme: {}}, {oauthScheme: {}}}
+		op.Metadata = map[string]any{askKey: o.ask}
 	}
 	return op
+}
+
+// askKey is where an operation's metadata has its ask.
+const askKey = "ask"
+
+// barred is the refusal of a caller who may not use the operation, whatever the request; nil where
+// it may. A faulty request is asked for it before its faults are told: who may is an operation's
+// first line, but that comes after the request has been read.
+func barred(hc huma.Context) *Problem {
+	ask, _ := hc.Operation().Metadata[askKey].(func(context.Context) error)
+	if ask == nil {
+		return nil
+	}
+	err := ask(access.Asking(hc.Context()))
+	if errors.Is(err, resolvers.ErrAllowed) {
+		return nil
+	}
+	if e := problem.From(err); e.Code == problem.Forbidden || e.Code == problem.Unauthenticated {
+		return problemOf(hc.Context(), e)
+	}
+	return nil
 }
 
 // refusals are the statuses of an operation's errors.

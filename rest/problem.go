@@ -60,6 +60,11 @@ func init() {
 		return refusal(context.Background(), status, msg, errs)
 	}
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
+		if status < http.StatusInternalServerError {
+			if p := barred(ctx); p != nil {
+				return p
+			}
+		}
 		return refusal(ctx.Context(), status, msg, errs)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -43,11 +44,17 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 
 // Run runs one command and gives the exit code: 0, 1 for a fault, 2 for wrong usage.
 func (m *Main) Run(ctx context.Context, args []string) int {
-	if len(args) == 0 || args[0] == "help" || args[0] == "--help" || args[0] == "-h" {
+	switch {
+	case len(args) == 0, asksForHelp(args):
 		m.help()
 		return exitOK
+	case args[0] == "help":
+		args = append(slices.Clone(args[1:]), "--help")
 	}
 	cmd, rest := find(args)
+	if cmd == nil && asksForHelp(args[1:]) && m.groupHelp(args[0]) {
+		return exitOK
+	}
 	if cmd == nil {
 		_, _ = fmt.Fprintf(m.Stderr, "canopy: unknown command %q: see canopy help\n", strings.Join(args[:min(2, len(args))], " "))
 		return exitUsage
@@ -112,6 +119,31 @@ func find(args []string) (*command, []string) {
 
 func (m *Main) help() {
 	_, _ = fmt.Fprint(m.Stdout, "canopy: a multi-tenant API platform, by GraphQL and REST\n\nUsage: canopy COMMAND [FLAGS] [ARGUMENTS]\n\n")
+	m.list(commands)
+}
+
+// asksForHelp tells whether nothing but help is asked for.
+func asksForHelp(args []string) bool {
+	return len(args) == 1 && slices.Contains([]string{"help", "--help", "-help", "-h"}, args[0])
+}
+
+// groupHelp lists the commands of a group, such as key, where there is such a group.
+func (m *Main) groupHelp(group string) bool {
+	var list []command
+	for _, c := range commands {
+		if strings.HasPrefix(c.name, group+" ") {
+			list = append(list, c)
+		}
+	}
+	if len(list) == 0 {
+		return false
+	}
+	_, _ = fmt.Fprintf(m.Stdout, "Usage: canopy %s COMMAND [FLAGS] [ARGUMENTS]\n\n", group)
+	m.list(list)
+	return true
+}
+
+func (m *Main) list(commands []command) {
 	w := tabwriter.NewWriter(m.Stdout, 0, 0, 3, ' ', 0)
 	for _, c := range commands {
 		_, _ = fmt.Fprintf(w, "  %s\t%s\n", strings.TrimSpace(c.name+" "+c.args), c.short)

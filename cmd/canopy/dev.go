@@ -76,6 +76,7 @@ func (d *dev) run(ctx context.Context) error {
 	if err := db.Migrate(ctx, d.cfg.DatabaseURL); err != nil {
 		return err
 	}
+	warn(ctx, d.cfg, d.log)
 	p, err := openPlatform(ctx, d.cfg, d.log)
 	if err != nil {
 		return err

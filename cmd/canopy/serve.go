@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"runtime/debug"
@@ -64,10 +65,15 @@ func (m *Main) server(ctx context.Context, mode config.Mode) (*platform, error) 
 	}
 	m.tune(mode)
 	log := m.logger()
+	warn(ctx, cfg, log)
+	return openPlatform(ctx, cfg, log)
+}
+
+// warn tells of settings that are a risk, or are missed.
+func warn(ctx context.Context, cfg *config.Config, log *slog.Logger) {
 	for _, w := range cfg.Warnings() {
 		log.WarnContext(ctx, w)
 	}
-	return openPlatform(ctx, cfg, log)
 }
 
 func (p *platform) listen(ctx context.Context) (net.Listener, error) {

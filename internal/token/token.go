@@ -14,7 +14,7 @@ import (
 // mediaType is the typ of an access token (RFC 9068, section 2.1).
 const mediaType = "at+jwt"
 
-// leeway is how far two clocks may be apart.
+// leeway is how far the clock of who has issued a token may be ahead.
 const leeway = 5 * time.Second
 
 // maxLength bounds what is looked at as a token at all, in bytes.
@@ -119,6 +119,9 @@ func (v *Verifier) Verify(raw string) (*Claims, error) {
 	}
 	if _, there := t.Header["crit"]; there { // RFC 7515, section 4.1.11: no extension is understood here.
 		return nil, errors.New("needs an extension that is not understood")
+	}
+	if !time.Now().Before(w.ExpiresAt.Time) { // the leeway is not for this
+		return nil, jwt.ErrTokenExpired
 	}
 	if w.IssuedAt == nil || w.Subject == "" || w.ID == "" || w.ClientID == "" || len(w.Audience) == 0 || w.CompanyID == 0 {
 		return nil, errors.New("a required claim is missing")

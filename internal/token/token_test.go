@@ -190,7 +190,7 @@ func TestVerifyForgetsInTime(t *testing.T) {
 		for _, step := range []struct {
 			after time.Duration
 			ok    bool
-		}{{0, true}, {15*time.Minute - time.Second, true}, {leeway, true}, {2 * time.Second, false}} {
+		}{{0, true}, {15*time.Minute - time.Second, true}, {time.Second, false}} {
 			time.Sleep(step.after)
 			if _, err := v.Verify(raw); (err == nil) != step.ok {
 				t.Errorf("after another %v: %v", step.after, err)
