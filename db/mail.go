@@ -58,12 +58,7 @@ func (s *Store) LeaseMails(ctx context.Context, limit int, lease time.Duration) 
 
 // ReleaseMails ends the lease of mails that could not be handed on: they are due again.
 func (s *Store) ReleaseMails(ctx context.Context, due []DueMail) error {
-	ids, attempts := make([]int64, len(due)), make([]int64, len(due))
-	for i, d := range due {
-		ids[i], attempts[i] = d.ID, int64(d.Attempts)
-	}
-	_, err := s.exec(ctx, qReleaseMails, ids, attempts)
-	return err
+	return release(ctx, s, qReleaseMails, due, func(d DueMail) (int64, int) { return d.ID, d.Attempts })
 }
 
 // ClaimMail begins the next attempt on a mail; ErrNoRows when it is done, or another worker has

@@ -86,12 +86,7 @@ func (s *Store) LeaseDocuments(ctx context.Context, limit int, lease time.Durati
 
 // ReleaseDocuments ends the lease of documents that could not be handed on: they are due again.
 func (s *Store) ReleaseDocuments(ctx context.Context, due []DueDocument) error {
-	ids, attempts := make([]int64, len(due)), make([]int64, len(due))
-	for i, d := range due {
-		ids[i], attempts[i] = d.ID, int64(d.Attempts)
-	}
-	_, err := s.exec(ctx, qReleaseDocuments, ids, attempts)
-	return err
+	return release(ctx, s, qReleaseDocuments, due, func(d DueDocument) (int64, int) { return d.ID, d.Attempts })
 }
 
 // ClaimDocument begins the next attempt on a document, under a lease that RenewDocument keeps up;

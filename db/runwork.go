@@ -84,12 +84,7 @@ func (s *Store) LeaseRuns(ctx context.Context, limit, share int, lease time.Dura
 
 // ReleaseRuns ends the lease of runs that could not be handed on: they are due again.
 func (s *Store) ReleaseRuns(ctx context.Context, due []DueRun) error {
-	ids, claims := make([]int64, len(due)), make([]int64, len(due))
-	for i, d := range due {
-		ids[i], claims[i] = d.ID, int64(d.Claim)
-	}
-	_, err := s.exec(ctx, qReleaseRuns, ids, claims)
-	return err
+	return release(ctx, s, qReleaseRuns, due, func(d DueRun) (int64, int) { return d.ID, d.Claim })
 }
 
 // ClaimRun takes a run up; ErrNoRows when it has ended, or another worker has taken it up.

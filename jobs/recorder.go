@@ -130,7 +130,7 @@ func (r *recorder) persist(list []db.Outcome) map[int64]bool {
 }
 
 // persistApart writes outcomes in halves, down to the one that holds a text which can't be stored:
-// that one is written without them, and keeps none of the others waiting.
+// that one is written without its texts, and keeps none of the others waiting.
 func (r *recorder) persistApart(list []db.Outcome) map[int64]bool {
 	if len(list) == 1 {
 		r.log.Error("the text of an attempt's outcome can't be stored", "delivery", list[0].ID)

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -69,12 +70,7 @@ func (v *check) tools(field, text string) []*Tool {
 	}
 	tools := make([]*Tool, 0, len(list))
 	ids, names := map[int64]bool{}, map[string]bool{}
-	for i, raw := range list {
-		at := fmt.Sprintf("%s[%d]", field, i)
-		m, ok := v.members(at, raw)
-		if !ok {
-			continue
-		}
+	for at, m := range v.objects(field, list) {
 		t := &Tool{}
 		var known bool
 		if t.ID, known = member[int64](v, m, at, "id", "an integer"); known && ids[t.ID] {
@@ -121,13 +117,9 @@ func (v *check) parameters(m map[string]json.RawMessage, at string) []*ToolParam
 	}
 	parameters := make([]*ToolParameter, 0, len(list))
 	names := map[string]bool{}
-	for i, raw := range list {
-		at := fmt.Sprintf("%s.parameters[%d]", at, i)
-		m, ok := v.members(at, raw)
-		if !ok {
-			continue
-		}
+	for at, m := range v.objects(at+".parameters", list) {
 		p := &ToolParameter{}
+		var ok bool
 		p.ParamName, ok = member[string](v, m, at, "paramName", "a string")
 		switch {
 		case ok && strings.TrimSpace(p.ParamName) == "":
@@ -146,13 +138,19 @@ func (v *check) parameters(m map[string]json.RawMessage, at string) []*ToolParam
 	return parameters
 }
 
-func (v *check) members(at string, raw json.RawMessage) (map[string]json.RawMessage, bool) {
-	var m map[string]json.RawMessage
-	if json.Unmarshal(raw, &m) != nil || m == nil {
-		v.fault(at, "must be an object")
-		return nil, false
+// objects gives the members of each object of a list, with its place. What is no object is a fault.
+func (v *check) objects(field string, list []json.RawMessage) iter.Seq2[string, map[string]json.RawMessage] {
+	return func(yield func(string, map[string]json.RawMessage) bool) {
+		for i, raw := range list {
+			at := fmt.Sprintf("%s[%d]", field, i)
+			var m map[string]json.RawMessage
+			if json.Unmarshal(raw, &m) != nil || m == nil {
+				v.fault(at, "must be an object")
+			} else if !yield(at, m) {
+				return
+			}
+		}
 	}
-	return m, true
 }
 
 // member reads a required member of an object.

@@ -162,7 +162,6 @@ func seconds(d time.Duration) string {
 }
 
 // sendProblem answers with a problem outside of an operation's own answer.
-
 func sendProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
 	body, err := marshal(p)
 	if err != nil {

@@ -54,11 +54,7 @@ func (e *Engine) loadSparse(ctx context.Context, contextID int64, from *vector.S
 	if err != nil {
 		return nil, 0, err
 	}
-	have := vector.Documents{}
-	if from != nil {
-		have = from.Documents()
-	}
-	add, remove := have.Changes(state.Documents)
+	add, remove := from.Documents().Changes(state.Documents)
 	b := vector.NewSparseBuilder(from)
 	b.Remove(remove...)
 	err = e.store.StreamVectors(ctx, false, pick(state.Documents, add), func(row db.VectorRow) error {
@@ -88,11 +84,7 @@ func (e *Engine) loadDense(ctx context.Context, row *db.Context, from *vector.De
 	if err != nil {
 		return nil, 0, err
 	}
-	have := vector.Documents{}
-	if from != nil {
-		have = from.Documents()
-	}
-	add, remove := have.Changes(state.Documents)
+	add, remove := from.Documents().Changes(state.Documents)
 	b, err := vector.NewDenseBuilder(row.Dimensions, from)
 	if err != nil {
 		return nil, 0, err

@@ -41,8 +41,13 @@ func (x *Dense) Len() int { return x.live }
 // Bytes returns the memory in use.
 func (x *Dense) Bytes() int64 { return x.bytes }
 
-// Documents returns the documents with their revisions. The map must not be changed.
-func (x *Dense) Documents() Documents { return x.documents }
+// Documents returns the documents with their revisions; a nil index has none. The map must not be changed.
+func (x *Dense) Documents() Documents {
+	if x == nil {
+		return nil
+	}
+	return x.documents
+}
 
 // Dimensions returns the number of components of each vector.
 func (x *Dense) Dimensions() int { return x.dimensions }

@@ -41,8 +41,13 @@ func (x *Sparse) Len() int { return x.live }
 // Bytes returns the memory in use.
 func (x *Sparse) Bytes() int64 { return x.bytes }
 
-// Documents returns the documents with their revisions. The map must not be changed.
-func (x *Sparse) Documents() Documents { return x.documents }
+// Documents returns the documents with their revisions; a nil index has none. The map must not be changed.
+func (x *Sparse) Documents() Documents {
+	if x == nil {
+		return nil
+	}
+	return x.documents
+}
 
 // component is one bucket of a query with its weight, and the postings in each segment.
 type component struct {
