@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 )
 
 // Account is a company's account in an application instance.
@@ -28,7 +29,7 @@ type Account struct {
 }
 
 // GlobalID is the node id of the account.
-func (a *Account) GlobalID() relay.ID { return relay.ID{Type: "Account", Int: a.ID} }
+func (a *Account) GlobalID() globalid.ID { return globalid.ID{Type: "Account", Int: a.ID} }
 
 func (a *Account) key() int64 { return a.ID }
 
@@ -93,7 +94,7 @@ func (s *Store) accountsByID(ctx context.Context, scope access.Scope, ids []int6
 }
 
 // Accounts is a page of a company's accounts, by id.
-func (c *Customer) Accounts(ctx context.Context, s *Store, p relay.Page) ([]*Account, error) {
+func (c *Customer) Accounts(ctx context.Context, s *Store, p paging.Page) ([]*Account, error) {
 	return follow(ctx, c, &c.siblings, "accounts "+p.Key(), (*Customer).key,
 		func(ctx context.Context, ids []int64) (map[int64][]*Account, error) {
 			var rows []*Account

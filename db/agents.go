@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 )
 
 // Agent is a diagram of a builder account: a draft that changes, and the revision that runs.
@@ -25,7 +26,7 @@ type Agent struct {
 }
 
 // GlobalID is the node id of the agent.
-func (a *Agent) GlobalID() relay.ID { return relay.ID{Type: "Agent", Int: a.ID} }
+func (a *Agent) GlobalID() globalid.ID { return globalid.ID{Type: "Agent", Int: a.ID} }
 
 // Runnable tells whether the agent can be run: it is enabled and published.
 func (a *Agent) Runnable() bool { return a.Enabled && a.PublishedID != nil }
@@ -44,7 +45,7 @@ type Revision struct {
 }
 
 // GlobalID is the node id of the revision.
-func (r *Revision) GlobalID() relay.ID { return relay.ID{Type: "AgentRevision", Int: r.ID} }
+func (r *Revision) GlobalID() globalid.ID { return globalid.ID{Type: "AgentRevision", Int: r.ID} }
 
 const (
 	agentColumns = `g.id, g.account_id, a.customer_id, g.name, g.draft, g.published_id, g.enabled, g.created_at, g.updated_at`
@@ -127,7 +128,7 @@ func (s *Store) AgentForUpdate(ctx context.Context, scope access.Scope, id int64
 }
 
 // Agents is a page of an account's agents, by id.
-func (a *Account) Agents(ctx context.Context, s *Store, p relay.Page) ([]*Agent, error) {
+func (a *Account) Agents(ctx context.Context, s *Store, p paging.Page) ([]*Agent, error) {
 	return follow(ctx, a, &a.siblings, "agents "+p.Key(), (*Account).key,
 		func(ctx context.Context, ids []int64) (map[int64][]*Agent, error) {
 			var rows []*Agent
@@ -142,7 +143,7 @@ func (a *Account) AgentCount(ctx context.Context, s *Store) (int, error) {
 }
 
 // Agents is a page of the agents of all of a company's accounts, by id.
-func (c *Customer) Agents(ctx context.Context, s *Store, p relay.Page) ([]*Agent, error) {
+func (c *Customer) Agents(ctx context.Context, s *Store, p paging.Page) ([]*Agent, error) {
 	return follow(ctx, c, &c.siblings, "agents "+p.Key(), (*Customer).key,
 		func(ctx context.Context, ids []int64) (map[int64][]*Agent, error) {
 			var rows []*Agent
@@ -170,7 +171,7 @@ func (a *Agent) Published(ctx context.Context, s *Store) (*Revision, error) {
 }
 
 // Revisions is a page of an agent's revisions, newest first; the cursor is a number.
-func (a *Agent) Revisions(ctx context.Context, s *Store, p relay.Page) ([]*Revision, error) {
+func (a *Agent) Revisions(ctx context.Context, s *Store, p paging.Page) ([]*Revision, error) {
 	return follow(ctx, a, &a.siblings, "revisions "+p.Key(), (*Agent).key,
 		func(ctx context.Context, ids []int64) (map[int64][]*Revision, error) {
 			var rows []*Revision

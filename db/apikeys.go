@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 )
 
 // APIKey lets a program act for a user in a company.
@@ -24,7 +25,7 @@ type APIKey struct {
 }
 
 // GlobalID is the node id of the key.
-func (k *APIKey) GlobalID() relay.ID { return relay.ID{Type: "ApiKey", Int: k.ID} }
+func (k *APIKey) GlobalID() globalid.ID { return globalid.ID{Type: "ApiKey", Int: k.ID} }
 
 const apiKeyColumns = `k.id, k.client_id, k.customer_id, k.user_id, k.name, k.expires_at, k.revoked_at, k.last_used_at, k.created_at` //nolint:gosec // column names
 
@@ -84,7 +85,7 @@ func (s *Store) APIKeyForUpdate(ctx context.Context, scope access.Scope, id int6
 }
 
 // APIKeys is a page of a company's keys, by id.
-func (c *Customer) APIKeys(ctx context.Context, s *Store, p relay.Page) ([]*APIKey, error) {
+func (c *Customer) APIKeys(ctx context.Context, s *Store, p paging.Page) ([]*APIKey, error) {
 	return follow(ctx, c, &c.siblings, "api keys "+p.Key(), (*Customer).key,
 		func(ctx context.Context, ids []int64) (map[int64][]*APIKey, error) {
 			var rows []*APIKey

@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
+	"canopy/internal/paging"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 )
 
 // afterID is the lower bound of a page whose cursor is one id; ids start above 0.
-func afterID(p relay.Page) int64 {
+func afterID(p paging.Page) int64 {
 	if len(p.After) == 0 {
 		return 0
 	}
@@ -17,7 +17,7 @@ func afterID(p relay.Page) int64 {
 }
 
 // beforeID is the upper bound of a page that runs from the newest id down.
-func beforeID(p relay.Page) int64 {
+func beforeID(p paging.Page) int64 {
 	if len(p.After) == 0 {
 		return 1<<63 - 1
 	}

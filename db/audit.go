@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 )
 
 // AuditEvent is the record of one change: who did what to which object, in which company.
@@ -25,7 +26,7 @@ type AuditEvent struct {
 }
 
 // GlobalID is the node id of the event.
-func (e *AuditEvent) GlobalID() relay.ID { return relay.ID{Type: "AuditEvent", Int: e.ID} }
+func (e *AuditEvent) GlobalID() globalid.ID { return globalid.ID{Type: "AuditEvent", Int: e.ID} }
 
 const auditColumns = `e.id, e.customer_id, e.actor_user_id, e.client_id, e.action, e.object_type, e.object_id, e.details, e.created_at`
 
@@ -64,7 +65,7 @@ func (s *Store) AuditEvent(ctx context.Context, scope access.Scope, id int64) (*
 }
 
 // AuditEvents is a page of the events within the scope, newest first.
-func (s *Store) AuditEvents(ctx context.Context, scope access.Scope, p relay.Page) (rows []*AuditEvent, err error) {
+func (s *Store) AuditEvents(ctx context.Context, scope access.Scope, p paging.Page) (rows []*AuditEvent, err error) {
 	err = s.list(ctx, &rows, qAuditEvents, scope.From(), scope.To(), beforeID(p), p.First+1)
 	return join(rows, func(e *AuditEvent) *siblings[AuditEvent] { return &e.siblings }), err
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
 )
 
 // Billing is a company's billing record.
@@ -25,7 +25,7 @@ type Billing struct {
 }
 
 // GlobalID is the node id of the record, that of its company under a type of its own.
-func (b *Billing) GlobalID() relay.ID { return relay.ID{Type: "Billing", Int: b.CustomerID} }
+func (b *Billing) GlobalID() globalid.ID { return globalid.ID{Type: "Billing", Int: b.CustomerID} }
 
 // BillingPatch holds the fields of a billing record that are to be written; nil keeps a field.
 type BillingPatch struct {

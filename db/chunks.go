@@ -5,7 +5,8 @@ import (
 
 	"github.com/lib/pq"
 
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 )
 
 // Chunk is a piece of a document's text, as it is searched.
@@ -27,7 +28,7 @@ type Chunk struct {
 }
 
 // GlobalID is the node id of the chunk.
-func (c *Chunk) GlobalID() relay.ID { return relay.ID{Type: "Chunk", Int: c.ID} }
+func (c *Chunk) GlobalID() globalid.ID { return globalid.ID{Type: "Chunk", Int: c.ID} }
 
 const chunkColumns = `k.id, k.document_id, k.position, k.content, k.overlap_bytes, k.tokens, k.page, k.heading, k.row_number`
 
@@ -71,7 +72,7 @@ func (s *Store) Chunk(ctx context.Context, desk Desk, id int64) (*Chunk, error) 
 }
 
 // Chunks is a page of a document's chunks by position; none unless it is ready.
-func (d *Document) Chunks(ctx context.Context, s *Store, p relay.Page) ([]*Chunk, error) {
+func (d *Document) Chunks(ctx context.Context, s *Store, p paging.Page) ([]*Chunk, error) {
 	after := int64(-1)
 	if len(p.After) > 0 {
 		after = p.After[0]

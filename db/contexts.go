@@ -7,7 +7,8 @@ import (
 	"github.com/lib/pq"
 
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 )
 
 // Context is a custom assistant: its instructions, and the settings of its search.
@@ -40,7 +41,7 @@ type Context struct {
 }
 
 // GlobalID is the node id of the context.
-func (c *Context) GlobalID() relay.ID { return relay.ID{Type: "Context", Int: c.ID} }
+func (c *Context) GlobalID() globalid.ID { return globalid.ID{Type: "Context", Int: c.ID} }
 
 func (c *Context) key() int64 { return c.ID }
 
@@ -110,7 +111,7 @@ func (s *Store) ContextForUpdate(ctx context.Context, d Desk, id int64) (*Contex
 }
 
 // Contexts is a page of a desk's contexts, by id.
-func (s *Store) Contexts(ctx context.Context, d Desk, p relay.Page) (rows []*Context, err error) {
+func (s *Store) Contexts(ctx context.Context, d Desk, p paging.Page) (rows []*Context, err error) {
 	err = s.list(ctx, &rows, qContexts, d.args(afterID(p), p.First+1)...)
 	return joinContexts(rows), err
 }

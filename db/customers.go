@@ -7,7 +7,8 @@ import (
 	"github.com/lib/pq"
 
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 )
 
 // Customer is a company of the tree.
@@ -28,7 +29,7 @@ type Customer struct {
 }
 
 // GlobalID is the node id of the company.
-func (c *Customer) GlobalID() relay.ID { return relay.ID{Type: "Customer", Int: c.ID} }
+func (c *Customer) GlobalID() globalid.ID { return globalid.ID{Type: "Customer", Int: c.ID} }
 
 // CustomerRef is what everyone below sees of a company: enough to say where they are.
 type CustomerRef struct {
@@ -182,7 +183,7 @@ func (r *CustomerRef) Customer(ctx context.Context, s *Store, scope access.Scope
 }
 
 // Children is a page of the companies right below, by id.
-func (c *Customer) Children(ctx context.Context, s *Store, p relay.Page) ([]*Customer, error) {
+func (c *Customer) Children(ctx context.Context, s *Store, p paging.Page) ([]*Customer, error) {
 	return follow(ctx, c, &c.siblings, "children "+p.Key(), (*Customer).key,
 		func(ctx context.Context, ids []int64) (map[int64][]*Customer, error) {
 			return s.customersVia(ctx, qChildren, ids, afterID(p), p.First+1)
@@ -190,7 +191,7 @@ func (c *Customer) Children(ctx context.Context, s *Store, p relay.Page) ([]*Cus
 }
 
 // Descendants is a page of the companies anywhere below, in preorder; self adds the company itself.
-func (c *Customer) Descendants(ctx context.Context, s *Store, self bool, p relay.Page) ([]*Customer, error) {
+func (c *Customer) Descendants(ctx context.Context, s *Store, self bool, p paging.Page) ([]*Customer, error) {
 	name := "descendants "
 	if self {
 		name = "descendants and self "

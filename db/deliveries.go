@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 )
 
 // The states of a delivery (spec, section 3).
@@ -35,7 +36,7 @@ type Delivery struct {
 }
 
 // GlobalID is the node id of the delivery.
-func (d *Delivery) GlobalID() relay.ID { return relay.ID{Type: "WebhookDelivery", Int: d.ID} }
+func (d *Delivery) GlobalID() globalid.ID { return globalid.ID{Type: "WebhookDelivery", Int: d.ID} }
 
 // Attempt is the log of one attempt on a delivery.
 type Attempt struct {
@@ -151,7 +152,7 @@ func (s *Store) DeliveriesNow(ctx context.Context, scope access.Scope, destinati
 }
 
 // Deliveries is a page of a company's deliveries within the scope, newest first.
-func (s *Store) Deliveries(ctx context.Context, scope access.Scope, f DeliveryFilter, p relay.Page) (rows []*Delivery, err error) {
+func (s *Store) Deliveries(ctx context.Context, scope access.Scope, f DeliveryFilter, p paging.Page) (rows []*Delivery, err error) {
 	err = s.list(ctx, &rows, qDeliveries, f.args(scope, beforeID(p), p.First+1)...)
 	return joinDeliveries(rows), err
 }
@@ -163,7 +164,7 @@ func (s *Store) DeliveryCount(ctx context.Context, scope access.Scope, f Deliver
 }
 
 // Deliveries is a page of a destination's deliveries, newest first.
-func (d *Destination) Deliveries(ctx context.Context, s *Store, p relay.Page) ([]*Delivery, error) {
+func (d *Destination) Deliveries(ctx context.Context, s *Store, p paging.Page) ([]*Delivery, error) {
 	return follow(ctx, d, &d.siblings, "deliveries "+p.Key(), (*Destination).key,
 		func(ctx context.Context, ids []int64) (map[int64][]*Delivery, error) {
 			var rows []*Delivery

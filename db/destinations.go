@@ -7,7 +7,8 @@ import (
 	"github.com/lib/pq"
 
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 )
 
 // Destination is where a company has events delivered to. Events nil stands for all types.
@@ -28,7 +29,9 @@ type Destination struct {
 }
 
 // GlobalID is the node id of the destination.
-func (d *Destination) GlobalID() relay.ID { return relay.ID{Type: "WebhookDestination", Int: d.ID} }
+func (d *Destination) GlobalID() globalid.ID {
+	return globalid.ID{Type: "WebhookDestination", Int: d.ID}
+}
 
 func (d *Destination) key() int64 { return d.ID }
 
@@ -113,7 +116,7 @@ func (s *Store) AllDestinations(ctx context.Context, customerID int64) (rows []*
 }
 
 // Destinations is a page of a company's destinations, by id.
-func (c *Customer) Destinations(ctx context.Context, s *Store, p relay.Page) ([]*Destination, error) {
+func (c *Customer) Destinations(ctx context.Context, s *Store, p paging.Page) ([]*Destination, error) {
 	return follow(ctx, c, &c.siblings, "destinations "+p.Key(), func(c *Customer) int64 { return c.ID },
 		func(ctx context.Context, ids []int64) (map[int64][]*Destination, error) {
 			var rows []*Destination

@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 )
 
 // Document is an uploaded file of a context, and how far its processing has come.
@@ -37,7 +38,7 @@ type Document struct {
 }
 
 // GlobalID is the node id of the document.
-func (d *Document) GlobalID() relay.ID { return relay.ID{Type: "Document", Int: d.ID} }
+func (d *Document) GlobalID() globalid.ID { return globalid.ID{Type: "Document", Int: d.ID} }
 
 func (d *Document) key() int64 { return d.ID }
 
@@ -120,7 +121,7 @@ func (s *Store) documentsByID(desk Desk) func(context.Context, []int64) (map[int
 }
 
 // Documents is a page of a context's documents, by id.
-func (c *Context) Documents(ctx context.Context, s *Store, p relay.Page) ([]*Document, error) {
+func (c *Context) Documents(ctx context.Context, s *Store, p paging.Page) ([]*Document, error) {
 	return follow(ctx, c, &c.siblings, "documents "+p.Key(), (*Context).key,
 		func(ctx context.Context, ids []int64) (map[int64][]*Document, error) {
 			var rows []*Document

@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 )
 
 // Permission gives a user a role on an account.
@@ -37,7 +38,7 @@ type Creator struct {
 }
 
 // GlobalID is the node id of the user.
-func (c *Creator) GlobalID() relay.ID { return relay.ID{Type: "User", Int: c.ID} }
+func (c *Creator) GlobalID() globalid.ID { return globalid.ID{Type: "User", Int: c.ID} }
 
 // CreatedBy is who granted the permission; nil when the platform itself did.
 func (p *Permission) CreatedBy() *Creator {
@@ -48,7 +49,7 @@ func (p *Permission) CreatedBy() *Creator {
 }
 
 // GlobalID is the node id of the permission.
-func (p *Permission) GlobalID() relay.ID { return relay.ID{Type: "Permission", Int: p.ID} }
+func (p *Permission) GlobalID() globalid.ID { return globalid.ID{Type: "Permission", Int: p.ID} }
 
 const (
 	permissionColumns = `p.id, p.account_id, p.user_id, p.role_id, p.disabled, p.last_access, p.created_at,
@@ -104,7 +105,7 @@ func (s *Store) Permission(ctx context.Context, scope access.Scope, id int64) (*
 }
 
 // Permissions is a page of a user's permissions within the scope, by id.
-func (u *User) Permissions(ctx context.Context, s *Store, scope access.Scope, p relay.Page) ([]*Permission, error) {
+func (u *User) Permissions(ctx context.Context, s *Store, scope access.Scope, p paging.Page) ([]*Permission, error) {
 	return follow(ctx, u, &u.siblings, "permissions "+p.Key(), (*User).key,
 		func(ctx context.Context, ids []int64) (map[int64][]*Permission, error) {
 			var rows []*Permission
@@ -120,7 +121,7 @@ func (u *User) PermissionCount(ctx context.Context, s *Store, scope access.Scope
 }
 
 // Permissions is a page of the permissions on an account, by id.
-func (a *Account) Permissions(ctx context.Context, s *Store, p relay.Page) ([]*Permission, error) {
+func (a *Account) Permissions(ctx context.Context, s *Store, p paging.Page) ([]*Permission, error) {
 	return follow(ctx, a, &a.siblings, "permissions "+p.Key(), (*Account).key,
 		func(ctx context.Context, ids []int64) (map[int64][]*Permission, error) {
 			var rows []*Permission

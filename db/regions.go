@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
 )
 
 // Region is a place where companies' data lives.
@@ -17,7 +17,7 @@ type Region struct {
 }
 
 // GlobalID is the node id of the region.
-func (r *Region) GlobalID() relay.ID { return relay.ID{Type: "Region", Int: r.ID} }
+func (r *Region) GlobalID() globalid.ID { return globalid.ID{Type: "Region", Int: r.ID} }
 
 // Application is one of the platform's products.
 type Application struct {
@@ -31,7 +31,7 @@ type Application struct {
 }
 
 // GlobalID is the node id of the application.
-func (a *Application) GlobalID() relay.ID { return relay.ID{Type: "Application", Int: a.ID} }
+func (a *Application) GlobalID() globalid.ID { return globalid.ID{Type: "Application", Int: a.ID} }
 
 const (
 	regionColumns      = `id, code, name, description, created_at`

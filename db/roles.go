@@ -7,7 +7,7 @@ import (
 	"github.com/lib/pq"
 
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
 )
 
 // Role is a named set of rights in one application: system-wide, or a company's own.
@@ -25,7 +25,7 @@ type Role struct {
 }
 
 // GlobalID is the node id of the role.
-func (r *Role) GlobalID() relay.ID { return relay.ID{Type: "Role", Int: r.ID} }
+func (r *Role) GlobalID() globalid.ID { return globalid.ID{Type: "Role", Int: r.ID} }
 
 const roleColumns = `r.id, r.application_id, r.customer_id, r.name, r.description, r.is_owner, r.features, r.created_at`
 

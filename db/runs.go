@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 )
 
 // The states of a run.
@@ -36,7 +37,7 @@ type Run struct {
 }
 
 // GlobalID is the node id of the run.
-func (r *Run) GlobalID() relay.ID { return relay.ID{Type: "Run", Int: r.ID} }
+func (r *Run) GlobalID() globalid.ID { return globalid.ID{Type: "Run", Int: r.ID} }
 
 // RunStep is the log of one finished step of a run.
 type RunStep struct {
@@ -114,7 +115,7 @@ func (s *Store) RunForUpdate(ctx context.Context, scope access.Scope, jobKey str
 }
 
 // Runs is a page of an agent's runs, newest first.
-func (a *Agent) Runs(ctx context.Context, s *Store, p relay.Page) ([]*Run, error) {
+func (a *Agent) Runs(ctx context.Context, s *Store, p paging.Page) ([]*Run, error) {
 	return follow(ctx, a, &a.siblings, "runs "+p.Key(), (*Agent).key,
 		func(ctx context.Context, ids []int64) (map[int64][]*Run, error) {
 			var rows []*Run

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 )
 
 // User is a person. An e-mail address is one user's, without regard to case, across all companies.
@@ -26,7 +27,7 @@ type User struct {
 }
 
 // GlobalID is the node id of the user.
-func (u *User) GlobalID() relay.ID { return relay.ID{Type: "User", Int: u.ID} }
+func (u *User) GlobalID() globalid.ID { return globalid.ID{Type: "User", Int: u.ID} }
 
 // Name is the user's full name.
 func (u *User) Name() string { return strings.TrimSpace(u.FirstName + " " + u.LastName) }
@@ -108,7 +109,7 @@ func (s *Store) LockUser(ctx context.Context, id int64) (*User, error) {
 }
 
 // Users is a page of the members of a company, by id.
-func (c *Customer) Users(ctx context.Context, s *Store, p relay.Page) ([]*User, error) {
+func (c *Customer) Users(ctx context.Context, s *Store, p paging.Page) ([]*User, error) {
 	return follow(ctx, c, &c.siblings, "users "+p.Key(), (*Customer).key,
 		func(ctx context.Context, ids []int64) (map[int64][]*User, error) {
 			var rows []*User
@@ -123,7 +124,7 @@ func (c *Customer) UserCount(ctx context.Context, s *Store) (int, error) {
 }
 
 // Customers is a page of the companies within the scope that a user is a member of.
-func (u *User) Customers(ctx context.Context, s *Store, scope access.Scope, p relay.Page) ([]*Customer, error) {
+func (u *User) Customers(ctx context.Context, s *Store, scope access.Scope, p paging.Page) ([]*Customer, error) {
 	return follow(ctx, u, &u.siblings, "customers "+p.Key(), (*User).key,
 		func(ctx context.Context, ids []int64) (map[int64][]*Customer, error) {
 			return s.customersVia(ctx, qCustomersOf, scope.From(), scope.To(), ids, afterID(p), p.First+1)

@@ -12,8 +12,8 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/limit"
+	"canopy/internal/paging"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 )
 
 // maxCounted is where costs stop growing.
@@ -141,9 +141,9 @@ func (w *costWalk) field(f *ast.Field) int {
 func (w *costWalk) rows(f *ast.Field) int {
 	first, ok := f.ArgumentMap(w.variables)["first"]
 	if !ok || first == nil {
-		return relay.DefaultFirst
+		return paging.DefaultFirst
 	}
-	n := int64(relay.MaxFirst)
+	n := int64(paging.MaxFirst)
 	switch v := first.(type) {
 	case int64:
 		n = v
@@ -155,5 +155,5 @@ func (w *costWalk) rows(f *ast.Field) int {
 		}
 	}
 	// What is out of bounds is refused by the field itself.
-	return int(min(max(n, 0), relay.MaxFirst))
+	return int(min(max(n, 0), paging.MaxFirst))
 }

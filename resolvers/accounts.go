@@ -5,12 +5,13 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 )
 
 // Account gives an account within reach.
-func (q Query) Account(ctx context.Context, id relay.ID) (*db.Account, error) {
+func (q Query) Account(ctx context.Context, id globalid.ID) (*db.Account, error) {
 	c, err := q.tenant(ctx, access.PermissionRead)
 	if err != nil {
 		return nil, err
@@ -25,7 +26,7 @@ func (q Query) Account(ctx context.Context, id relay.ID) (*db.Account, error) {
 
 // ListAccounts gives each account of a company within reach by id, with its permissions. after is
 // the cursor of an earlier call; limit 0 gives all.
-func (q Query) ListAccounts(ctx context.Context, id *relay.ID, after relay.Cursor, limit int, each func(*db.AccountLine) error) error {
+func (q Query) ListAccounts(ctx context.Context, id *globalid.ID, after paging.Cursor, limit int, each func(*db.AccountLine) error) error {
 	c, err := q.tenant(ctx, access.PermissionRead)
 	if err != nil {
 		return err
@@ -39,7 +40,7 @@ func (q Query) ListAccounts(ctx context.Context, id *relay.ID, after relay.Curso
 
 // SetAccountDisabledInput is an account to close or open.
 type SetAccountDisabledInput struct {
-	ID       relay.ID
+	ID       globalid.ID
 	Disabled bool
 }
 
@@ -102,7 +103,7 @@ func (e AccountEdges) Permissions(ctx context.Context, obj *db.Account, first *i
 		return nil, err
 	}
 	return connect(ctx, first, after,
-		func(ctx context.Context, p relay.Page) ([]*db.Permission, error) {
+		func(ctx context.Context, p paging.Page) ([]*db.Permission, error) {
 			return obj.Permissions(ctx, e.Store, p)
 		},
 		func(ctx context.Context) (int, error) { return obj.PermissionCount(ctx, e.Store) })

@@ -5,7 +5,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/paging"
 )
 
 // AgentEdges resolves the edges of an agent.
@@ -27,8 +27,10 @@ func (e AgentEdges) Published(ctx context.Context, obj *db.Agent) (*db.Revision,
 
 // Revisions is a page of the agent's revisions, newest first.
 func (e AgentEdges) Revisions(ctx context.Context, obj *db.Agent, first *int, after *string) (*AgentRevisionConnection, error) {
-	return connectBy(ctx, first, after, 1, func(r *db.Revision) relay.Cursor { return relay.Cursor{int64(r.Number)} },
-		func(ctx context.Context, p relay.Page) ([]*db.Revision, error) { return obj.Revisions(ctx, e.Store, p) },
+	return connectBy(ctx, first, after, 1, func(r *db.Revision) paging.Cursor { return paging.Cursor{int64(r.Number)} },
+		func(ctx context.Context, p paging.Page) ([]*db.Revision, error) {
+			return obj.Revisions(ctx, e.Store, p)
+		},
 		func(ctx context.Context) (int, error) { return obj.RevisionCount(ctx, e.Store) })
 }
 
@@ -38,7 +40,7 @@ func (e AgentEdges) Runs(ctx context.Context, obj *db.Agent, first *int, after *
 		return nil, err
 	}
 	return connect(ctx, first, after,
-		func(ctx context.Context, p relay.Page) ([]*db.Run, error) { return obj.Runs(ctx, e.Store, p) },
+		func(ctx context.Context, p paging.Page) ([]*db.Run, error) { return obj.Runs(ctx, e.Store, p) },
 		func(ctx context.Context) (int, error) { return obj.RunCount(ctx, e.Store) })
 }
 
@@ -98,6 +100,6 @@ func (e CustomerEdges) Agents(ctx context.Context, obj *db.Customer, first *int,
 		return nil, err
 	}
 	return connect(ctx, first, after,
-		func(ctx context.Context, p relay.Page) ([]*db.Agent, error) { return obj.Agents(ctx, e.Store, p) },
+		func(ctx context.Context, p paging.Page) ([]*db.Agent, error) { return obj.Agents(ctx, e.Store, p) },
 		func(ctx context.Context) (int, error) { return obj.AgentCount(ctx, e.Store) })
 }

@@ -7,8 +7,9 @@ import (
 	"canopy/db"
 	"canopy/internal/access"
 	"canopy/internal/diagram"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 	"canopy/internal/webhook"
 	"canopy/jobs"
 )
@@ -25,7 +26,7 @@ func (r *Resolver) agentReader(ctx context.Context, right access.Features) (*cal
 
 // Agents is a page of the agents of an account within reach, by id; without an account, of the
 // one that the token stands on.
-func (q Query) Agents(ctx context.Context, accountID *relay.ID, first *int, after *string) (*AgentConnection, error) {
+func (q Query) Agents(ctx context.Context, accountID *globalid.ID, first *int, after *string) (*AgentConnection, error) {
 	c, err := q.agentReader(ctx, access.AgentRead)
 	if err != nil {
 		return nil, err
@@ -39,13 +40,13 @@ func (q Query) Agents(ctx context.Context, accountID *relay.ID, first *int, afte
 
 func (r *Resolver) agentsOf(ctx context.Context, account *db.Account, first *int, after *string) (*AgentConnection, error) {
 	return connect(ctx, first, after,
-		func(ctx context.Context, p relay.Page) ([]*db.Agent, error) { return account.Agents(ctx, r.Store, p) },
+		func(ctx context.Context, p paging.Page) ([]*db.Agent, error) { return account.Agents(ctx, r.Store, p) },
 		func(ctx context.Context) (int, error) { return account.AgentCount(ctx, r.Store) })
 }
 
 // accountOf gives the account of an optional argument, the one of the caller's grant when it is
 // left out.
-func (r *Resolver) accountOf(ctx context.Context, c *caller, id *relay.ID, app access.App) (*db.Account, error) {
+func (r *Resolver) accountOf(ctx context.Context, c *caller, id *globalid.ID, app access.App) (*db.Account, error) {
 	n := c.AccountID
 	if id != nil {
 		var err error
@@ -60,7 +61,7 @@ func (r *Resolver) accountOf(ctx context.Context, c *caller, id *relay.ID, app a
 }
 
 // Agent gives an agent within reach.
-func (q Query) Agent(ctx context.Context, id relay.ID) (*db.Agent, error) {
+func (q Query) Agent(ctx context.Context, id globalid.ID) (*db.Agent, error) {
 	c, err := q.agentReader(ctx, access.AgentRead)
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func (q Query) Agent(ctx context.Context, id relay.ID) (*db.Agent, error) {
 	return q.agent(ctx, c, id, "id")
 }
 
-func (r *Resolver) agent(ctx context.Context, c *caller, id relay.ID, field string) (*db.Agent, error) {
+func (r *Resolver) agent(ctx context.Context, c *caller, id globalid.ID, field string) (*db.Agent, error) {
 	n, err := id.Of("Agent", field)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (r *Resolver) agent(ctx context.Context, c *caller, id relay.ID, field stri
 	return a, missing(err, "agent", n)
 }
 
-func (q Query) revisionNode(ctx context.Context, id relay.ID) (*db.Revision, error) {
+func (q Query) revisionNode(ctx context.Context, id globalid.ID) (*db.Revision, error) {
 	c, err := q.agentReader(ctx, access.AgentRead)
 	if err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ var emptyDiagram = json.RawMessage(`{"steps":[],"output":{}}`)
 
 // CreateAgentInput is a new agent.
 type CreateAgentInput struct {
-	AccountID *relay.ID
+	AccountID *globalid.ID
 	Name      string
 	Diagram   json.RawMessage
 }
@@ -135,7 +136,7 @@ func (m Mutation) CreateAgent(ctx context.Context, in CreateAgentInput) (*Create
 	return out, err
 }
 
-func (m Mutation) builderAccount(ctx context.Context, c *caller, id *relay.ID) (*db.Account, error) {
+func (m Mutation) builderAccount(ctx context.Context, c *caller, id *globalid.ID) (*db.Account, error) {
 	account, err := m.accountOf(ctx, c, id, access.Builder)
 	if err != nil {
 		return nil, err
@@ -165,7 +166,7 @@ func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "
 
 // UpdateAgentInput is an agent with what changes of it.
 type UpdateAgentInput struct {
-	ID      relay.ID
+	ID      globalid.ID
 	Name    *string
 	Diagram json.RawMessage
 }
@@ -196,7 +197,7 @@ func (m Mutation) UpdateAgent(ctx context.Context, in UpdateAgentInput) (*Update
 }
 
 // PublishAgentInput is an agent to publish.
-type PublishAgentInput struct{ ID relay.ID }
+type PublishAgentInput struct{ ID globalid.ID }
 
 // PublishAgentPayload is what PublishAgent made.
 type PublishAgentPayload struct {
@@ -235,7 +236,7 @@ func diagramFaults(faults []diagram.Fault) error {
 }
 
 // UnpublishAgentInput is an agent to unpublish.
-type UnpublishAgentInput struct{ ID relay.ID }
+type UnpublishAgentInput struct{ ID globalid.ID }
 
 // UnpublishAgentPayload is what UnpublishAgent changed.
 type UnpublishAgentPayload struct{ Agent *db.Agent }
@@ -255,7 +256,7 @@ func (m Mutation) UnpublishAgent(ctx context.Context, in UnpublishAgentInput) (*
 }
 
 // EnableAgentInput is an agent to enable.
-type EnableAgentInput struct{ ID relay.ID }
+type EnableAgentInput struct{ ID globalid.ID }
 
 // EnableAgentPayload is what EnableAgent changed.
 type EnableAgentPayload struct{ Agent *db.Agent }
@@ -272,7 +273,7 @@ func (m Mutation) EnableAgent(ctx context.Context, in EnableAgentInput) (*Enable
 }
 
 // DisableAgentInput is an agent to disable.
-type DisableAgentInput struct{ ID relay.ID }
+type DisableAgentInput struct{ ID globalid.ID }
 
 // DisableAgentPayload is what DisableAgent changed.
 type DisableAgentPayload struct{ Agent *db.Agent }
@@ -290,10 +291,10 @@ func (m Mutation) DisableAgent(ctx context.Context, in DisableAgentInput) (*Disa
 }
 
 // DeleteAgentInput is an agent to delete.
-type DeleteAgentInput struct{ ID relay.ID }
+type DeleteAgentInput struct{ ID globalid.ID }
 
 // DeleteAgentPayload tells what DeleteAgent removed.
-type DeleteAgentPayload struct{ DeletedID relay.ID }
+type DeleteAgentPayload struct{ DeletedID globalid.ID }
 
 // DeleteAgent removes an agent. Its runs stay readable, and those under way finish.
 func (m Mutation) DeleteAgent(ctx context.Context, in DeleteAgentInput) (*DeleteAgentPayload, error) {
@@ -325,7 +326,7 @@ func (m Mutation) DeleteAgent(ctx context.Context, in DeleteAgentInput) (*Delete
 
 // changeAgent changes one agent within reach: do changes the row that it is given, and gives the
 // event that tells of it, nil for none.
-func (m Mutation) changeAgent(ctx context.Context, id relay.ID, action string, do func(context.Context, *db.Agent, *changes) (webhook.Data, error)) error {
+func (m Mutation) changeAgent(ctx context.Context, id globalid.ID, action string, do func(context.Context, *db.Agent, *changes) (webhook.Data, error)) error {
 	c, err := m.builder(ctx, access.AgentWrite)
 	if err != nil {
 		return err

@@ -6,8 +6,8 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/globalid"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 	"canopy/internal/secret"
 )
 
@@ -19,8 +19,8 @@ const (
 
 // CreateAPIKeyInput is a new API key.
 type CreateAPIKeyInput struct {
-	CustomerID *relay.ID
-	UserID     *relay.ID
+	CustomerID *globalid.ID
+	UserID     *globalid.ID
 	Name       *string
 	ExpiresAt  *time.Time
 }
@@ -93,7 +93,7 @@ func NewAPIKey(ctx context.Context, tx *db.Store, k db.APIKey, createdBy int64) 
 
 // RotateAPIKeySecretInput is a key to give a new secret.
 type RotateAPIKeySecretInput struct {
-	ID           relay.ID
+	ID           globalid.ID
 	GraceSeconds *int
 }
 
@@ -138,7 +138,7 @@ func RotateAPIKey(ctx context.Context, tx *db.Store, keyID int64, graceEnds time
 }
 
 // RevokeAPIKeyInput is a key to end.
-type RevokeAPIKeyInput struct{ ID relay.ID }
+type RevokeAPIKeyInput struct{ ID globalid.ID }
 
 // RevokeAPIKeyPayload is what RevokeAPIKey ended.
 type RevokeAPIKeyPayload struct{ APIKey *db.APIKey }
@@ -154,7 +154,7 @@ func (m Mutation) RevokeAPIKey(ctx context.Context, in RevokeAPIKeyInput) (*Revo
 }
 
 // changeKey changes one key within reach: the caller's own, or, by an owner, another user's.
-func (m Mutation) changeKey(ctx context.Context, id relay.ID, action string, do func(tx *db.Store, k *db.APIKey) error) error {
+func (m Mutation) changeKey(ctx context.Context, id globalid.ID, action string, do func(tx *db.Store, k *db.APIKey) error) error {
 	c, err := m.tenant(ctx, access.KeyWrite)
 	if err != nil {
 		return err

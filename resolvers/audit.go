@@ -7,7 +7,8 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/jobs"
 )
 
@@ -64,7 +65,7 @@ func (q Query) AuditEvents(ctx context.Context, first *int, after *string) (*Aud
 		return nil, err
 	}
 	return connect(ctx, first, after,
-		func(ctx context.Context, p relay.Page) ([]*db.AuditEvent, error) {
+		func(ctx context.Context, p paging.Page) ([]*db.AuditEvent, error) {
 			return q.Store.AuditEvents(ctx, c.Scope(), p)
 		},
 		func(ctx context.Context) (int, error) { return q.Store.AuditCount(ctx, c.Scope()) })
@@ -88,7 +89,7 @@ func (s Subscription) AuditEvent(ctx context.Context) (<-chan *db.AuditEvent, er
 	}), nil
 }
 
-func (q Query) auditNode(ctx context.Context, id relay.ID) (*db.AuditEvent, error) {
+func (q Query) auditNode(ctx context.Context, id globalid.ID) (*db.AuditEvent, error) {
 	c, err := q.tenant(ctx, access.AuditRead)
 	if err != nil {
 		return nil, err

@@ -7,12 +7,12 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/globalid"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 )
 
 // Billing gives the billing record of a company within reach; a 404 before there is any.
-func (q Query) Billing(ctx context.Context, id *relay.ID) (*db.Billing, error) {
+func (q Query) Billing(ctx context.Context, id *globalid.ID) (*db.Billing, error) {
 	c, err := q.tenant(ctx, access.BillingRead)
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (q Query) Billing(ctx context.Context, id *relay.ID) (*db.Billing, error) {
 
 // SaveBillingInput is a billing record; nil keeps a field.
 type SaveBillingInput struct {
-	CustomerID                                                                                    *relay.ID
+	CustomerID                                                                                    *globalid.ID
 	BillingName, BusinessID, TaxID, AddressLine1, AddressLine2, City, State, ZipCode, CountryCode *string
 }
 

@@ -3,7 +3,7 @@ package resolvers
 import (
 	"context"
 
-	"canopy/internal/relay"
+	"canopy/internal/paging"
 )
 
 // PageInfo is the Relay type of that name.
@@ -17,7 +17,7 @@ type PageInfo struct {
 // Edge is one row of a connection with its place.
 type Edge[T any] struct {
 	Node T
-	at   relay.Cursor
+	at   paging.Cursor
 }
 
 // Cursor is the edge's place in its opaque form.
@@ -32,7 +32,7 @@ type Connection[T any] struct {
 
 // newConnection makes a page of rows that were read with one more than asked for, which tells
 // whether there is a next page. total counts the whole list, when it is asked for.
-func newConnection[T any](p relay.Page, rows []T, at func(T) relay.Cursor, total func(context.Context) (int, error)) *Connection[T] {
+func newConnection[T any](p paging.Page, rows []T, at func(T) paging.Cursor, total func(context.Context) (int, error)) *Connection[T] {
 	c := &Connection[T]{total: total}
 	c.PageInfo.HasPreviousPage = len(p.After) > 0
 	if len(rows) > p.First {

@@ -4,11 +4,12 @@ import (
 	"context"
 
 	"canopy/db"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 )
 
 // Node is every object with a global id.
-type Node interface{ GlobalID() relay.ID }
+type Node interface{ GlobalID() globalid.ID }
 
 // The connections of the graph, and their edges.
 type (
@@ -46,17 +47,17 @@ type (
 // connect answers a connection whose cursors are ids: it reads the page that the arguments ask
 // for, and counts only when asked.
 func connect[T Node](ctx context.Context, first *int, after *string,
-	read func(context.Context, relay.Page) ([]T, error), count func(context.Context) (int, error),
+	read func(context.Context, paging.Page) ([]T, error), count func(context.Context) (int, error),
 ) (*Connection[T], error) {
-	return connectBy(ctx, first, after, 1, func(row T) relay.Cursor { return relay.Cursor{row.GlobalID().Int} }, read, count)
+	return connectBy(ctx, first, after, 1, func(row T) paging.Cursor { return paging.Cursor{row.GlobalID().Int} }, read, count)
 }
 
 // connectBy is connect for a list in another order; keys is the number of integers in its
 // cursors, 0 for any.
-func connectBy[T any](ctx context.Context, first *int, after *string, keys int, at func(T) relay.Cursor,
-	read func(context.Context, relay.Page) ([]T, error), count func(context.Context) (int, error),
+func connectBy[T any](ctx context.Context, first *int, after *string, keys int, at func(T) paging.Cursor,
+	read func(context.Context, paging.Page) ([]T, error), count func(context.Context) (int, error),
 ) (*Connection[T], error) {
-	page, err := relay.ParsePage(first, after, keys)
+	page, err := paging.ParsePage(first, after, keys)
 	if err != nil {
 		return nil, err
 	}

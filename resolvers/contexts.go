@@ -6,7 +6,8 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 )
 
 // assistant allows operations of the assistant application.
@@ -25,7 +26,7 @@ func (c *caller) desk() db.Desk {
 }
 
 // aContext gives a context of the caller's.
-func (r *Resolver) aContext(ctx context.Context, c *caller, id relay.ID, field string) (*db.Context, error) {
+func (r *Resolver) aContext(ctx context.Context, c *caller, id globalid.ID, field string) (*db.Context, error) {
 	n, err := id.Of("Context", field)
 	if err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func (r *Resolver) aContext(ctx context.Context, c *caller, id relay.ID, field s
 }
 
 // Context gives a context of the token's account.
-func (q Query) Context(ctx context.Context, id relay.ID) (*db.Context, error) {
+func (q Query) Context(ctx context.Context, id globalid.ID) (*db.Context, error) {
 	c, err := q.assistant(ctx, access.ContextRead)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (q Query) Contexts(ctx context.Context, first *int, after *string) (*Contex
 
 func (r *Resolver) contextPage(ctx context.Context, c *caller, first *int, after *string) (*ContextConnection, error) {
 	return connect(ctx, first, after,
-		func(ctx context.Context, p relay.Page) ([]*db.Context, error) {
+		func(ctx context.Context, p paging.Page) ([]*db.Context, error) {
 			return r.Store.Contexts(ctx, c.desk(), p)
 		},
 		func(ctx context.Context) (int, error) { return r.Store.ContextCount(ctx, c.desk()) })
@@ -62,7 +63,7 @@ func (r *Resolver) contextPage(ctx context.Context, c *caller, first *int, after
 
 // ListContexts gives each context of the token's account by id. after is the cursor of an earlier
 // call; limit 0 gives all.
-func (q Query) ListContexts(ctx context.Context, after relay.Cursor, limit int, each func(*db.Context) error) error {
+func (q Query) ListContexts(ctx context.Context, after paging.Cursor, limit int, each func(*db.Context) error) error {
 	c, err := q.assistant(ctx, access.ContextRead)
 	if err != nil {
 		return err
@@ -116,7 +117,7 @@ func (m Mutation) CreateContext(ctx context.Context, in CreateContextInput) (*Cr
 
 // UpdateContextInput is a change of a context; nil keeps a field.
 type UpdateContextInput struct {
-	ID             relay.ID
+	ID             globalid.ID
 	Name           *string
 	Description    *string
 	Caption        *string
@@ -153,7 +154,7 @@ func (m Mutation) UpdateContext(ctx context.Context, in UpdateContextInput) (*Up
 
 // changeContext changes one of the caller's contexts: do changes the row that it is given, and tells
 // the log of it. The row is held, so that nobody else changes it or its documents meanwhile.
-func (m Mutation) changeContext(ctx context.Context, id relay.ID, action string, do func(*changes, *db.Context) (details, error)) error {
+func (m Mutation) changeContext(ctx context.Context, id globalid.ID, action string, do func(*changes, *db.Context) (details, error)) error {
 	c, err := m.assistant(ctx, access.ContextWrite)
 	if err != nil {
 		return err
@@ -209,10 +210,10 @@ func patched(row *db.Context, in UpdateContextInput) *db.Context {
 }
 
 // DeleteContextInput names a context to remove.
-type DeleteContextInput struct{ ID relay.ID }
+type DeleteContextInput struct{ ID globalid.ID }
 
 // DeleteContextPayload is what DeleteContext removed.
-type DeleteContextPayload struct{ DeletedID relay.ID }
+type DeleteContextPayload struct{ DeletedID globalid.ID }
 
 // DeleteContext removes a context with its documents, their chunks and, by a job, their originals.
 func (m Mutation) DeleteContext(ctx context.Context, in DeleteContextInput) (*DeleteContextPayload, error) {
@@ -229,7 +230,7 @@ func (m Mutation) DeleteContext(ctx context.Context, in DeleteContextInput) (*De
 
 // ShareContextInput says who may see a context, and its icon.
 type ShareContextInput struct {
-	ID         relay.ID
+	ID         globalid.ID
 	ShareState int
 	Icon       *string
 }
@@ -297,7 +298,7 @@ func (e ContextEdges) Documents(ctx context.Context, obj *db.Context, first *int
 		return nil, err
 	}
 	return connect(ctx, first, after,
-		func(ctx context.Context, p relay.Page) ([]*db.Document, error) {
+		func(ctx context.Context, p paging.Page) ([]*db.Document, error) {
 			return obj.Documents(ctx, e.Store, p)
 		},
 		func(ctx context.Context) (int, error) { return obj.DocumentCount(ctx, e.Store) })
@@ -324,6 +325,6 @@ func (r *Resolver) contextsOf(ctx context.Context, first *int, after *string, ow
 		return r.contextPage(ctx, c, first, after)
 	}
 	return connect(ctx, first, after,
-		func(context.Context, relay.Page) ([]*db.Context, error) { return nil, nil },
+		func(context.Context, paging.Page) ([]*db.Context, error) { return nil, nil },
 		func(context.Context) (int, error) { return 0, nil })
 }

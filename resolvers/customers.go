@@ -8,12 +8,13 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 )
 
 // Customer gives a company within reach, the caller's own when id is left out.
-func (q Query) Customer(ctx context.Context, id *relay.ID) (*db.Customer, error) {
+func (q Query) Customer(ctx context.Context, id *globalid.ID) (*db.Customer, error) {
 	c, err := q.tenant(ctx, access.CompanyRead)
 	if err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ type ListedCustomer struct {
 // ListCustomers gives each company below one within reach, in preorder, and with self that one
 // first. after is a cursor of an earlier call, limit 0 gives all; more rows than the limit are
 // never read, so the caller asks for one more to know whether there are any.
-func (q Query) ListCustomers(ctx context.Context, id *relay.ID, self bool, after relay.Cursor, limit int, each func(ListedCustomer) error) error {
+func (q Query) ListCustomers(ctx context.Context, id *globalid.ID, self bool, after paging.Cursor, limit int, each func(ListedCustomer) error) error {
 	c, err := q.tenant(ctx, access.CompanyRead)
 	if err != nil {
 		return err
@@ -44,7 +45,7 @@ func (q Query) ListCustomers(ctx context.Context, id *relay.ID, self bool, after
 		return err
 	}
 	if len(after) == 0 && !self {
-		after = relay.Cursor(top.Lineage)
+		after = paging.Cursor(top.Lineage)
 	}
 	return q.Store.StreamSubtree(ctx, top.Lineage.Subtree(), after, limit, func(row *db.Customer) error {
 		names = append(names[:row.Level], row.Name)
@@ -55,7 +56,7 @@ func (q Query) ListCustomers(ctx context.Context, id *relay.ID, self bool, after
 // namesUpTo gives the names on the way from the root to where a list goes on: in preorder the next
 // company's parent is among them, and so on for every later one. They are read before the list
 // is, which then needs nothing else.
-func (r *Resolver) namesUpTo(ctx context.Context, top *db.Customer, after relay.Cursor) ([]string, error) {
+func (r *Resolver) namesUpTo(ctx context.Context, top *db.Customer, after paging.Cursor) ([]string, error) {
 	if len(after) == 0 {
 		return ancestorNames(ctx, r.Store, top)
 	}
@@ -84,9 +85,9 @@ func ancestorNames(ctx context.Context, s *db.Store, row *db.Customer) ([]string
 
 // CreateCustomerInput is a new company.
 type CreateCustomerInput struct {
-	ParentID          *relay.ID
+	ParentID          *globalid.ID
 	Name              string
-	RegionID          relay.ID
+	RegionID          globalid.ID
 	CanAddCustomers   *bool
 	DescendantsCanAdd *bool
 	Email             string
@@ -222,7 +223,7 @@ func (r *Resolver) chosenInstances(ctx context.Context, in CreateCustomerInput, 
 
 // UpdateCustomerInput is a change of a company; nil keeps a field.
 type UpdateCustomerInput struct {
-	CustomerID        relay.ID
+	CustomerID        globalid.ID
 	Name              *string
 	CanAddCustomers   *bool
 	DescendantsCanAdd *bool
@@ -342,7 +343,7 @@ func (e CustomerEdges) Children(ctx context.Context, obj *db.Customer, first *in
 		return nil, err
 	}
 	return connect(ctx, first, after,
-		func(ctx context.Context, p relay.Page) ([]*db.Customer, error) { return obj.Children(ctx, e.Store, p) },
+		func(ctx context.Context, p paging.Page) ([]*db.Customer, error) { return obj.Children(ctx, e.Store, p) },
 		func(ctx context.Context) (int, error) { return obj.ChildCount(ctx, e.Store) })
 }
 
@@ -351,8 +352,8 @@ func (e CustomerEdges) Descendants(ctx context.Context, obj *db.Customer, self b
 	if _, err := e.tenant(ctx, access.CompanyRead); err != nil {
 		return nil, err
 	}
-	return connectBy(ctx, first, after, 0, func(c *db.Customer) relay.Cursor { return relay.Cursor(c.Lineage) },
-		func(ctx context.Context, p relay.Page) ([]*db.Customer, error) {
+	return connectBy(ctx, first, after, 0, func(c *db.Customer) paging.Cursor { return paging.Cursor(c.Lineage) },
+		func(ctx context.Context, p paging.Page) ([]*db.Customer, error) {
 			return obj.Descendants(ctx, e.Store, self, p)
 		},
 		func(ctx context.Context) (int, error) {
@@ -370,7 +371,7 @@ func (e CustomerEdges) Users(ctx context.Context, obj *db.Customer, first *int, 
 		return nil, err
 	}
 	return connect(ctx, first, after,
-		func(ctx context.Context, p relay.Page) ([]*db.User, error) { return obj.Users(ctx, e.Store, p) },
+		func(ctx context.Context, p paging.Page) ([]*db.User, error) { return obj.Users(ctx, e.Store, p) },
 		func(ctx context.Context) (int, error) { return obj.UserCount(ctx, e.Store) })
 }
 
@@ -380,7 +381,7 @@ func (e CustomerEdges) Accounts(ctx context.Context, obj *db.Customer, first *in
 		return nil, err
 	}
 	return connect(ctx, first, after,
-		func(ctx context.Context, p relay.Page) ([]*db.Account, error) { return obj.Accounts(ctx, e.Store, p) },
+		func(ctx context.Context, p paging.Page) ([]*db.Account, error) { return obj.Accounts(ctx, e.Store, p) },
 		func(ctx context.Context) (int, error) { return obj.AccountCount(ctx, e.Store) })
 }
 
@@ -407,7 +408,7 @@ func (e CustomerEdges) APIKeys(ctx context.Context, obj *db.Customer, first *int
 		return nil, err
 	}
 	return connect(ctx, first, after,
-		func(ctx context.Context, p relay.Page) ([]*db.APIKey, error) { return obj.APIKeys(ctx, e.Store, p) },
+		func(ctx context.Context, p paging.Page) ([]*db.APIKey, error) { return obj.APIKeys(ctx, e.Store, p) },
 		func(ctx context.Context) (int, error) { return obj.APIKeyCount(ctx, e.Store) })
 }
 

@@ -10,7 +10,8 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/internal/webhook"
 	"canopy/jobs"
 )
@@ -19,7 +20,7 @@ var deliveryStates = []string{db.DeliveryPending, db.DeliveryDelivered, db.Deliv
 
 // DeliveryFilter bounds a list of deliveries; nil leaves it open.
 type DeliveryFilter struct {
-	DestinationID *relay.ID
+	DestinationID *globalid.ID
 	Type          *string
 	Status        *string
 	Since         *time.Time
@@ -27,7 +28,7 @@ type DeliveryFilter struct {
 
 // WebhookDeliveries is a page of the deliveries of the caller's company, or to one destination
 // within reach, newest first.
-func (q Query) WebhookDeliveries(ctx context.Context, destinationID *relay.ID, typ, status *string, since *time.Time, first *int, after *string) (*WebhookDeliveryConnection, error) {
+func (q Query) WebhookDeliveries(ctx context.Context, destinationID *globalid.ID, typ, status *string, since *time.Time, first *int, after *string) (*WebhookDeliveryConnection, error) {
 	c, err := q.hooks(ctx, access.WebhookRead)
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func (q Query) WebhookDeliveries(ctx context.Context, destinationID *relay.ID, t
 		return nil, err
 	}
 	return connect(ctx, first, after,
-		func(ctx context.Context, p relay.Page) ([]*db.Delivery, error) {
+		func(ctx context.Context, p paging.Page) ([]*db.Delivery, error) {
 			return q.Store.Deliveries(ctx, c.Scope(), f, p)
 		},
 		func(ctx context.Context) (int, error) { return q.Store.DeliveryCount(ctx, c.Scope(), f) })
@@ -45,7 +46,7 @@ func (q Query) WebhookDeliveries(ctx context.Context, destinationID *relay.ID, t
 
 // ListWebhookDeliveries is WebhookDeliveries for lists of any length: at most limit rows from
 // after the cursor on.
-func (q Query) ListWebhookDeliveries(ctx context.Context, in DeliveryFilter, after relay.Cursor, limit int) ([]*db.Delivery, error) {
+func (q Query) ListWebhookDeliveries(ctx context.Context, in DeliveryFilter, after paging.Cursor, limit int) ([]*db.Delivery, error) {
 	c, err := q.hooks(ctx, access.WebhookRead)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (q Query) ListWebhookDeliveries(ctx context.Context, in DeliveryFilter, aft
 	if err != nil {
 		return nil, err
 	}
-	return q.Store.Deliveries(ctx, c.Scope(), f, relay.Page{First: limit, After: after})
+	return q.Store.Deliveries(ctx, c.Scope(), f, paging.Page{First: limit, After: after})
 }
 
 func (r *Resolver) deliveryFilter(ctx context.Context, c *caller, in DeliveryFilter) (db.DeliveryFilter, error) {
@@ -81,7 +82,7 @@ func (r *Resolver) deliveryFilter(ctx context.Context, c *caller, in DeliveryFil
 }
 
 // WebhookDelivery gives a delivery of a company within reach.
-func (q Query) WebhookDelivery(ctx context.Context, id relay.ID) (*db.Delivery, error) {
+func (q Query) WebhookDelivery(ctx context.Context, id globalid.ID) (*db.Delivery, error) {
 	c, err := q.hooks(ctx, access.WebhookRead)
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func (q Query) WebhookDelivery(ctx context.Context, id relay.ID) (*db.Delivery, 
 }
 
 // CapturedDelivery gives a delivery of a company within reach with its bytes and its log.
-func (q Query) CapturedDelivery(ctx context.Context, id relay.ID) (*db.Delivery, *db.Captured, error) {
+func (q Query) CapturedDelivery(ctx context.Context, id globalid.ID) (*db.Delivery, *db.Captured, error) {
 	d, err := q.WebhookDelivery(ctx, id)
 	if err != nil {
 		return nil, nil, err
@@ -102,11 +103,11 @@ func (q Query) CapturedDelivery(ctx context.Context, id relay.ID) (*db.Delivery,
 	return d, captured, err
 }
 
-func (q Query) deliveryNode(ctx context.Context, id relay.ID) (*db.Delivery, error) {
+func (q Query) deliveryNode(ctx context.Context, id globalid.ID) (*db.Delivery, error) {
 	return q.WebhookDelivery(ctx, id)
 }
 
-func (r *Resolver) delivery(ctx context.Context, c *caller, id relay.ID) (*db.Delivery, error) {
+func (r *Resolver) delivery(ctx context.Context, c *caller, id globalid.ID) (*db.Delivery, error) {
 	n, err := id.Of("WebhookDelivery", "id")
 	if err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func (r *Resolver) delivery(ctx context.Context, c *caller, id relay.ID) (*db.De
 
 // TestWebhookDestinationInput is a destination to try out, with a type of event.
 type TestWebhookDestinationInput struct {
-	ID   relay.ID
+	ID   globalid.ID
 	Type string
 }
 
@@ -150,7 +151,7 @@ func (m Mutation) TestWebhookDestination(ctx context.Context, in TestWebhookDest
 }
 
 // ResendWebhookDeliveryInput is a delivery to send again.
-type ResendWebhookDeliveryInput struct{ ID relay.ID }
+type ResendWebhookDeliveryInput struct{ ID globalid.ID }
 
 // ResendWebhookDeliveryPayload is the new delivery.
 type ResendWebhookDeliveryPayload struct{ Delivery *db.Delivery }
@@ -196,7 +197,7 @@ func (m Mutation) send(ctx context.Context, c *caller, action string, d *db.Dest
 
 // RecoverWebhookDeliveriesInput is a destination that is to get what it has lost since a time.
 type RecoverWebhookDeliveriesInput struct {
-	ID    relay.ID
+	ID    globalid.ID
 	Since time.Time
 }
 
@@ -236,7 +237,7 @@ func (m Mutation) RecoverWebhookDeliveries(ctx context.Context, in RecoverWebhoo
 
 // WebhookDeliveryUpdated gives the deliveries to a destination as they move on, until the token
 // ends.
-func (s Subscription) WebhookDeliveryUpdated(ctx context.Context, destinationID relay.ID) (<-chan *db.Delivery, error) {
+func (s Subscription) WebhookDeliveryUpdated(ctx context.Context, destinationID globalid.ID) (<-chan *db.Delivery, error) {
 	c, err := s.hooks(ctx, access.WebhookRead)
 	if err != nil {
 		return nil, err

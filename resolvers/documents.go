@@ -6,12 +6,13 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/jobs"
 )
 
 // documentNode gives a document of one of the caller's contexts.
-func (q Query) documentNode(ctx context.Context, id relay.ID) (*db.Document, error) {
+func (q Query) documentNode(ctx context.Context, id globalid.ID) (*db.Document, error) {
 	c, err := q.assistant(ctx, access.ContextRead)
 	if err != nil {
 		return nil, err
@@ -20,7 +21,7 @@ func (q Query) documentNode(ctx context.Context, id relay.ID) (*db.Document, err
 	return row, missing(err, "document", id.Int)
 }
 
-func (q Query) chunkNode(ctx context.Context, id relay.ID) (*db.Chunk, error) {
+func (q Query) chunkNode(ctx context.Context, id globalid.ID) (*db.Chunk, error) {
 	c, err := q.assistant(ctx, access.ContextRead)
 	if err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func (q Query) chunkNode(ctx context.Context, id relay.ID) (*db.Chunk, error) {
 
 // ListDocuments gives each document of a context by id. after is the cursor of an earlier call;
 // limit 0 gives all.
-func (q Query) ListDocuments(ctx context.Context, contextID relay.ID, after relay.Cursor, limit int, each func(*db.Document) error) error {
+func (q Query) ListDocuments(ctx context.Context, contextID globalid.ID, after paging.Cursor, limit int, each func(*db.Document) error) error {
 	c, err := q.assistant(ctx, access.ContextRead)
 	if err != nil {
 		return err
@@ -45,12 +46,12 @@ func (q Query) ListDocuments(ctx context.Context, contextID relay.ID, after rela
 
 // DeleteDocumentInput names a document to remove. With ContextID it must be one of that context.
 type DeleteDocumentInput struct {
-	ID        relay.ID
-	ContextID *relay.ID
+	ID        globalid.ID
+	ContextID *globalid.ID
 }
 
 // DeleteDocumentPayload is what DeleteDocument removed.
-type DeleteDocumentPayload struct{ DeletedID relay.ID }
+type DeleteDocumentPayload struct{ DeletedID globalid.ID }
 
 // DeleteDocument removes a document, its chunks and, by a job, its original.
 func (m Mutation) DeleteDocument(ctx context.Context, in DeleteDocumentInput) (*DeleteDocumentPayload, error) {
@@ -63,7 +64,7 @@ func (m Mutation) DeleteDocument(ctx context.Context, in DeleteDocumentInput) (*
 }
 
 // ReprocessDocumentInput names a document to process anew.
-type ReprocessDocumentInput struct{ ID relay.ID }
+type ReprocessDocumentInput struct{ ID globalid.ID }
 
 // ReprocessDocumentPayload is what ReprocessDocument began.
 type ReprocessDocumentPayload struct{ Document *db.Document }
@@ -81,7 +82,7 @@ func (m Mutation) ReprocessDocument(ctx context.Context, in ReprocessDocumentInp
 
 // changeDocument changes one document of the caller's contexts. The context is held first, as by
 // whoever deletes it or finishes a document of it.
-func (m Mutation) changeDocument(ctx context.Context, id relay.ID, contextID *relay.ID, action string,
+func (m Mutation) changeDocument(ctx context.Context, id globalid.ID, contextID *globalid.ID, action string,
 	do func(*db.Store, *changes, *db.Document) error,
 ) error {
 	c, err := m.assistant(ctx, access.ContextWrite)
@@ -120,7 +121,7 @@ func (m Mutation) changeDocument(ctx context.Context, id relay.ID, contextID *re
 }
 
 // ReprocessContextInput names a context whose documents are to be processed anew.
-type ReprocessContextInput struct{ ID relay.ID }
+type ReprocessContextInput struct{ ID globalid.ID }
 
 // ReprocessContextPayload is what ReprocessContext began.
 type ReprocessContextPayload struct{ Context *db.Context }
@@ -154,7 +155,7 @@ func (ch *changes) tellDocuments(contextID int64, ids ...int64) {
 }
 
 // DocumentUpdated gives the documents of a context as their processing goes on, until the token ends.
-func (s Subscription) DocumentUpdated(ctx context.Context, contextID relay.ID) (<-chan *db.Document, error) {
+func (s Subscription) DocumentUpdated(ctx context.Context, contextID globalid.ID) (<-chan *db.Document, error) {
 	c, err := s.assistant(ctx, access.ContextRead)
 	if err != nil {
 		return nil, err
@@ -202,8 +203,8 @@ func (e DocumentEdges) Chunks(ctx context.Context, obj *db.Document, first *int,
 	if _, err := e.assistant(ctx, access.ContextRead); err != nil {
 		return nil, err
 	}
-	return connectBy(ctx, first, after, 1, func(k *db.Chunk) relay.Cursor { return relay.Cursor{int64(k.Position)} },
-		func(ctx context.Context, p relay.Page) ([]*db.Chunk, error) { return obj.Chunks(ctx, e.Store, p) },
+	return connectBy(ctx, first, after, 1, func(k *db.Chunk) paging.Cursor { return paging.Cursor{int64(k.Position)} },
+		func(ctx context.Context, p paging.Page) ([]*db.Chunk, error) { return obj.Chunks(ctx, e.Store, p) },
 		func(ctx context.Context) (int, error) { return obj.ReadyChunks(ctx, e.Store) })
 }
 

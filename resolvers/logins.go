@@ -11,8 +11,8 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/globalid"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 	"canopy/internal/secret"
 	"canopy/internal/token"
 )
@@ -21,7 +21,7 @@ import (
 type LoginInput struct {
 	Email      string
 	Password   string
-	CustomerID *relay.ID
+	CustomerID *globalid.ID
 	OTP        *string
 	Address    string
 }
@@ -106,7 +106,7 @@ func (r *Resolver) checkCode(ctx context.Context, own *db.Credentials, code *str
 }
 
 // openSession signs a token for one of the user's companies.
-func (r *Resolver) openSession(ctx context.Context, own *db.Credentials, customerID *relay.ID) (*LoginPayload, error) {
+func (r *Resolver) openSession(ctx context.Context, own *db.Credentials, customerID *globalid.ID) (*LoginPayload, error) {
 	options, err := r.Store.CompanyOptions(ctx, own.UserID)
 	if err != nil {
 		return nil, err

@@ -5,12 +5,12 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/globalid"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 )
 
 // Node gives any object by its global id, under the rules of the object's own field.
-func (q Query) Node(ctx context.Context, id relay.ID) (Node, error) {
+func (q Query) Node(ctx context.Context, id globalid.ID) (Node, error) {
 	if _, err := q.anyApp(ctx); err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (q Query) Node(ctx context.Context, id relay.ID) (Node, error) {
 	case "Region":
 		return found(q.Region(ctx, id))
 	case "Billing":
-		company := relay.ID{Type: "Customer", Int: id.Int}
+		company := globalid.ID{Type: "Customer", Int: id.Int}
 		return found(q.Billing(ctx, &company))
 	case "ApiKey":
 		return found(q.apiKeyNode(ctx, id))
@@ -64,7 +64,7 @@ func found[T Node](row T, err error) (Node, error) {
 	return row, nil
 }
 
-func (q Query) apiKeyNode(ctx context.Context, id relay.ID) (*db.APIKey, error) {
+func (q Query) apiKeyNode(ctx context.Context, id globalid.ID) (*db.APIKey, error) {
 	c, err := q.tenant(ctx, access.KeyRead)
 	if err != nil {
 		return nil, err

@@ -6,8 +6,8 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/globalid"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 )
 
 // PermissionOptions is what can be chosen for a new permission, step by step. The lists of later
@@ -18,7 +18,7 @@ type PermissionOptions struct {
 
 // PermissionOptions lists what can be chosen next: without choices the applications, with an
 // application its regions, with a region the accounts there, with an account roles and users.
-func (q Query) PermissionOptions(ctx context.Context, application, region, account, customerID *relay.ID, all bool) (*PermissionOptions, error) {
+func (q Query) PermissionOptions(ctx context.Context, application, region, account, customerID *globalid.ID, all bool) (*PermissionOptions, error) {
 	c, err := q.tenant(ctx, access.PermissionRead)
 	if err != nil {
 		return nil, err
@@ -55,9 +55,9 @@ func (q Query) PermissionOptions(ctx context.Context, application, region, accou
 // choices are the values chosen in earlier steps.
 type choices struct{ application, region, account *int64 }
 
-func chosenOptions(application, region, account *relay.ID) (c choices, err error) {
+func chosenOptions(application, region, account *globalid.ID) (c choices, err error) {
 	for _, step := range []struct {
-		id          *relay.ID
+		id          *globalid.ID
 		typ, field  string
 		needs, into **int64
 	}{
@@ -90,7 +90,7 @@ func (choices) unknown(field string, value *int64) error {
 
 // optionCompany is the company whose options are asked for: the one named, else that of the
 // chosen account, else the caller's own.
-func (r *Resolver) optionCompany(ctx context.Context, c *caller, customerID *relay.ID, account *int64) (int64, error) {
+func (r *Resolver) optionCompany(ctx context.Context, c *caller, customerID *globalid.ID, account *int64) (int64, error) {
 	if customerID == nil && account != nil {
 		row, err := r.Store.Account(ctx, c.Scope(), *account)
 		if err != nil {

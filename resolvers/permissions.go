@@ -6,12 +6,12 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/globalid"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 )
 
 // Permission gives a permission within reach.
-func (q Query) Permission(ctx context.Context, id relay.ID) (*db.Permission, error) {
+func (q Query) Permission(ctx context.Context, id globalid.ID) (*db.Permission, error) {
 	c, err := q.tenant(ctx, access.PermissionRead)
 	if err != nil {
 		return nil, err
@@ -26,9 +26,9 @@ func (q Query) Permission(ctx context.Context, id relay.ID) (*db.Permission, err
 
 // CreatePermissionInput is a new permission. The user is given by id or by address.
 type CreatePermissionInput struct {
-	AccountID relay.ID
-	RoleID    relay.ID
-	UserID    *relay.ID
+	AccountID globalid.ID
+	RoleID    globalid.ID
+	UserID    *globalid.ID
 	Email     *string
 	FirstName *string
 	LastName  *string
@@ -96,7 +96,7 @@ func (m Mutation) CreatePermission(ctx context.Context, in CreatePermissionInput
 
 // granted gives the user of a new permission: one in reach by id, or one by address, who is made
 // and invited when nobody has it.
-func (r *Resolver) granted(ctx context.Context, ch *changes, account *db.Account, id *relay.ID, who invitee) (*db.User, error) {
+func (r *Resolver) granted(ctx context.Context, ch *changes, account *db.Account, id *globalid.ID, who invitee) (*db.User, error) {
 	if id != nil {
 		return userIn(ctx, ch.tx, ch.caller, *id, "userId")
 	}
@@ -138,8 +138,8 @@ var errOwnersOnly = problem.Denied("only an owner may grant, change or remove an
 
 // UpdatePermissionInput is a new role for a permission.
 type UpdatePermissionInput struct {
-	ID     relay.ID
-	RoleID relay.ID
+	ID     globalid.ID
+	RoleID globalid.ID
 }
 
 // UpdatePermissionPayload is what UpdatePermission changed.
@@ -170,7 +170,7 @@ func (m Mutation) UpdatePermission(ctx context.Context, in UpdatePermissionInput
 }
 
 // TogglePermissionInput names a permission to suspend or restore.
-type TogglePermissionInput struct{ ID relay.ID }
+type TogglePermissionInput struct{ ID globalid.ID }
 
 // TogglePermissionPayload is what TogglePermission changed.
 type TogglePermissionPayload struct{ Permission *db.Permission }
@@ -189,10 +189,10 @@ func (m Mutation) TogglePermission(ctx context.Context, in TogglePermissionInput
 }
 
 // DeletePermissionInput names a permission to remove.
-type DeletePermissionInput struct{ ID relay.ID }
+type DeletePermissionInput struct{ ID globalid.ID }
 
 // DeletePermissionPayload is what DeletePermission removed.
-type DeletePermissionPayload struct{ DeletedID relay.ID }
+type DeletePermissionPayload struct{ DeletedID globalid.ID }
 
 // DeletePermission removes a permission for good.
 func (m Mutation) DeletePermission(ctx context.Context, in DeletePermissionInput) (*DeletePermissionPayload, error) {
@@ -209,7 +209,7 @@ func (m Mutation) DeletePermission(ctx context.Context, in DeletePermissionInput
 
 // changePermission changes one permission within reach. The account's row is held meanwhile, so
 // that rules about all of its permissions are judged one writer at a time.
-func (m Mutation) changePermission(ctx context.Context, id relay.ID, action string,
+func (m Mutation) changePermission(ctx context.Context, id globalid.ID, action string,
 	do func(tx *db.Store, c *caller, account *db.Account, p *db.Permission) (details, error),
 ) (*db.Permission, error) {
 	c, err := m.tenant(ctx, access.PermissionWrite)

@@ -5,8 +5,8 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/globalid"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 )
 
 // Regions lists the regions that take new customers; with all, every region, for callers of the
@@ -26,7 +26,7 @@ func (q Query) Regions(ctx context.Context, all bool) ([]*db.Region, error) {
 }
 
 // Region gives one region.
-func (q Query) Region(ctx context.Context, id relay.ID) (*db.Region, error) {
+func (q Query) Region(ctx context.Context, id globalid.ID) (*db.Region, error) {
 	if _, err := q.tenant(ctx, 0); err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (q Query) Applications(ctx context.Context) ([]*db.Application, error) {
 }
 
 // applicationNode gives one application.
-func (q Query) applicationNode(ctx context.Context, id relay.ID) (*db.Application, error) {
+func (q Query) applicationNode(ctx context.Context, id globalid.ID) (*db.Application, error) {
 	if _, err := q.tenant(ctx, 0); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (q Query) applicationNode(ctx context.Context, id relay.ID) (*db.Applicatio
 }
 
 // roleNode gives a role that is system-wide or of a company within reach.
-func (q Query) roleNode(ctx context.Context, id relay.ID) (*db.Role, error) {
+func (q Query) roleNode(ctx context.Context, id globalid.ID) (*db.Role, error) {
 	c, err := q.tenant(ctx, access.PermissionRead)
 	if err != nil {
 		return nil, err

@@ -15,9 +15,9 @@ import (
 	"canopy/internal/bus"
 	"canopy/internal/chat"
 	"canopy/internal/egress"
+	"canopy/internal/globalid"
 	"canopy/internal/limit"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 	"canopy/internal/secret"
 	"canopy/internal/token"
 	"canopy/search"
@@ -155,7 +155,7 @@ func (c *caller) unreached(err error, what string, id int64) error {
 }
 
 // customer gives the company of an optional argument, the caller's own when it is left out.
-func (r *Resolver) customer(ctx context.Context, c *caller, id *relay.ID, field string) (*db.Customer, error) {
+func (r *Resolver) customer(ctx context.Context, c *caller, id *globalid.ID, field string) (*db.Customer, error) {
 	n := c.CustomerID
 	if id != nil {
 		var err error

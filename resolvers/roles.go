@@ -9,8 +9,8 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/globalid"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 )
 
 // The names of the system roles.
@@ -22,7 +22,7 @@ const (
 )
 
 // Roles lists the roles that a company within reach can give.
-func (q Query) Roles(ctx context.Context, customerID, applicationID *relay.ID) ([]*db.Role, error) {
+func (q Query) Roles(ctx context.Context, customerID, applicationID *globalid.ID) ([]*db.Role, error) {
 	c, err := q.tenant(ctx, access.PermissionRead)
 	if err != nil {
 		return nil, err
@@ -44,8 +44,8 @@ func (q Query) Roles(ctx context.Context, customerID, applicationID *relay.ID) (
 
 // CreateRoleInput is a new role of a company.
 type CreateRoleInput struct {
-	ApplicationID relay.ID
-	CustomerID    *relay.ID
+	ApplicationID globalid.ID
+	CustomerID    *globalid.ID
 	Name          string
 	Description   *string
 	IsOwner       *bool
@@ -132,7 +132,7 @@ func clip(s string) string {
 
 // UpdateRoleInput is a change of a role; nil keeps a field.
 type UpdateRoleInput struct {
-	ID          relay.ID
+	ID          globalid.ID
 	Name        *string
 	Description *string
 	Features    []string
@@ -170,10 +170,10 @@ func (m Mutation) UpdateRole(ctx context.Context, in UpdateRoleInput) (*UpdateRo
 }
 
 // DeleteRoleInput names a role to remove.
-type DeleteRoleInput struct{ ID relay.ID }
+type DeleteRoleInput struct{ ID globalid.ID }
 
 // DeleteRolePayload is what DeleteRole removed.
-type DeleteRolePayload struct{ DeletedID relay.ID }
+type DeleteRolePayload struct{ DeletedID globalid.ID }
 
 // DeleteRole removes a company's own role that no permission carries.
 func (m Mutation) DeleteRole(ctx context.Context, in DeleteRoleInput) (*DeleteRolePayload, error) {
@@ -190,7 +190,7 @@ func (m Mutation) DeleteRole(ctx context.Context, in DeleteRoleInput) (*DeleteRo
 }
 
 // changeRole changes one role of a company within reach; an owner's only by an owner.
-func (m Mutation) changeRole(ctx context.Context, id relay.ID, action string, do func(tx *db.Store, role *db.Role) (details, error)) error {
+func (m Mutation) changeRole(ctx context.Context, id globalid.ID, action string, do func(tx *db.Store, role *db.Role) (details, error)) error {
 	c, err := m.tenant(ctx, access.PermissionWrite)
 	if err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"canopy/db"
 	"canopy/internal/access"
 	"canopy/internal/diagram"
+	"canopy/internal/globalid"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 	"canopy/internal/webhook"
 	"canopy/jobs"
 )
@@ -37,7 +37,7 @@ func (q Query) Run(ctx context.Context, jobKey string) (*db.Run, error) {
 	return row, noRun(err)
 }
 
-func (q Query) runNode(ctx context.Context, id relay.ID) (*db.Run, error) {
+func (q Query) runNode(ctx context.Context, id globalid.ID) (*db.Run, error) {
 	c, err := q.agentReader(ctx, access.AgentRead)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func noRun(err error) error {
 
 // StartRunInput is an agent to run, with the input of the run.
 type StartRunInput struct {
-	AgentID relay.ID
+	AgentID globalid.ID
 	Input   json.RawMessage
 }
 

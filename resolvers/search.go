@@ -6,14 +6,14 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
 	"canopy/search"
 )
 
 // SearchContext finds the chunks of a context's ready documents that are closest to a prompt, best
 // first.
-func (q Query) SearchContext(ctx context.Context, contextID relay.ID, prompt string, topN *int, scoreThreshold *float64,
-	mode search.Mode, documentIDs []*relay.ID,
+func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64,
+	mode search.Mode, documentIDs []*globalid.ID,
 ) ([]*search.Hit, error) {
 	c, err := q.assistant(ctx, access.ContextRead)
 	if err != nil {
@@ -31,7 +31,7 @@ func (q Query) SearchContext(ctx context.Context, contextID relay.ID, prompt str
 }
 
 // documentsNamed reads the ids of the documents to search; nil stands for all.
-func documentsNamed(ids []*relay.ID) (list []int64, err error) {
+func documentsNamed(ids []*globalid.ID) (list []int64, err error) {
 	if ids != nil {
 		list = make([]int64, len(ids))
 	}

@@ -19,13 +19,13 @@ import (
 	"canopy/db"
 	"canopy/internal/access"
 	"canopy/internal/extract"
+	"canopy/internal/globalid"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 )
 
 // UploadDocumentInput is a document for a context.
 type UploadDocumentInput struct {
-	ContextID relay.ID
+	ContextID globalid.ID
 	File      graphql.Upload
 }
 
@@ -42,7 +42,7 @@ func (m Mutation) UploadDocument(ctx context.Context, in UploadDocumentInput) (*
 // context, to be processed by a worker. It returns once the original and the row are durable. What
 // is refused leaves nothing behind. open gives the document's name and content, once it is clear that
 // there is a context for it.
-func (m Mutation) StoreDocument(ctx context.Context, contextID relay.ID, open func() (name string, body io.Reader, err error)) (*db.Document, error) {
+func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open func() (name string, body io.Reader, err error)) (*db.Document, error) {
 	c, err := m.assistant(ctx, access.ContextWrite)
 	if err != nil {
 		return nil, err

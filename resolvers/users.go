@@ -7,12 +7,13 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 )
 
 // User gives a user within reach.
-func (q Query) User(ctx context.Context, id relay.ID) (*db.User, error) {
+func (q Query) User(ctx context.Context, id globalid.ID) (*db.User, error) {
 	c, err := q.tenant(ctx, access.UserRead)
 	if err != nil {
 		return nil, err
@@ -20,13 +21,13 @@ func (q Query) User(ctx context.Context, id relay.ID) (*db.User, error) {
 	return q.user(ctx, c, id, "id")
 }
 
-func (r *Resolver) user(ctx context.Context, c *caller, id relay.ID, field string) (*db.User, error) {
+func (r *Resolver) user(ctx context.Context, c *caller, id globalid.ID, field string) (*db.User, error) {
 	return userIn(ctx, r.Store, c, id, field)
 }
 
 // userIn reads a user within reach. Inside a transaction s is that transaction: a second connection,
 // asked for while one is held, can leave none for anybody.
-func userIn(ctx context.Context, s *db.Store, c *caller, id relay.ID, field string) (*db.User, error) {
+func userIn(ctx context.Context, s *db.Store, c *caller, id globalid.ID, field string) (*db.User, error) {
 	n, err := id.Of("User", field)
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func userIn(ctx context.Context, s *db.Store, c *caller, id relay.ID, field stri
 
 // ListUsers gives each user of a company within reach by id, with its permissions within reach.
 // after is the cursor of an earlier call; limit 0 gives all.
-func (q Query) ListUsers(ctx context.Context, id *relay.ID, after relay.Cursor, limit int, each func(*db.UserLine) error) error {
+func (q Query) ListUsers(ctx context.Context, id *globalid.ID, after paging.Cursor, limit int, each func(*db.UserLine) error) error {
 	c, err := q.tenant(ctx, access.UserRead)
 	if err != nil {
 		return err
@@ -49,7 +50,7 @@ func (q Query) ListUsers(ctx context.Context, id *relay.ID, after relay.Cursor, 
 	return q.Store.StreamUsers(ctx, c.Scope(), company.ID, lastID(after), limit, each)
 }
 
-func lastID(after relay.Cursor) int64 {
+func lastID(after paging.Cursor) int64 {
 	if len(after) == 0 {
 		return 0
 	}
@@ -58,7 +59,7 @@ func lastID(after relay.Cursor) int64 {
 
 // CreateUserInput is a new user of a company.
 type CreateUserInput struct {
-	CustomerID *relay.ID
+	CustomerID *globalid.ID
 	Email      string
 	FirstName  *string
 	LastName   *string
@@ -134,7 +135,7 @@ func (r *Resolver) invite(ctx context.Context, ch *changes, company *db.Customer
 }
 
 // ResendInvitationInput names a user to invite again.
-type ResendInvitationInput struct{ UserID relay.ID }
+type ResendInvitationInput struct{ UserID globalid.ID }
 
 // ResendInvitationPayload is who was invited again.
 type ResendInvitationPayload struct{ User *db.User }
@@ -189,7 +190,7 @@ func (e UserEdges) Permissions(ctx context.Context, obj *db.User, first *int, af
 		return nil, err
 	}
 	return connect(ctx, first, after,
-		func(ctx context.Context, p relay.Page) ([]*db.Permission, error) {
+		func(ctx context.Context, p paging.Page) ([]*db.Permission, error) {
 			return obj.Permissions(ctx, e.Store, c.Scope(), p)
 		},
 		func(ctx context.Context) (int, error) { return obj.PermissionCount(ctx, e.Store, c.Scope()) })
@@ -202,7 +203,7 @@ func (e UserEdges) Customers(ctx context.Context, obj *db.User, first *int, afte
 		return nil, err
 	}
 	return connect(ctx, first, after,
-		func(ctx context.Context, p relay.Page) ([]*db.Customer, error) {
+		func(ctx context.Context, p paging.Page) ([]*db.Customer, error) {
 			return obj.Customers(ctx, e.Store, c.Scope(), p)
 		},
 		func(ctx context.Context) (int, error) { return obj.CustomerCount(ctx, e.Store, c.Scope()) })

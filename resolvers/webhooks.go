@@ -12,8 +12,9 @@ import (
 	"canopy/db"
 	"canopy/internal/access"
 	"canopy/internal/egress"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 	"canopy/internal/secret"
 	"canopy/internal/webhook"
 	"canopy/jobs"
@@ -46,7 +47,7 @@ type WebhookCatalog struct {
 
 // WebhookDestinations is a page of the destinations of a company within reach, by id; the
 // caller's own company when it is left out.
-func (q Query) WebhookDestinations(ctx context.Context, customerID *relay.ID, first *int, after *string) (*WebhookDestinationConnection, error) {
+func (q Query) WebhookDestinations(ctx context.Context, customerID *globalid.ID, first *int, after *string) (*WebhookDestinationConnection, error) {
 	c, err := q.hooks(ctx, access.WebhookRead)
 	if err != nil {
 		return nil, err
@@ -60,7 +61,7 @@ func (q Query) WebhookDestinations(ctx context.Context, customerID *relay.ID, fi
 
 func (r *Resolver) destinationsOf(ctx context.Context, company *db.Customer, first *int, after *string) (*WebhookDestinationConnection, error) {
 	return connect(ctx, first, after,
-		func(ctx context.Context, p relay.Page) ([]*db.Destination, error) {
+		func(ctx context.Context, p paging.Page) ([]*db.Destination, error) {
 			return company.Destinations(ctx, r.Store, p)
 		},
 		func(ctx context.Context) (int, error) { return company.DestinationCount(ctx, r.Store) })
@@ -76,7 +77,7 @@ func (q Query) ListWebhookDestinations(ctx context.Context) ([]*db.Destination, 
 }
 
 // WebhookDestination gives a destination within reach.
-func (q Query) WebhookDestination(ctx context.Context, id relay.ID) (*db.Destination, error) {
+func (q Query) WebhookDestination(ctx context.Context, id globalid.ID) (*db.Destination, error) {
 	c, err := q.hooks(ctx, access.WebhookRead)
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func (q Query) WebhookDestination(ctx context.Context, id relay.ID) (*db.Destina
 	return q.destination(ctx, c, id, "id")
 }
 
-func (r *Resolver) destination(ctx context.Context, c *caller, id relay.ID, field string) (*db.Destination, error) {
+func (r *Resolver) destination(ctx context.Context, c *caller, id globalid.ID, field string) (*db.Destination, error) {
 	n, err := id.Of("WebhookDestination", field)
 	if err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func (r *Resolver) destination(ctx context.Context, c *caller, id relay.ID, fiel
 
 // CreateWebhookDestinationInput is a new destination. Events nil stands for all types.
 type CreateWebhookDestinationInput struct {
-	CustomerID *relay.ID
+	CustomerID *globalid.ID
 	URL        string
 	Name       *string
 	Events     []string
@@ -186,7 +187,7 @@ func (r *Resolver) judge(ctx context.Context, v *check, field, url string) {
 // UpdateWebhookDestinationInput is a destination with what changes of it. AllEvents subscribes it
 // to every type.
 type UpdateWebhookDestinationInput struct {
-	ID        relay.ID
+	ID        globalid.ID
 	URL       *string
 	Name      *string
 	Events    []string
@@ -235,10 +236,10 @@ func (m Mutation) UpdateWebhookDestination(ctx context.Context, in UpdateWebhook
 }
 
 // DeleteWebhookDestinationInput is a destination to delete.
-type DeleteWebhookDestinationInput struct{ ID relay.ID }
+type DeleteWebhookDestinationInput struct{ ID globalid.ID }
 
 // DeleteWebhookDestinationPayload tells what DeleteWebhookDestination removed.
-type DeleteWebhookDestinationPayload struct{ DeletedID relay.ID }
+type DeleteWebhookDestinationPayload struct{ DeletedID globalid.ID }
 
 // DeleteWebhookDestination removes a destination and its secret. Deliveries that are on their way
 // end as failed; the log stays.
@@ -258,7 +259,7 @@ func (m Mutation) DeleteWebhookDestination(ctx context.Context, in DeleteWebhook
 // RotateWebhookSecretInput is a destination to give a new secret. With Overlap the old one goes on
 // signing for a day.
 type RotateWebhookSecretInput struct {
-	ID      relay.ID
+	ID      globalid.ID
 	Overlap *bool
 }
 
@@ -291,7 +292,7 @@ func (m Mutation) RotateWebhookSecret(ctx context.Context, in RotateWebhookSecre
 }
 
 // changeDestination changes one destination within the caller's reach.
-func (m Mutation) changeDestination(ctx context.Context, c *caller, id relay.ID, action string, do func(*db.Store, *db.Destination) error) error {
+func (m Mutation) changeDestination(ctx context.Context, c *caller, id globalid.ID, action string, do func(*db.Store, *db.Destination) error) error {
 	n, err := id.Of("WebhookDestination", "id")
 	if err != nil {
 		return err
@@ -331,7 +332,7 @@ func (e WebhookDestinationEdges) Deliveries(ctx context.Context, obj *db.Destina
 		return nil, err
 	}
 	return connect(ctx, first, after,
-		func(ctx context.Context, p relay.Page) ([]*db.Delivery, error) {
+		func(ctx context.Context, p paging.Page) ([]*db.Delivery, error) {
 			return obj.Deliveries(ctx, e.Store, p)
 		},
 		func(ctx context.Context) (int, error) { return obj.DeliveryCount(ctx, e.Store) })

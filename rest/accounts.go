@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"canopy/db"
-	"canopy/internal/relay"
+	"canopy/internal/paging"
 	"canopy/resolvers"
 )
 
@@ -161,7 +161,7 @@ func listAccounts[I any, P inputOf[I]](a *api) func(context.Context, *I, query, 
 			return err
 		}
 		return a.queries().ListAccounts(ctx, P(in).company(), q.after, q.limit, func(l *db.AccountLine) error {
-			return each(at.accountLine(l), relay.Cursor{l.ID})
+			return each(at.accountLine(l), paging.Cursor{l.ID})
 		})
 	}
 }

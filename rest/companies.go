@@ -9,7 +9,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"canopy/db"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/resolvers"
 )
 
@@ -104,15 +105,15 @@ type CompanyPath struct {
 	CID int64 `path:"cid" doc:"The company's id"`
 }
 
-func (p *CompanyPath) company() *relay.ID { return &relay.ID{Int: p.CID} }
+func (p *CompanyPath) company() *globalid.ID { return &globalid.ID{Int: p.CID} }
 
 // OwnCompany is the input of an operation whose optional company was left out.
 type OwnCompany struct{}
 
-func (*OwnCompany) company() *relay.ID { return nil }
+func (*OwnCompany) company() *globalid.ID { return nil }
 
 // companyInput is the input of the two forms of an operation with an optional company.
-type companyInput interface{ company() *relay.ID }
+type companyInput interface{ company() *globalid.ID }
 
 type ListCompaniesQuery struct {
 	Paging
@@ -227,7 +228,7 @@ func ancestorOf(c *db.CustomerRef) ancestorCompany {
 
 func (a *api) updateCompany(ctx context.Context, in *updateCompanyInput) (*struct{}, error) {
 	_, err := a.mutations().UpdateCustomer(ctx, resolvers.UpdateCustomerInput{
-		CustomerID: relay.ID{Int: in.Body.CustomerID}, Name: in.Body.Name,
+		CustomerID: globalid.ID{Int: in.Body.CustomerID}, Name: in.Body.Name,
 		CanAddCustomers: in.Body.CanAddCustomers, DescendantsCanAdd: in.Body.DescendantsCanAdd,
 	})
 	return nil, err
@@ -236,7 +237,7 @@ func (a *api) updateCompany(ctx context.Context, in *updateCompanyInput) (*struc
 func (a *api) createCompany(ctx context.Context, in *createCompanyInput) (*one[Company], error) {
 	b := &in.Body
 	made, err := a.mutations().CreateCustomer(ctx, resolvers.CreateCustomerInput{
-		ParentID: relayID(b.ParentID), Name: b.Name, RegionID: relay.ID{Int: b.RegionID},
+		ParentID: relayID(b.ParentID), Name: b.Name, RegionID: globalid.ID{Int: b.RegionID},
 		CanAddCustomers: b.CanAddCustomers, DescendantsCanAdd: b.DescendantsCanAdd,
 		Email: b.Email, FirstName: b.FirstName, LastName: b.LastName, Assistant: b.Assistant, Builder: b.Builder, Tenant: b.Tenant,
 	})
@@ -255,7 +256,7 @@ func listCompanies[I any, P interface {
 	return func(ctx context.Context, in *I, q query, each emit[listedCompany]) error {
 		p := P(in)
 		return a.queries().ListCustomers(ctx, p.company(), p.self(), q.after, q.limit, func(c resolvers.ListedCustomer) error {
-			return each(listedCompany{companyOf(c.Customer), c.Path, c.Level}, relay.Cursor(c.Lineage))
+			return each(listedCompany{companyOf(c.Customer), c.Path, c.Level}, paging.Cursor(c.Lineage))
 		})
 	}
 }

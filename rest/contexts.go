@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"canopy/db"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/resolvers"
 )
 
@@ -44,7 +45,7 @@ type ContextPath struct {
 	ContextID int64 `path:"contextId" doc:"The context's id"`
 }
 
-func (p *ContextPath) id() relay.ID { return relay.ID{Int: p.ContextID} }
+func (p *ContextPath) id() globalid.ID { return globalid.ID{Int: p.ContextID} }
 
 type createContextInput struct {
 	Body struct {
@@ -90,7 +91,7 @@ func (a *api) registerContexts() {
 		summary: "List the contexts", description: "The contexts of the token's account that the caller may see.",
 	}, 1, func(ctx context.Context, _ *listAll, q query, each emit[contextBody]) error {
 		return a.queries().ListContexts(ctx, q.after, q.limit, func(c *db.Context) error {
-			return each(contextOf(c), relay.Cursor{c.ID})
+			return each(contextOf(c), paging.Cursor{c.ID})
 		})
 	})
 	add(a, operation{

@@ -9,7 +9,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"canopy/db"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/resolvers"
 )
 
@@ -66,7 +67,7 @@ type deliveryPath struct {
 	ID int64 `path:"id" doc:"The delivery's id"`
 }
 
-func (p *deliveryPath) id() relay.ID { return relay.ID{Int: p.ID} }
+func (p *deliveryPath) id() globalid.ID { return globalid.ID{Int: p.ID} }
 
 // DeliveriesQuery bounds the list of deliveries.
 type DeliveriesQuery struct {
@@ -94,7 +95,7 @@ func (q *DeliveriesQuery) page() *Paging { return &Paging{Limit: q.Limit, After:
 func (q *DeliveriesQuery) filter() resolvers.DeliveryFilter {
 	var f resolvers.DeliveryFilter
 	if q.given["destinationId"] {
-		f.DestinationID = &relay.ID{Int: q.DestinationID}
+		f.DestinationID = &globalid.ID{Int: q.DestinationID}
 	}
 	if q.given["type"] {
 		f.Type = &q.Type
@@ -123,7 +124,7 @@ func (a *api) registerDeliveries() {
 			return err
 		}
 		for _, d := range rows {
-			if err := each(deliveryOf(d), relay.Cursor{d.ID}); err != nil {
+			if err := each(deliveryOf(d), paging.Cursor{d.ID}); err != nil {
 				return err
 			}
 		}

@@ -10,8 +10,9 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"canopy/db"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 	"canopy/internal/upload"
 	"canopy/resolvers"
 	"canopy/search"
@@ -83,7 +84,7 @@ func (a *api) registerDocuments() {
 		summary: "List the documents", description: "The documents of a context, whatever has come of their processing.",
 	}, 1, func(ctx context.Context, in *listDocumentsOf, q query, each emit[trainingDocument]) error {
 		return a.queries().ListDocuments(ctx, in.id(), q.after, q.limit, func(d *db.Document) error {
-			return each(documentOf(d), relay.Cursor{d.ID})
+			return each(documentOf(d), paging.Cursor{d.ID})
 		})
 	})
 	add(a, operation{
@@ -92,7 +93,7 @@ func (a *api) registerDocuments() {
 		summary: "Delete a document", description: "Removes the document and its embeddings.",
 	}, func(ctx context.Context, in *documentPath) (*one[gone], error) {
 		within := in.id()
-		_, err := a.mutations().DeleteDocument(ctx, resolvers.DeleteDocumentInput{ID: relay.ID{Int: in.DocID}, ContextID: &within})
+		_, err := a.mutations().DeleteDocument(ctx, resolvers.DeleteDocumentInput{ID: globalid.ID{Int: in.DocID}, ContextID: &within})
 		return &one[gone]{gone{true}}, err
 	})
 	add(a, operation{

@@ -12,7 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"canopy/internal/relay"
+	"canopy/internal/paging"
 )
 
 // chunkSize is how much of a list is gathered before it is sent, in bytes.
@@ -32,14 +32,14 @@ type paged interface{ page() *Paging }
 type streamed struct{ Body func(huma.Context) }
 
 // emit hands one entry of a list on, with its place.
-type emit[T any] func(entry T, at relay.Cursor) error
+type emit[T any] func(entry T, at paging.Cursor) error
 
 // errEnough ends the reading of a list whose page is full.
 var errEnough = errors.New("the page is full")
 
 // query is what a resolver is asked for: limit 0 stands for all.
 type query struct {
-	after relay.Cursor
+	after paging.Cursor
 	limit int
 }
 
@@ -49,7 +49,7 @@ func addList[I, T any](a *api, o operation, keys int, read func(ctx context.Cont
 	o.method = http.MethodGet
 	o.responses = map[string]*huma.Response{"200": listResponse[T](a)}
 	o.ask = func(ctx context.Context) error {
-		return read(ctx, new(I), query{}, func(T, relay.Cursor) error { return errEnough })
+		return read(ctx, new(I), query{}, func(T, paging.Cursor) error { return errEnough })
 	}
 	var faults *locator
 	faults = add(a, o, func(ctx context.Context, in *I) (*streamed, error) {
@@ -57,7 +57,7 @@ func addList[I, T any](a *api, o operation, keys int, read func(ctx context.Cont
 		q := query{}
 		if p.After != "" {
 			var err error
-			if q.after, err = relay.ParseCursor(p.After, keys); err != nil {
+			if q.after, err = paging.ParseCursor(p.After, keys); err != nil {
 				return nil, err
 			}
 		}
@@ -66,7 +66,7 @@ func addList[I, T any](a *api, o operation, keys int, read func(ctx context.Cont
 		}
 		return &streamed{func(hc huma.Context) {
 			a.stream(hc, p.Limit, faults, func(w *listWriter) error {
-				return read(ctx, in, q, func(entry T, at relay.Cursor) error { return w.add(entry, at) })
+				return read(ctx, in, q, func(entry T, at paging.Cursor) error { return w.add(entry, at) })
 			})
 		}}, nil
 	})
@@ -122,13 +122,13 @@ type listWriter struct {
 	buf      bytes.Buffer
 	limit    int
 	count    int
-	last     relay.Cursor
+	last     paging.Cursor
 	more     bool
 	started  bool
 	headOnly bool
 }
 
-func (l *listWriter) add(entry any, at relay.Cursor) error {
+func (l *listWriter) add(entry any, at paging.Cursor) error {
 	switch {
 	case l.limit > 0 && l.count == l.limit:
 		l.more = true

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"canopy/internal/paging"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 	"canopy/resolvers"
 )
 
@@ -41,7 +41,7 @@ func numbersDoor(t testing.TB, n int64, text string, err error) (*httptest.Serve
 			}
 			for taken := 0; i <= n && (q.limit == 0 || taken < q.limit); i++ {
 				*read = i
-				if err := each(entry{i, text}, relay.Cursor{i}); err != nil {
+				if err := each(entry{i, text}, paging.Cursor{i}); err != nil {
 					return err
 				}
 				taken++
@@ -155,7 +155,7 @@ func TestListParameters(t *testing.T) {
 	s, _ := numbersDoor(t, 3, "", nil)
 	for query, location := range map[string]string{
 		"limit=0": "query.limit", "limit=1001": "query.limit", "limit=x": "query.limit", "limit=-1": "query.limit",
-		"limit=1&limit=2": "query.limit", "after=x": "query.after", "after=" + relay.Cursor{1, 2}.String(): "query.after",
+		"limit=1&limit=2": "query.limit", "after=x": "query.after", "after=" + paging.Cursor{1, 2}.String(): "query.after",
 	} {
 		t.Run(query, func(t *testing.T) {
 			resp, body, err := fetch(t, http.MethodGet, s.URL+"/numbers/1?"+query)
@@ -191,7 +191,7 @@ func TestHeadReadsNoList(t *testing.T) {
 func TestListsAreNotHeld(t *testing.T) {
 	l := &listWriter{w: httptest.NewRecorder()}
 	for i := range int64(10_000) {
-		if err := l.add(entry{i, strings.Repeat("x", 100)}, relay.Cursor{i}); err != nil {
+		if err := l.add(entry{i, strings.Repeat("x", 100)}, paging.Cursor{i}); err != nil {
 			t.Fatal(err)
 		}
 		if l.buf.Len() >= chunkSize {
@@ -204,7 +204,7 @@ func TestSelfTakesItsSixWordsOnly(t *testing.T) {
 	a, h := open(&resolvers.Resolver{Log: slog.New(slog.DiscardHandler)}, Options{Version: "1"})
 	addList(a, operation{id: "list", path: "/list", tag: tagUsers, public: true}, 1,
 		func(_ context.Context, in *listOwnCompanies, _ query, each emit[bool]) error {
-			return each(in.self(), relay.Cursor{1})
+			return each(in.self(), paging.Cursor{1})
 		})
 	for query, want := range map[string]string{
 		"": "[false]", "self=true": "[true]", "self=1": "[true]", "self=include": "[true]",

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"canopy/db"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
 	"canopy/internal/web"
 	"canopy/resolvers"
 )
@@ -86,11 +86,11 @@ func customerOptionOf(o db.CompanyOption) customerOption {
 }
 
 // relayID is an optional integer as the resolvers take it.
-func relayID(id *int64) *relay.ID {
+func relayID(id *int64) *globalid.ID {
 	if id == nil {
 		return nil
 	}
-	return &relay.ID{Int: *id}
+	return &globalid.ID{Int: *id}
 }
 
 // mapped applies a shape to each entry of a list.

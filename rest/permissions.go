@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"canopy/db"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
 	"canopy/resolvers"
 )
 
@@ -99,7 +99,7 @@ type permissionPath struct {
 	PermID int64 `path:"permId" doc:"The permission's id"`
 }
 
-func (p *permissionPath) id() relay.ID { return relay.ID{Int: p.PermID} }
+func (p *permissionPath) id() globalid.ID { return globalid.ID{Int: p.PermID} }
 
 func (a *api) registerPermissions() {
 	a.registerOptions()
@@ -113,7 +113,7 @@ func (a *api) registerPermissions() {
 		summary: "Change the role of a permission", description: "Replaces the role; whether the permission is suspended does not change.",
 		names: map[string]string{"roleId": "appRoleId"},
 	}, func(ctx context.Context, in *updatePermissionInput) (*struct{}, error) {
-		_, err := a.mutations().UpdatePermission(ctx, resolvers.UpdatePermissionInput{ID: relay.ID{Int: in.Body.ID}, RoleID: relay.ID{Int: in.Body.AppRoleID}})
+		_, err := a.mutations().UpdatePermission(ctx, resolvers.UpdatePermissionInput{ID: globalid.ID{Int: in.Body.ID}, RoleID: globalid.ID{Int: in.Body.AppRoleID}})
 		return nil, err
 	})
 	add(a, operation{
@@ -135,7 +135,7 @@ func (a *api) registerPermissions() {
 func (a *api) createPermission(ctx context.Context, in *createPermissionInput) (*one[createdPermission], error) {
 	b := &in.Body
 	made, err := a.mutations().CreatePermission(ctx, resolvers.CreatePermissionInput{
-		AccountID: relay.ID{Int: b.AppAccountID}, RoleID: relay.ID{Int: b.AppRoleID}, UserID: relayID(b.UserIdentityID),
+		AccountID: globalid.ID{Int: b.AppAccountID}, RoleID: globalid.ID{Int: b.AppRoleID}, UserID: relayID(b.UserIdentityID),
 		Email: b.Email, FirstName: b.FirstName, LastName: b.LastName, Name: b.Name, Disabled: b.Disabled,
 	})
 	if err != nil {
@@ -176,13 +176,13 @@ func (a *api) registerOptions() {
 
 // options asks for what can be chosen after the chosen application, region and account.
 func (a *api) options(ctx context.Context, in *OptionsQuery, chosen ...int64) (*one[permissionOptions], error) {
-	steps := [3]*relay.ID{}
+	steps := [3]*globalid.ID{}
 	for i := range chosen {
-		steps[i] = &relay.ID{Int: chosen[i]}
+		steps[i] = &globalid.ID{Int: chosen[i]}
 	}
-	var cid *relay.ID
+	var cid *globalid.ID
 	if in.cidGiven {
-		cid = &relay.ID{Int: in.CID}
+		cid = &globalid.ID{Int: in.CID}
 	}
 	o, err := a.queries().PermissionOptions(ctx, steps[0], steps[1], steps[2], cid, in.All)
 	if err != nil {

@@ -4,7 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 )
 
 type listAll struct{ Paging }
@@ -26,7 +27,7 @@ func (a *api) registerRegions() {
 		id: "getRegion", method: http.MethodGet, path: "/region/{id}", tag: tagRegions, errors: []int{http.StatusNotFound},
 		summary: "Get a region", description: "One region.",
 	}, func(ctx context.Context, in *regionPath) (*one[region], error) {
-		row, err := a.queries().Region(ctx, relay.ID{Int: in.ID})
+		row, err := a.queries().Region(ctx, globalid.ID{Int: in.ID})
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +46,7 @@ func (a *api) regions(all bool) func(context.Context, *listAll, query, emit[regi
 			if len(q.after) > 0 && row.ID <= q.after[0] {
 				continue
 			}
-			if err := each(regionOf(row), relay.Cursor{row.ID}); err != nil {
+			if err := each(regionOf(row), paging.Cursor{row.ID}); err != nil {
 				return err
 			}
 		}

@@ -10,7 +10,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/diagram"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
 	"canopy/resolvers"
 )
 
@@ -96,7 +96,7 @@ func (a *api) registerRuns() {
 }
 
 func (a *api) startRun(ctx context.Context, in *startRunInput) (*one[startedRun], error) {
-	out, err := a.mutations().StartRun(ctx, resolvers.StartRunInput{AgentID: relay.ID{Int: in.ID}, Input: json.RawMessage(in.Body)})
+	out, err := a.mutations().StartRun(ctx, resolvers.StartRunInput{AgentID: globalid.ID{Int: in.ID}, Input: json.RawMessage(in.Body)})
 	if err != nil {
 		return nil, err
 	}

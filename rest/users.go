@@ -5,8 +5,9 @@ import (
 	"net/http"
 
 	"canopy/db"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/internal/problem"
-	"canopy/internal/relay"
 	"canopy/resolvers"
 )
 
@@ -45,7 +46,7 @@ func (a *api) registerUsers() {
 		summary: "Send an invitation again", description: "Only for a user who has not completed the setup; for others it is 400.",
 		names: map[string]string{"userId": "id"},
 	}, func(ctx context.Context, in *inviteInput) (*struct{}, error) {
-		_, err := a.mutations().ResendInvitation(ctx, resolvers.ResendInvitationInput{UserID: relay.ID{Int: in.Body.ID}})
+		_, err := a.mutations().ResendInvitation(ctx, resolvers.ResendInvitationInput{UserID: globalid.ID{Int: in.Body.ID}})
 		return nil, err
 	})
 }
@@ -57,7 +58,7 @@ func listUsers[I any, P inputOf[I]](a *api) func(context.Context, *I, query, emi
 			return err
 		}
 		return a.queries().ListUsers(ctx, P(in).company(), q.after, q.limit, func(l *db.UserLine) error {
-			return each(at.userLine(l), relay.Cursor{l.ID})
+			return each(at.userLine(l), paging.Cursor{l.ID})
 		})
 	}
 }
@@ -86,7 +87,7 @@ func (a *api) user(ctx context.Context, u *db.User) (user, error) {
 		return user{}, err
 	}
 	permissions := []userPermission{}
-	first := relay.MaxFirst
+	first := paging.MaxFirst
 	for after := (*string)(nil); ; {
 		page, err := edges.Permissions(ctx, u, &first, after)
 		if err != nil {

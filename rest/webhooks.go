@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"canopy/db"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
 	"canopy/internal/webhook"
 	"canopy/resolvers"
 )
@@ -79,7 +79,7 @@ type DestinationPath struct {
 	ID int64 `path:"id" doc:"The destination's id"`
 }
 
-func (p *DestinationPath) id() relay.ID { return relay.ID{Int: p.ID} }
+func (p *DestinationPath) id() globalid.ID { return globalid.ID{Int: p.ID} }
 
 type updateDestinationInput struct {
 	DestinationPath

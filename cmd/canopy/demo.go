@@ -7,7 +7,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
 	"canopy/internal/secret"
 	"canopy/resolvers"
 )
@@ -123,7 +123,7 @@ func (d *demoMaker) make(ctx context.Context, root *db.Customer) error {
 
 func (d *demoMaker) company(ctx context.Context, c demoCompany) error {
 	made, err := d.m.CreateCustomer(ctx, resolvers.CreateCustomerInput{
-		ParentID: id(d.companies[c.parent].ID), Name: c.name, RegionID: relay.ID{Int: d.regions[c.region]},
+		ParentID: id(d.companies[c.parent].ID), Name: c.name, RegionID: globalid.ID{Int: d.regions[c.region]},
 		CanAddCustomers: &c.canAdd, DescendantsCanAdd: &c.below, Email: c.admin, FirstName: &c.first, LastName: &c.last,
 	})
 	if err != nil {
@@ -162,7 +162,7 @@ func (d *demoMaker) user(ctx context.Context, company *db.Customer, u demoUser) 
 			return err
 		}
 		_, err = d.m.CreatePermission(ctx, resolvers.CreatePermissionInput{
-			AccountID: relay.ID{Int: a.ID}, RoleID: relay.ID{Int: roleID}, UserID: id(made.User.ID), Disabled: &u.disabled,
+			AccountID: globalid.ID{Int: a.ID}, RoleID: globalid.ID{Int: roleID}, UserID: id(made.User.ID), Disabled: &u.disabled,
 		})
 		if err != nil {
 			return err
@@ -180,4 +180,4 @@ func roleOf(roles []*db.Role, applicationID int64, name string) (int64, error) {
 	return 0, errors.New("no role " + name)
 }
 
-func id(n int64) *relay.ID { return &relay.ID{Int: n} }
+func id(n int64) *globalid.ID { return &globalid.ID{Int: n} }

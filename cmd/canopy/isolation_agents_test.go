@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
 	"canopy/jobs"
 	"canopy/resolvers"
 	"canopy/rest"
@@ -96,7 +96,7 @@ func (y *yard) freshDestination(a *ask) int64 {
 
 func (y *yard) freshDelivery(a *ask) int64 {
 	return a.or(func() int64 {
-		made, err := a.m.TestWebhookDestination(y.owner, resolvers.TestWebhookDestinationInput{ID: relay.ID{Int: y.freshDestination(a)}, Type: "run.started"})
+		made, err := a.m.TestWebhookDestination(y.owner, resolvers.TestWebhookDestinationInput{ID: globalid.ID{Int: y.freshDestination(a)}, Type: "run.started"})
 		a.ok(err)
 		return made.Delivery.ID
 	})

@@ -9,7 +9,7 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/embed/lexical"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
 	"canopy/resolvers"
 )
 
@@ -47,7 +47,7 @@ func (a *ask) freshDocument() (document, inContext int64) {
 		return absentID, absentID
 	}
 	inContext = a.freshContext()
-	row, err := a.m.StoreDocument(a.owner, relay.ID{Int: inContext}, func() (string, io.Reader, error) {
+	row, err := a.m.StoreDocument(a.owner, globalid.ID{Int: inContext}, func() (string, io.Reader, error) {
 		return a.unique() + ".txt", strings.NewReader(secretMark + " is a word"), nil
 	})
 	a.ok(err)

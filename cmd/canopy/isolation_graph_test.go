@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
 )
 
 // graphRow says how to ask fields of the graph for the target company, and what each caller must
@@ -134,7 +134,7 @@ func sharedUser() rule {
 func node(typ string, id func(*ask) int64, want rule) graphRow {
 	return graphRow{
 		fields: "Query.node node:" + typ, query: `query($id: ID!){ node(id: $id) { __typename id databaseId } }`, want: want,
-		variables: func(a *ask) object { return object{"id": relay.ID{Type: typ, Int: id(a)}.Global()} },
+		variables: func(a *ask) object { return object{"id": globalid.ID{Type: typ, Int: id(a)}.Global()} },
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"canopy/internal/access"
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
 	"canopy/resolvers"
 )
 
@@ -27,7 +27,7 @@ func subscriptionRows() []subscriptionRow {
 	return []subscriptionRow{{
 		field: "auditEvent", query: `subscription { auditEvent { details customer { databaseId } actor { email } } }`, want: reach(access.AuditRead),
 		change: func(w *world, company int64) {
-			_, err := w.m.UpdateCustomer(w.ctx, resolvers.UpdateCustomerInput{CustomerID: relay.ID{Int: company}})
+			_, err := w.m.UpdateCustomer(w.ctx, resolvers.UpdateCustomerInput{CustomerID: globalid.ID{Int: company}})
 			w.ok(err)
 		},
 		of: func(data object) int64 {

@@ -10,7 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	_ "github.com/lib/pq" // the driver of the look into the tables
 
-	"canopy/internal/relay"
+	"canopy/internal/globalid"
 	"canopy/internal/token"
 	"canopy/resolvers"
 )
@@ -97,7 +97,7 @@ func (w *world) serve(app string) (tokens map[who]string, owner context.Context)
 		tokens[as] = w.tokenOf(w.homes[as], c.email, app)
 	}
 	tokens[asExpired] = w.stale(tokens[asOwner])
-	_, err := w.m.TogglePermission(w.ctx, resolvers.TogglePermissionInput{ID: relay.ID{Int: dora}})
+	_, err := w.m.TogglePermission(w.ctx, resolvers.TogglePermissionInput{ID: globalid.ID{Int: dora}})
 	w.ok(err)
 	owner, err = w.p.resolver.Admit(context.Background(), "Bearer "+tokens[asOwner])
 	w.ok(err)
@@ -107,7 +107,7 @@ func (w *world) serve(app string) (tokens map[who]string, owner context.Context)
 // actBelow has the target company's owner leave a trace in the log of the descendant, which may
 // not learn who it was.
 func (w *world) actBelow(owner context.Context) {
-	_, err := w.m.UpdateCustomer(owner, resolvers.UpdateCustomerInput{CustomerID: relay.ID{Int: w.homes[asDescendant]}})
+	_, err := w.m.UpdateCustomer(owner, resolvers.UpdateCustomerInput{CustomerID: globalid.ID{Int: w.homes[asDescendant]}})
 	w.ok(err)
 }
 
@@ -138,7 +138,7 @@ func (w *world) shareUser() {
 // marks gives the target company what nobody outside may read.
 func (w *world) marks() {
 	name, mark := targetName, secretMark
-	_, err := w.m.UpdateCustomer(w.ctx, resolvers.UpdateCustomerInput{CustomerID: relay.ID{Int: w.target}, Name: &name})
+	_, err := w.m.UpdateCustomer(w.ctx, resolvers.UpdateCustomerInput{CustomerID: globalid.ID{Int: w.target}, Name: &name})
 	w.ok(err)
 	_, err = w.m.SaveBilling(w.ctx, resolvers.SaveBillingInput{CustomerID: id(w.target), BillingName: &mark, TaxID: &mark})
 	w.ok(err)
@@ -184,7 +184,7 @@ func (w *world) member(email string) int64 {
 func (w *world) grant(company, user int64, app, role string) int64 {
 	w.t.Helper()
 	made, err := w.m.CreatePermission(w.ctx, resolvers.CreatePermissionInput{
-		AccountID: relay.ID{Int: w.account(company, app)}, RoleID: relay.ID{Int: w.roleID(company, app, role)}, UserID: id(user),
+		AccountID: globalid.ID{Int: w.account(company, app)}, RoleID: globalid.ID{Int: w.roleID(company, app, role)}, UserID: id(user),
 	})
 	w.ok(err)
 	return made.Permission.ID
@@ -230,7 +230,7 @@ func (a *ask) ownPermission() int64 {
 
 func (a *ask) freshRole() int64 {
 	return a.or(func() int64 {
-		made, err := a.m.CreateRole(a.ctx, resolvers.CreateRoleInput{ApplicationID: relay.ID{Int: 1}, CustomerID: id(a.target), Name: a.unique()})
+		made, err := a.m.CreateRole(a.ctx, resolvers.CreateRoleInput{ApplicationID: globalid.ID{Int: 1}, CustomerID: id(a.target), Name: a.unique()})
 		a.ok(err)
 		return made.Role.ID
 	})

@@ -15,7 +15,8 @@ import (
 
 	"canopy/db"
 	"canopy/graph/inorder"
-	"canopy/internal/relay"
+	"canopy/graph/scalar"
+	"canopy/internal/globalid"
 	"canopy/internal/webhook"
 	"canopy/resolvers"
 	"canopy/search"
@@ -197,28 +198,28 @@ type PermissionResolver interface {
 }
 type QueryResolver interface {
 	Me(ctx context.Context) (*resolvers.Me, error)
-	Node(ctx context.Context, id relay.ID) (resolvers.Node, error)
-	Customer(ctx context.Context, id *relay.ID) (*db.Customer, error)
-	User(ctx context.Context, id relay.ID) (*db.User, error)
-	Account(ctx context.Context, id relay.ID) (*db.Account, error)
-	Permission(ctx context.Context, id relay.ID) (*db.Permission, error)
+	Node(ctx context.Context, id globalid.ID) (resolvers.Node, error)
+	Customer(ctx context.Context, id *globalid.ID) (*db.Customer, error)
+	User(ctx context.Context, id globalid.ID) (*db.User, error)
+	Account(ctx context.Context, id globalid.ID) (*db.Account, error)
+	Permission(ctx context.Context, id globalid.ID) (*db.Permission, error)
 	Regions(ctx context.Context, all bool) ([]*db.Region, error)
-	Region(ctx context.Context, id relay.ID) (*db.Region, error)
+	Region(ctx context.Context, id globalid.ID) (*db.Region, error)
 	Applications(ctx context.Context) ([]*db.Application, error)
-	Roles(ctx context.Context, customerID *relay.ID, applicationID *relay.ID) ([]*db.Role, error)
-	PermissionOptions(ctx context.Context, typeArg *relay.ID, region *relay.ID, account *relay.ID, customerID *relay.ID, all bool) (*resolvers.PermissionOptions, error)
+	Roles(ctx context.Context, customerID *globalid.ID, applicationID *globalid.ID) ([]*db.Role, error)
+	PermissionOptions(ctx context.Context, typeArg *globalid.ID, region *globalid.ID, account *globalid.ID, customerID *globalid.ID, all bool) (*resolvers.PermissionOptions, error)
 	AuditEvents(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.AuditEvent], error)
 	Contexts(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.Context], error)
-	Context(ctx context.Context, id relay.ID) (*db.Context, error)
-	SearchContext(ctx context.Context, contextID relay.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, documentIds []*relay.ID) ([]*search.Hit, error)
-	Agents(ctx context.Context, accountID *relay.ID, first *int, after *string) (*resolvers.Connection[*db.Agent], error)
-	Agent(ctx context.Context, id relay.ID) (*db.Agent, error)
+	Context(ctx context.Context, id globalid.ID) (*db.Context, error)
+	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, documentIds []*globalid.ID) ([]*search.Hit, error)
+	Agents(ctx context.Context, accountID *globalid.ID, first *int, after *string) (*resolvers.Connection[*db.Agent], error)
+	Agent(ctx context.Context, id globalid.ID) (*db.Agent, error)
 	Run(ctx context.Context, jobKey string) (*db.Run, error)
 	WebhookCatalog(ctx context.Context) (*resolvers.WebhookCatalog, error)
-	WebhookDestinations(ctx context.Context, customerID *relay.ID, first *int, after *string) (*resolvers.Connection[*db.Destination], error)
-	WebhookDestination(ctx context.Context, id relay.ID) (*db.Destination, error)
-	WebhookDeliveries(ctx context.Context, destinationID *relay.ID, typeArg *string, status *string, since *time.Time, first *int, after *string) (*resolvers.Connection[*db.Delivery], error)
-	WebhookDelivery(ctx context.Context, id relay.ID) (*db.Delivery, error)
+	WebhookDestinations(ctx context.Context, customerID *globalid.ID, first *int, after *string) (*resolvers.Connection[*db.Destination], error)
+	WebhookDestination(ctx context.Context, id globalid.ID) (*db.Destination, error)
+	WebhookDeliveries(ctx context.Context, destinationID *globalid.ID, typeArg *string, status *string, since *time.Time, first *int, after *string) (*resolvers.Connection[*db.Delivery], error)
+	WebhookDelivery(ctx context.Context, id globalid.ID) (*db.Delivery, error)
 }
 type RoleResolver interface {
 	Features(ctx context.Context, obj *db.Role) ([]string, error)
@@ -236,9 +237,9 @@ type SearchHitResolver interface {
 }
 type SubscriptionResolver interface {
 	AuditEvent(ctx context.Context) (<-chan *db.AuditEvent, error)
-	DocumentUpdated(ctx context.Context, contextID relay.ID) (<-chan *db.Document, error)
+	DocumentUpdated(ctx context.Context, contextID globalid.ID) (<-chan *db.Document, error)
 	RunUpdated(ctx context.Context, jobKey string) (<-chan *db.Run, error)
-	WebhookDeliveryUpdated(ctx context.Context, destinationID relay.ID) (<-chan *db.Delivery, error)
+	WebhookDeliveryUpdated(ctx context.Context, destinationID globalid.ID) (<-chan *db.Delivery, error)
 }
 type UserResolver interface {
 	LastAccess(ctx context.Context, obj *db.User) (*time.Time, error)
@@ -5164,8 +5165,8 @@ func (ec *executionContext) field_Query_account_args(ctx context.Context, rawArg
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (relay.ID, error) {
-			return ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (globalid.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5178,8 +5179,8 @@ func (ec *executionContext) field_Query_agent_args(ctx context.Context, rawArgs 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (relay.ID, error) {
-			return ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (globalid.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5192,8 +5193,8 @@ func (ec *executionContext) field_Query_agents_args(ctx context.Context, rawArgs
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "accountId",
-		func(ctx context.Context, v any) (*relay.ID, error) {
-			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5244,8 +5245,8 @@ func (ec *executionContext) field_Query_context_args(ctx context.Context, rawArg
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (relay.ID, error) {
-			return ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (globalid.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5280,8 +5281,8 @@ func (ec *executionContext) field_Query_customer_args(ctx context.Context, rawAr
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (*relay.ID, error) {
-			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5294,8 +5295,8 @@ func (ec *executionContext) field_Query_node_args(ctx context.Context, rawArgs m
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (relay.ID, error) {
-			return ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (globalid.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5308,32 +5309,32 @@ func (ec *executionContext) field_Query_permissionOptions_args(ctx context.Conte
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "type",
-		func(ctx context.Context, v any) (*relay.ID, error) {
-			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["type"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "region",
-		func(ctx context.Context, v any) (*relay.ID, error) {
-			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["region"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "account",
-		func(ctx context.Context, v any) (*relay.ID, error) {
-			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["account"] = arg2
 	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
-		func(ctx context.Context, v any) (*relay.ID, error) {
-			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5354,8 +5355,8 @@ func (ec *executionContext) field_Query_permission_args(ctx context.Context, raw
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (relay.ID, error) {
-			return ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (globalid.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5368,8 +5369,8 @@ func (ec *executionContext) field_Query_region_args(ctx context.Context, rawArgs
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (relay.ID, error) {
-			return ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (globalid.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5396,16 +5397,16 @@ func (ec *executionContext) field_Query_roles_args(ctx context.Context, rawArgs 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
-		func(ctx context.Context, v any) (*relay.ID, error) {
-			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["customerId"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "applicationId",
-		func(ctx context.Context, v any) (*relay.ID, error) {
-			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5432,8 +5433,8 @@ func (ec *executionContext) field_Query_searchContext_args(ctx context.Context, 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "contextId",
-		func(ctx context.Context, v any) (relay.ID, error) {
-			return ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (globalid.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5472,8 +5473,8 @@ func (ec *executionContext) field_Query_searchContext_args(ctx context.Context, 
 	}
 	args["mode"] = arg4
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "documentIds",
-		func(ctx context.Context, v any) ([]*relay.ID, error) {
-			return ec.unmarshalOID2ᚕᚖcanopyᚋinternalᚋrelayᚐIDᚄ(ctx, v)
+		func(ctx context.Context, v any) ([]*globalid.ID, error) {
+			return ec.unmarshalOID2ᚕᚖcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5486,8 +5487,8 @@ func (ec *executionContext) field_Query_user_args(ctx context.Context, rawArgs m
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (relay.ID, error) {
-			return ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (globalid.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5500,8 +5501,8 @@ func (ec *executionContext) field_Query_webhookDeliveries_args(ctx context.Conte
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "destinationId",
-		func(ctx context.Context, v any) (*relay.ID, error) {
-			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5554,8 +5555,8 @@ func (ec *executionContext) field_Query_webhookDelivery_args(ctx context.Context
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (relay.ID, error) {
-			return ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (globalid.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5568,8 +5569,8 @@ func (ec *executionContext) field_Query_webhookDestination_args(ctx context.Cont
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (relay.ID, error) {
-			return ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (globalid.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5582,8 +5583,8 @@ func (ec *executionContext) field_Query_webhookDestinations_args(ctx context.Con
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
-		func(ctx context.Context, v any) (*relay.ID, error) {
-			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5612,8 +5613,8 @@ func (ec *executionContext) field_Subscription_documentUpdated_args(ctx context.
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "contextId",
-		func(ctx context.Context, v any) (relay.ID, error) {
-			return ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (globalid.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5640,8 +5641,8 @@ func (ec *executionContext) field_Subscription_webhookDeliveryUpdated_args(ctx c
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "destinationId",
-		func(ctx context.Context, v any) (relay.ID, error) {
-			return ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+		func(ctx context.Context, v any) (globalid.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5788,8 +5789,8 @@ func (ec *executionContext) _Account_id(ctx context.Context, field graphql.Colle
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -6420,8 +6421,8 @@ func (ec *executionContext) _Agent_id(ctx context.Context, field graphql.Collect
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -6953,8 +6954,8 @@ func (ec *executionContext) _AgentRevision_id(ctx context.Context, field graphql
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -7274,8 +7275,8 @@ func (ec *executionContext) _ApiKey_id(ctx context.Context, field graphql.Collec
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -7696,8 +7697,8 @@ func (ec *executionContext) _Application_id(ctx context.Context, field graphql.C
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -7880,8 +7881,8 @@ func (ec *executionContext) _AuditEvent_id(ctx context.Context, field graphql.Co
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -8302,8 +8303,8 @@ func (ec *executionContext) _Billing_id(ctx context.Context, field graphql.Colle
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -8656,8 +8657,8 @@ func (ec *executionContext) _Chunk_id(ctx context.Context, field graphql.Collect
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -9101,8 +9102,8 @@ func (ec *executionContext) _Context_id(ctx context.Context, field graphql.Colle
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -10480,8 +10481,8 @@ func (ec *executionContext) _Customer_id(ctx context.Context, field graphql.Coll
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -11543,8 +11544,8 @@ func (ec *executionContext) _DeleteAgentPayload_deletedId(ctx context.Context, f
 			return obj.DeletedID, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -11566,8 +11567,8 @@ func (ec *executionContext) _DeleteContextPayload_deletedId(ctx context.Context,
 			return obj.DeletedID, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -11589,8 +11590,8 @@ func (ec *executionContext) _DeleteDocumentPayload_deletedId(ctx context.Context
 			return obj.DeletedID, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -11612,8 +11613,8 @@ func (ec *executionContext) _DeletePermissionPayload_deletedId(ctx context.Conte
 			return obj.DeletedID, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -11635,8 +11636,8 @@ func (ec *executionContext) _DeleteRolePayload_deletedId(ctx context.Context, fi
 			return obj.DeletedID, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -11658,8 +11659,8 @@ func (ec *executionContext) _DeleteWebhookDestinationPayload_deletedId(ctx conte
 			return obj.DeletedID, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -11745,8 +11746,8 @@ func (ec *executionContext) _Document_id(ctx context.Context, field graphql.Coll
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14783,8 +14784,8 @@ func (ec *executionContext) _Permission_id(ctx context.Context, field graphql.Co
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -15232,8 +15233,8 @@ func (ec *executionContext) _PermissionCreator_id(ctx context.Context, field gra
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -15679,7 +15680,7 @@ func (ec *executionContext) _Query_node(ctx context.Context, field graphql.Colle
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Node(ctx, fc.Args["id"].(relay.ID))
+			return ec.Resolvers.Query().Node(ctx, fc.Args["id"].(globalid.ID))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v resolvers.Node) graphql.Marshaler {
@@ -15723,7 +15724,7 @@ func (ec *executionContext) _Query_customer(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Customer(ctx, fc.Args["id"].(*relay.ID))
+			return ec.Resolvers.Query().Customer(ctx, fc.Args["id"].(*globalid.ID))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
@@ -15767,7 +15768,7 @@ func (ec *executionContext) _Query_user(ctx context.Context, field graphql.Colle
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().User(ctx, fc.Args["id"].(relay.ID))
+			return ec.Resolvers.Query().User(ctx, fc.Args["id"].(globalid.ID))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
@@ -15811,7 +15812,7 @@ func (ec *executionContext) _Query_account(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Account(ctx, fc.Args["id"].(relay.ID))
+			return ec.Resolvers.Query().Account(ctx, fc.Args["id"].(globalid.ID))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Account) graphql.Marshaler {
@@ -15855,7 +15856,7 @@ func (ec *executionContext) _Query_permission(ctx context.Context, field graphql
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Permission(ctx, fc.Args["id"].(relay.ID))
+			return ec.Resolvers.Query().Permission(ctx, fc.Args["id"].(globalid.ID))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Permission) graphql.Marshaler {
@@ -15943,7 +15944,7 @@ func (ec *executionContext) _Query_region(ctx context.Context, field graphql.Col
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Region(ctx, fc.Args["id"].(relay.ID))
+			return ec.Resolvers.Query().Region(ctx, fc.Args["id"].(globalid.ID))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Region) graphql.Marshaler {
@@ -16019,7 +16020,7 @@ func (ec *executionContext) _Query_roles(ctx context.Context, field graphql.Coll
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Roles(ctx, fc.Args["customerId"].(*relay.ID), fc.Args["applicationId"].(*relay.ID))
+			return ec.Resolvers.Query().Roles(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["applicationId"].(*globalid.ID))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*db.Role) graphql.Marshaler {
@@ -16063,7 +16064,7 @@ func (ec *executionContext) _Query_permissionOptions(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().PermissionOptions(ctx, fc.Args["type"].(*relay.ID), fc.Args["region"].(*relay.ID), fc.Args["account"].(*relay.ID), fc.Args["customerId"].(*relay.ID), fc.Args["all"].(bool))
+			return ec.Resolvers.Query().PermissionOptions(ctx, fc.Args["type"].(*globalid.ID), fc.Args["region"].(*globalid.ID), fc.Args["account"].(*globalid.ID), fc.Args["customerId"].(*globalid.ID), fc.Args["all"].(bool))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PermissionOptions) graphql.Marshaler {
@@ -16195,7 +16196,7 @@ func (ec *executionContext) _Query_context(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Context(ctx, fc.Args["id"].(relay.ID))
+			return ec.Resolvers.Query().Context(ctx, fc.Args["id"].(globalid.ID))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
@@ -16239,7 +16240,7 @@ func (ec *executionContext) _Query_searchContext(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(relay.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(search.Mode), fc.Args["documentIds"].([]*relay.ID))
+			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(search.Mode), fc.Args["documentIds"].([]*globalid.ID))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
@@ -16283,7 +16284,7 @@ func (ec *executionContext) _Query_agents(ctx context.Context, field graphql.Col
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Agents(ctx, fc.Args["accountId"].(*relay.ID), fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().Agents(ctx, fc.Args["accountId"].(*globalid.ID), fc.Args["first"].(*int), fc.Args["after"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Agent]) graphql.Marshaler {
@@ -16327,7 +16328,7 @@ func (ec *executionContext) _Query_agent(ctx context.Context, field graphql.Coll
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Agent(ctx, fc.Args["id"].(relay.ID))
+			return ec.Resolvers.Query().Agent(ctx, fc.Args["id"].(globalid.ID))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Agent) graphql.Marshaler {
@@ -16447,7 +16448,7 @@ func (ec *executionContext) _Query_webhookDestinations(ctx context.Context, fiel
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().WebhookDestinations(ctx, fc.Args["customerId"].(*relay.ID), fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().WebhookDestinations(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["first"].(*int), fc.Args["after"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Destination]) graphql.Marshaler {
@@ -16491,7 +16492,7 @@ func (ec *executionContext) _Query_webhookDestination(ctx context.Context, field
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().WebhookDestination(ctx, fc.Args["id"].(relay.ID))
+			return ec.Resolvers.Query().WebhookDestination(ctx, fc.Args["id"].(globalid.ID))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Destination) graphql.Marshaler {
@@ -16535,7 +16536,7 @@ func (ec *executionContext) _Query_webhookDeliveries(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().WebhookDeliveries(ctx, fc.Args["destinationId"].(*relay.ID), fc.Args["type"].(*string), fc.Args["status"].(*string), fc.Args["since"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().WebhookDeliveries(ctx, fc.Args["destinationId"].(*globalid.ID), fc.Args["type"].(*string), fc.Args["status"].(*string), fc.Args["since"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Delivery]) graphql.Marshaler {
@@ -16579,7 +16580,7 @@ func (ec *executionContext) _Query_webhookDelivery(ctx context.Context, field gr
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().WebhookDelivery(ctx, fc.Args["id"].(relay.ID))
+			return ec.Resolvers.Query().WebhookDelivery(ctx, fc.Args["id"].(globalid.ID))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Delivery) graphql.Marshaler {
@@ -16724,8 +16725,8 @@ func (ec *executionContext) _Region_id(ctx context.Context, field graphql.Collec
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -16999,8 +17000,8 @@ func (ec *executionContext) _Role_id(ctx context.Context, field graphql.Collecte
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -17426,8 +17427,8 @@ func (ec *executionContext) _Run_id(ctx context.Context, field graphql.Collected
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -18355,7 +18356,7 @@ func (ec *executionContext) _Subscription_documentUpdated(ctx context.Context, f
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Subscription().DocumentUpdated(ctx, fc.Args["contextId"].(relay.ID))
+			return ec.Resolvers.Subscription().DocumentUpdated(ctx, fc.Args["contextId"].(globalid.ID))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Document) graphql.Marshaler {
@@ -18443,7 +18444,7 @@ func (ec *executionContext) _Subscription_webhookDeliveryUpdated(ctx context.Con
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Subscription().WebhookDeliveryUpdated(ctx, fc.Args["destinationId"].(relay.ID))
+			return ec.Resolvers.Subscription().WebhookDeliveryUpdated(ctx, fc.Args["destinationId"].(globalid.ID))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Delivery) graphql.Marshaler {
@@ -18809,8 +18810,8 @@ func (ec *executionContext) _User_id(ctx context.Context, field graphql.Collecte
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -19471,8 +19472,8 @@ func (ec *executionContext) _WebhookDelivery_id(ctx context.Context, field graph
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -19985,8 +19986,8 @@ func (ec *executionContext) _WebhookDestination_id(ctx context.Context, field gr
 			return obj.GlobalID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v relay.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋrelayᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21661,7 +21662,7 @@ func (ec *executionContext) unmarshalInputCreateAgentInput(ctx context.Context, 
 		switch k {
 		case "accountId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountId"))
-			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -21705,14 +21706,14 @@ func (ec *executionContext) unmarshalInputCreateApiKeyInput(ctx context.Context,
 		switch k {
 		case "customerId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
-			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.CustomerID = data
 		case "userId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("userId"))
-			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -21818,7 +21819,7 @@ func (ec *executionContext) unmarshalInputCreateCustomerInput(ctx context.Contex
 		switch k {
 		case "parentId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
-			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -21832,7 +21833,7 @@ func (ec *executionContext) unmarshalInputCreateCustomerInput(ctx context.Contex
 			it.Name = data
 		case "regionId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("regionId"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -21918,21 +21919,21 @@ func (ec *executionContext) unmarshalInputCreatePermissionInput(ctx context.Cont
 		switch k {
 		case "accountId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountId"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.AccountID = data
 		case "roleId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleId"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.RoleID = data
 		case "userId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("userId"))
-			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -21997,14 +21998,14 @@ func (ec *executionContext) unmarshalInputCreateRoleInput(ctx context.Context, o
 		switch k {
 		case "applicationId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("applicationId"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.ApplicationID = data
 		case "customerId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
-			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22062,7 +22063,7 @@ func (ec *executionContext) unmarshalInputCreateUserInput(ctx context.Context, o
 		switch k {
 		case "customerId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
-			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22120,7 +22121,7 @@ func (ec *executionContext) unmarshalInputCreateWebhookDestinationInput(ctx cont
 		switch k {
 		case "customerId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
-			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22171,7 +22172,7 @@ func (ec *executionContext) unmarshalInputDeleteAgentInput(ctx context.Context, 
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22201,7 +22202,7 @@ func (ec *executionContext) unmarshalInputDeleteContextInput(ctx context.Context
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22231,14 +22232,14 @@ func (ec *executionContext) unmarshalInputDeleteDocumentInput(ctx context.Contex
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.ID = data
 		case "contextId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contextId"))
-			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22268,7 +22269,7 @@ func (ec *executionContext) unmarshalInputDeletePermissionInput(ctx context.Cont
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22298,7 +22299,7 @@ func (ec *executionContext) unmarshalInputDeleteRoleInput(ctx context.Context, o
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22328,7 +22329,7 @@ func (ec *executionContext) unmarshalInputDeleteWebhookDestinationInput(ctx cont
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22358,7 +22359,7 @@ func (ec *executionContext) unmarshalInputDisableAgentInput(ctx context.Context,
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22418,7 +22419,7 @@ func (ec *executionContext) unmarshalInputEnableAgentInput(ctx context.Context, 
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22478,7 +22479,7 @@ func (ec *executionContext) unmarshalInputPublishAgentInput(ctx context.Context,
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22508,7 +22509,7 @@ func (ec *executionContext) unmarshalInputRecoverWebhookDeliveriesInput(ctx cont
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22545,7 +22546,7 @@ func (ec *executionContext) unmarshalInputReprocessContextInput(ctx context.Cont
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22575,7 +22576,7 @@ func (ec *executionContext) unmarshalInputReprocessDocumentInput(ctx context.Con
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22605,7 +22606,7 @@ func (ec *executionContext) unmarshalInputResendInvitationInput(ctx context.Cont
 		switch k {
 		case "userId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("userId"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22635,7 +22636,7 @@ func (ec *executionContext) unmarshalInputResendWebhookDeliveryInput(ctx context
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22665,7 +22666,7 @@ func (ec *executionContext) unmarshalInputRevokeApiKeyInput(ctx context.Context,
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22695,7 +22696,7 @@ func (ec *executionContext) unmarshalInputRotateApiKeySecretInput(ctx context.Co
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22732,7 +22733,7 @@ func (ec *executionContext) unmarshalInputRotateWebhookSecretInput(ctx context.C
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22769,7 +22770,7 @@ func (ec *executionContext) unmarshalInputSaveBillingInput(ctx context.Context, 
 		switch k {
 		case "customerId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
-			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22862,7 +22863,7 @@ func (ec *executionContext) unmarshalInputSetAccountDisabledInput(ctx context.Co
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22899,7 +22900,7 @@ func (ec *executionContext) unmarshalInputShareContextInput(ctx context.Context,
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22943,7 +22944,7 @@ func (ec *executionContext) unmarshalInputStartRunInput(ctx context.Context, obj
 		switch k {
 		case "agentId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("agentId"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -22980,7 +22981,7 @@ func (ec *executionContext) unmarshalInputTestWebhookDestinationInput(ctx contex
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -23017,7 +23018,7 @@ func (ec *executionContext) unmarshalInputTogglePermissionInput(ctx context.Cont
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -23047,7 +23048,7 @@ func (ec *executionContext) unmarshalInputUnpublishAgentInput(ctx context.Contex
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -23077,7 +23078,7 @@ func (ec *executionContext) unmarshalInputUpdateAgentInput(ctx context.Context, 
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -23121,7 +23122,7 @@ func (ec *executionContext) unmarshalInputUpdateContextInput(ctx context.Context
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -23221,7 +23222,7 @@ func (ec *executionContext) unmarshalInputUpdateCustomerInput(ctx context.Contex
 		switch k {
 		case "customerId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -23272,14 +23273,14 @@ func (ec *executionContext) unmarshalInputUpdatePermissionInput(ctx context.Cont
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.ID = data
 		case "roleId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleId"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -23309,7 +23310,7 @@ func (ec *executionContext) unmarshalInputUpdateRoleInput(ctx context.Context, o
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -23360,7 +23361,7 @@ func (ec *executionContext) unmarshalInputUpdateWebhookDestinationInput(ctx cont
 		switch k {
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -23425,7 +23426,7 @@ func (ec *executionContext) unmarshalInputUploadDocumentInput(ctx context.Contex
 		switch k {
 		case "contextId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contextId"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx, v)
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -31038,13 +31039,13 @@ func (ec *executionContext) marshalNCustomerRef2ᚖcanopyᚋdbᚐCustomerRef(ctx
 }
 
 func (ec *executionContext) unmarshalNDateTime2timeᚐTime(ctx context.Context, v any) (time.Time, error) {
-	res, err := relay.UnmarshalDateTime(v)
+	res, err := scalar.UnmarshalDateTime(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, sel ast.SelectionSet, v time.Time) graphql.Marshaler {
 	_ = sel
-	res := relay.MarshalDateTime(v)
+	res := scalar.MarshalDateTime(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -31365,23 +31366,23 @@ func (ec *executionContext) marshalNGrant2ᚖcanopyᚋresolversᚐGrant(ctx cont
 	return ec._Grant(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNID2canopyᚋinternalᚋrelayᚐID(ctx context.Context, v any) (relay.ID, error) {
-	var res relay.ID
+func (ec *executionContext) unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx context.Context, v any) (globalid.ID, error) {
+	var res globalid.ID
 	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNID2canopyᚋinternalᚋrelayᚐID(ctx context.Context, sel ast.SelectionSet, v relay.ID) graphql.Marshaler {
+func (ec *executionContext) marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx context.Context, sel ast.SelectionSet, v globalid.ID) graphql.Marshaler {
 	return v
 }
 
-func (ec *executionContext) unmarshalNID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx context.Context, v any) (*relay.ID, error) {
-	var res = new(relay.ID)
+func (ec *executionContext) unmarshalNID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx context.Context, v any) (*globalid.ID, error) {
+	var res = new(globalid.ID)
 	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx context.Context, sel ast.SelectionSet, v *relay.ID) graphql.Marshaler {
+func (ec *executionContext) marshalNID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx context.Context, sel ast.SelectionSet, v *globalid.ID) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -31424,7 +31425,7 @@ func (ec *executionContext) marshalNInt2int64(ctx context.Context, sel ast.Selec
 }
 
 func (ec *executionContext) unmarshalNJSON2encodingᚋjsonᚐRawMessage(ctx context.Context, v any) (json.RawMessage, error) {
-	res, err := relay.UnmarshalJSON(v)
+	res, err := scalar.UnmarshalJSON(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -31436,7 +31437,7 @@ func (ec *executionContext) marshalNJSON2encodingᚋjsonᚐRawMessage(ctx contex
 		return graphql.Null
 	}
 	_ = sel
-	res := relay.MarshalJSON(v)
+	res := scalar.MarshalJSON(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -32017,13 +32018,13 @@ func (ec *executionContext) marshalNStartRunPayload2ᚖcanopyᚋresolversᚐStar
 }
 
 func (ec *executionContext) unmarshalNString2string(ctx context.Context, v any) (string, error) {
-	res, err := relay.UnmarshalString(v)
+	res, err := scalar.UnmarshalString(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNString2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
 	_ = sel
-	res := relay.MarshalString(v)
+	res := scalar.MarshalString(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -32753,7 +32754,7 @@ func (ec *executionContext) unmarshalODateTime2ᚖtimeᚐTime(ctx context.Contex
 	if v == nil {
 		return nil, nil
 	}
-	res, err := relay.UnmarshalDateTime(v)
+	res, err := scalar.UnmarshalDateTime(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -32763,7 +32764,7 @@ func (ec *executionContext) marshalODateTime2ᚖtimeᚐTime(ctx context.Context,
 	}
 	_ = sel
 	_ = ctx
-	res := relay.MarshalDateTime(*v)
+	res := scalar.MarshalDateTime(*v)
 	return res
 }
 
@@ -32784,17 +32785,17 @@ func (ec *executionContext) marshalOFloat2ᚖfloat64(ctx context.Context, sel as
 	return graphql.WrapContextMarshaler(ctx, res)
 }
 
-func (ec *executionContext) unmarshalOID2ᚕᚖcanopyᚋinternalᚋrelayᚐIDᚄ(ctx context.Context, v any) ([]*relay.ID, error) {
+func (ec *executionContext) unmarshalOID2ᚕᚖcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx context.Context, v any) ([]*globalid.ID, error) {
 	if v == nil {
 		return nil, nil
 	}
 	var vSlice []any
 	vSlice = graphql.CoerceList(v)
 	var err error
-	res := make([]*relay.ID, len(vSlice))
+	res := make([]*globalid.ID, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -32802,13 +32803,13 @@ func (ec *executionContext) unmarshalOID2ᚕᚖcanopyᚋinternalᚋrelayᚐIDᚄ
 	return res, nil
 }
 
-func (ec *executionContext) marshalOID2ᚕᚖcanopyᚋinternalᚋrelayᚐIDᚄ(ctx context.Context, sel ast.SelectionSet, v []*relay.ID) graphql.Marshaler {
+func (ec *executionContext) marshalOID2ᚕᚖcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx context.Context, sel ast.SelectionSet, v []*globalid.ID) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := make(graphql.Array, len(v))
 	for i := range v {
-		ret[i] = ec.marshalNID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx, sel, v[i])
+		ret[i] = ec.marshalNID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, sel, v[i])
 	}
 
 	for _, e := range ret {
@@ -32820,16 +32821,16 @@ func (ec *executionContext) marshalOID2ᚕᚖcanopyᚋinternalᚋrelayᚐIDᚄ(c
 	return ret
 }
 
-func (ec *executionContext) unmarshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx context.Context, v any) (*relay.ID, error) {
+func (ec *executionContext) unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx context.Context, v any) (*globalid.ID, error) {
 	if v == nil {
 		return nil, nil
 	}
-	var res = new(relay.ID)
+	var res = new(globalid.ID)
 	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOID2ᚖcanopyᚋinternalᚋrelayᚐID(ctx context.Context, sel ast.SelectionSet, v *relay.ID) graphql.Marshaler {
+func (ec *executionContext) marshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx context.Context, sel ast.SelectionSet, v *globalid.ID) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -32876,7 +32877,7 @@ func (ec *executionContext) unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx cont
 	if v == nil {
 		return nil, nil
 	}
-	res, err := relay.UnmarshalJSON(v)
+	res, err := scalar.UnmarshalJSON(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -32886,7 +32887,7 @@ func (ec *executionContext) marshalOJSON2encodingᚋjsonᚐRawMessage(ctx contex
 	}
 	_ = sel
 	_ = ctx
-	res := relay.MarshalJSON(v)
+	res := scalar.MarshalJSON(v)
 	return res
 }
 
@@ -32944,7 +32945,7 @@ func (ec *executionContext) unmarshalOString2ᚖstring(ctx context.Context, v an
 	if v == nil {
 		return nil, nil
 	}
-	res, err := relay.UnmarshalString(v)
+	res, err := scalar.UnmarshalString(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -32954,7 +32955,7 @@ func (ec *executionContext) marshalOString2ᚖstring(ctx context.Context, sel as
 	}
 	_ = sel
 	_ = ctx
-	res := relay.MarshalString(*v)
+	res := scalar.MarshalString(*v)
 	return res
 }
 

@@ -1,4 +1,5 @@
-package relay
+// Package scalar writes and reads the graph's scalars in the forms of GraphQL.
+package scalar
 
 import (
 	"encoding/json"

@@ -1,6 +1,6 @@
-// Package relay holds the forms of the Relay specifications that both the graph and its rows use:
-// global object ids, cursors and connections.
-package relay
+// Package globalid is the global id of an object: what GraphQL calls ID, by Relay's specification of
+// global object identification.
+package globalid
 
 import (
 	"encoding/base64"

@@ -1,4 +1,6 @@
-package relay
+// Package paging is how a long list is read page by page: cursors, and what a caller asks of a list
+// (Relay's cursor connections specification).
+package paging
 
 import (
 	"encoding/base64"

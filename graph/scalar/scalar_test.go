@@ -1,0 +1,35 @@
+package scalar
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestDateTime(t *testing.T) {
+	var b strings.Builder
+	MarshalDateTime(time.Date(2026, 1, 31, 13, 0, 0, 500_000_000, time.FixedZone("", 3600))).MarshalGQL(&b)
+	if b.String() != `"2026-01-31T12:00:00.5Z"` {
+		t.Errorf("written as %s", b.String())
+	}
+	for in, ok := range map[any]bool{
+		"2026-01-31T12:00:00Z": true, "2026-01-31T12:00:00.123+01:00": true,
+		"2026-01-31": false, "": false, "2026-02-30T12:00:00Z": false, json.Number("7"): false, nil: false,
+	} {
+		if got, err := UnmarshalDateTime(in); (err == nil) != ok || ok && got.Location() != time.UTC {
+			t.Errorf("%v: %v, %v", in, got, err)
+		}
+	}
+}
+
+func TestUnmarshalString(t *testing.T) {
+	if s, err := UnmarshalString("7"); err != nil || s != "7" {
+		t.Errorf("%q, %v", s, err)
+	}
+	for _, v := range []any{json.Number("7"), int64(7), 7.5, true, nil, []any{"a"}, map[string]any{}} {
+		if s, err := UnmarshalString(v); err == nil {
+			t.Errorf("%T became %q", v, s)
+		}
+	}
+}

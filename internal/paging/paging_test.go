@@ -1,0 +1,120 @@
+package paging
+
+import (
+	"encoding/base64"
+	"errors"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"canopy/internal/problem"
+)
+
+func isBad(t testing.TB, err error) {
+	t.Helper()
+	var p *problem.Error
+	if !errors.As(err, &p) || p.Code != problem.BadRequest {
+		t.Errorf("got %v, want a %s", err, problem.BadRequest)
+	}
+}
+
+func encode(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
+
+func TestCursorRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := Cursor(rapid.SliceOfN(rapid.Int64(), 1, 64).Draw(t, "keys"))
+		for _, keys := range []int{0, len(c)} {
+			got, err := ParseCursor(c.String(), keys)
+			if err != nil || got.String() != c.String() || len(got) != len(c) {
+				t.Fatalf("%v became %v, %v", c, got, err)
+			}
+		}
+		if _, err := ParseCursor(c.String(), len(c)+1); err == nil {
+			t.Fatal("a cursor of another list is taken")
+		}
+	})
+}
+
+func TestParseCursorRefuses(t *testing.T) {
+	for name, s := range map[string]string{
+		"nothing":       "",
+		"not base64":    "!",
+		"padded":        base64.URLEncoding.EncodeToString([]byte("c.1")) + "=",
+		"no keys":       encode("c"),
+		"an empty key":  encode("c."),
+		"other letter":  encode("d.1"),
+		"leading zeros": encode("c.01"),
+		"plus":          encode("c.+1"),
+		"beyond":        encode("c.9223372036854775808"),
+		"a word":        encode("c.x"),
+		"a line break":  "\n" + encode("c.1"),
+		"too long":      encode("c" + strings.Repeat(".1", 2000)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := ParseCursor(s, 0)
+			if err == nil {
+				t.Fatalf("%q is %v", s, c)
+			}
+			isBad(t, err)
+		})
+	}
+}
+
+func TestParsePage(t *testing.T) {
+	number := func(n int) *int { return &n }
+	text := func(s string) *string { return &s }
+	for name, c := range map[string]struct {
+		first *int
+		after *string
+		want  int
+		ok    bool
+	}{
+		"nothing asked":    {nil, nil, DefaultFirst, true},
+		"none":             {number(0), nil, 0, true},
+		"the most":         {number(MaxFirst), nil, MaxFirst, true},
+		"one too many":     {number(MaxFirst + 1), nil, 0, false},
+		"below 0":          {number(-1), nil, 0, false},
+		"an empty cursor":  {nil, text(""), DefaultFirst, true},
+		"a cursor":         {nil, text(Cursor{7}.String()), DefaultFirst, true},
+		"of another list":  {nil, text(Cursor{7, 8}.String()), 0, false},
+		"a cursor of junk": {nil, text("junk"), 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := ParsePage(c.first, c.after, 1)
+			if (err == nil) != c.ok || c.ok && p.First != c.want {
+				t.Errorf("got %+v, %v", p, err)
+			}
+		})
+	}
+}
+
+func TestPageKeyTellsPagesApart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		page := rapid.Custom(func(t *rapid.T) Page {
+			return Page{rapid.IntRange(0, 3).Draw(t, "first"), rapid.SliceOfN(rapid.Int64Range(-2, 2), 0, 3).Draw(t, "after")}
+		})
+		a, b := page.Draw(t, "a"), page.Draw(t, "b")
+		same := a.First == b.First && a.After.String() == b.After.String()
+		if (a.Key() == b.Key()) != same {
+			t.Fatalf("%+v and %+v: %q and %q", a, b, a.Key(), b.Key())
+		}
+	})
+}
+
+func FuzzParseCursor(f *testing.F) {
+	for _, seed := range []string{"", Cursor{1}.String(), Cursor{1, -2, 3}.String(), encode("c.-0"), encode("c")} {
+		f.Add(seed, 0)
+		f.Add(seed, 1)
+	}
+	f.Fuzz(func(t *testing.T, s string, keys int) {
+		keys = max(keys, 0)
+		c, err := ParseCursor(s, keys)
+		switch {
+		case err != nil:
+			isBad(t, err)
+		case c.String() != s, keys > 0 && len(c) != keys, len(c) == 0:
+			t.Errorf("%q became %v", s, c)
+		}
+	})
+}
