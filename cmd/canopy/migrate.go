@@ -30,7 +30,7 @@ func migrateCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) er
 		if err != nil {
 			return err
 		}
-		mig, err := db.NewMigrator(url)
+		mig, err := db.NewMigrator(ctx, url)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"canopy/db"
 	"canopy/graph"
 	"canopy/internal/pages"
 	"canopy/internal/web"
@@ -50,9 +52,14 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 // readyTimeout bounds what readiness asks of each part.
 const readyTimeout = 2 * time.Second
 
-// ready tells whether requests can be served: with the database away they can't; without Redis
-// they can, though limits are open and background work waits.
+// ready tells whether requests can be served: with the database away or read-only they can't, and
+// soon not where the process was told to stop; without Redis they can, though limits are open and
+// background work waits.
 func (p *Platform) ready(w http.ResponseWriter, r *http.Request) {
+	if web.Ending(r.Context()) {
+		answer(w, http.StatusServiceUnavailable, "stopping", nil)
+		return
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 	defer cancel()
 	parts := map[string]string{"postgresql": "ok", "schema": "ok", "redis": "ok"}
@@ -62,7 +69,12 @@ func (p *Platform) ready(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := p.Store.Ready(ctx); err != nil {
 		p.Log.WarnContext(ctx, "not ready", "error", err)
-		parts["postgresql"], parts["schema"], status, word = "away or of another schema", "unknown", http.StatusServiceUnavailable, "unavailable"
+		status, word = http.StatusServiceUnavailable, "unavailable"
+		if errors.Is(err, db.ErrReadOnly) {
+			parts["postgresql"] = "read-only"
+		} else {
+			parts["postgresql"], parts["schema"] = "away or of another schema", "unknown"
+		}
 	}
 	if late := p.relayLag(ctx); status == http.StatusOK && late > stuckAfter {
 		parts["relay"], word = "stuck: something has been due for "+late.Round(time.Second).String(), "degraded"
