@@ -30,8 +30,7 @@ const runVariable = "CANOPY_TEST_RUN"
 func TestMain(m *testing.M) {
 	extract.MainIfChild()
 	if args := os.Getenv(runVariable); args != "" {
-		program := &Main{Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
-		os.Exit(program.Run(context.Background(), strings.Fields(args)))
+		os.Exit(run(strings.Fields(args)))
 	}
 	devtest.Main(m)
 }
