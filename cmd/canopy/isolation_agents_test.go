@@ -14,7 +14,7 @@ import (
 	"canopy/internal/access"
 	"canopy/internal/config"
 	"canopy/internal/globalid"
-	"canopy/jobs"
+	"canopy/outbox"
 	"canopy/resolvers"
 	"canopy/rest"
 )
@@ -306,7 +306,7 @@ func TestAgentSubscriptionIsolation(t *testing.T) {
 	}{
 		"runUpdated": {`subscription { runUpdated(jobKey: "` + key + `") { jobKey status } }`, within(access.AgentRead), func() {}},
 		"webhookDeliveryUpdated": {`subscription { webhookDeliveryUpdated(destinationId: ` + decimal(destination) + `) { eventId status } }`, hooked(access.WebhookRead), func() {
-			y.p.Bus.Publish(t.Context(), jobs.TopicDeliveries(destination), []byte("x,"+strconv.FormatInt(delivery, 10)))
+			y.p.Bus.Publish(t.Context(), outbox.DeliveriesTopic(destination), []byte("x,"+strconv.FormatInt(delivery, 10)))
 		}},
 	} {
 		for _, as := range everybody {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"canopy/internal/extract"
+	"canopy/internal/redisconn"
 )
 
 func main() {
@@ -22,5 +23,6 @@ func run(args []string) int {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	m := &Main{Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
+	redisconn.LogTo(m.logger())
 	return m.Run(ctx, args)
 }
