@@ -20,7 +20,8 @@ run: bootstrap build ## Run the whole platform here, with demo data (ARGS go to 
 build: ## Build bin/canopy
 	@CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/canopy ./cmd/canopy
 
-test: bootstrap ## Run all tests on a real PostgreSQL and a real Redis
+test: ## Run all tests on a real PostgreSQL and a real Redis
+	@scripts/bootstrap.sh tests
 	@$(STACK) go test -timeout 14m $(PKG)
 
 generate: ## Write the generated half of the graph anew

@@ -52,7 +52,7 @@ func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open
 		return nil, err
 	}
 	if m.Blobs == nil {
-		return nil, problem.Away("the document store", errors.New("CANOPY_BLOB_URL is not set"))
+		return nil, problem.Bad("this platform takes no documents: it has no store for them").With("no_document_store")
 	}
 	name, body, err := open()
 	if err != nil {

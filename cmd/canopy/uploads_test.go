@@ -193,10 +193,20 @@ func TestUploadByGraphQL(t *testing.T) {
 	}
 }
 
+// TestNoStoreNoUpload: where there is no place for documents, none is promised for later.
 func TestNoStoreNoUpload(t *testing.T) {
 	s := newStack(t, func(c *config.Config) { c.BlobURL = "" })
 	token := s.assistant()
-	if a := s.upload(token, s.newContext(token, "Handbook"), "a.txt", []byte("x")); a.Status != 503 {
+	id := s.newContext(token, "Handbook")
+	a := s.upload(token, id, "a.txt", []byte("x"))
+	if p := a.json(t).(map[string]any); a.Status != 400 || p["code"] != "no_document_store" || a.Header.Get("Retry-After") != "" {
+		t.Errorf("%d %v %s", a.Status, a.Header, a.Body)
+	}
+	operations := fmt.Appendf(nil, `{"query": %q, "variables": {"input": {"contextId": %d, "file": null}}}`,
+		`mutation($input: UploadDocumentInput!) { uploadDocument(input: $input) { document { id } } }`, id)
+	body, contentType := form(t, part{"operations", "", operations}, part{"map", "", []byte(`{"0":["variables.input.file"]}`)}, part{"0", "a.txt", []byte("x")})
+	a = s.sendWith("/graphql", token, contentType, body, http.Header{"Graphql-Preflight": {"1"}})
+	if text := string(a.Body); !strings.Contains(text, `"code":"BAD_REQUEST"`) || !strings.Contains(text, `"reason":"no_document_store"`) {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 }
