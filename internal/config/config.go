@@ -13,10 +13,12 @@ import (
 // Mode is what the program is started as; it decides what must be set.
 type Mode int
 
-// Dev fills every gap with something local; Tool is for commands of the operator's shell, which
-// need the database and the secret key; Server is for serve, Worker for worker.
+// Dev fills every gap with something local; Schema is for migrate, which needs the bare database; Tool
+// is for the other commands of the operator's shell, which need the secret key, too; Server is for
+// serve, Worker for worker.
 const (
 	Dev Mode = iota
+	Schema
 	Tool
 	Server
 	Worker

@@ -86,6 +86,7 @@ func TestRequired(t *testing.T) {
 		want []string
 	}{
 		{"dev", Dev, nil},
+		{"schema", Schema, []string{"DATABASE_URL"}},
 		{"tool", Tool, []string{"CANOPY_SECRET_KEY", "DATABASE_URL"}},
 		{"server", Server, []string{"CANOPY_SECRET_KEY", "DATABASE_URL", "REDIS_URL"}},
 		{"worker", Worker, []string{"CANOPY_SECRET_KEY", "DATABASE_URL", "REDIS_URL"}},

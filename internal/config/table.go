@@ -22,7 +22,7 @@ func Variables() []Variable {
 	return []Variable{
 		{
 			Name: "DATABASE_URL", Default: "required; dev: a private server", Meaning: "PostgreSQL 14 or newer; of several hosts (host1:5432,host2:5432) the one that takes writes",
-			Example: "postgres://user:password@host:5432/name", modes: []Mode{Tool, Server, Worker},
+			Example: "postgres://user:password@host:5432/name", modes: []Mode{Schema, Tool, Server, Worker},
 		},
 		{Name: "CANOPY_DB_MAX_CONNS", Default: "8 for each processor, at least 16", Meaning: "Most connections to PostgreSQL that one process opens"},
 		{
