@@ -12,7 +12,7 @@ import (
 	"canopy/internal/problem"
 	"canopy/internal/rule"
 	"canopy/internal/webhook"
-	"canopy/jobs"
+	"canopy/outbox"
 )
 
 // Agents is a page of the agents of an account within reach, by id; without an account, of the
@@ -349,7 +349,7 @@ func (m Mutation) changeAgent(ctx context.Context, need *rule.Rule, id globalid.
 
 // emit records an event in the change's transaction, and wakes the relay after it.
 func (ch *changes) emit(ctx context.Context, customerID int64, data webhook.Data) error {
-	due, err := jobs.Emit(ctx, ch.tx, customerID, data)
+	due, err := outbox.Emit(ctx, ch.tx, customerID, data)
 	ch.due = ch.due || due
 	return err
 }
