@@ -211,7 +211,7 @@ type QueryResolver interface {
 	AuditEvents(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.AuditEvent], error)
 	Contexts(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.Context], error)
 	Context(ctx context.Context, id globalid.ID) (*db.Context, error)
-	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, documentIds []*globalid.ID) ([]*search.Hit, error)
+	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, documentIds []*globalid.ID, includeUnrelated bool) ([]*search.Hit, error)
 	Agents(ctx context.Context, accountID *globalid.ID, first *int, after *string) (*resolvers.Connection[*db.Agent], error)
 	Agent(ctx context.Context, id globalid.ID) (*db.Agent, error)
 	Run(ctx context.Context, jobKey string) (*db.Run, error)
@@ -1233,13 +1233,17 @@ enum SearchMode {
   SEMANTIC
   "Shared words, whatever the context's model."
   LEXICAL
-  "Both rankings, by reciprocal rank fusion."
+  "The context's model and shared words together; with the embedded lexical model, which compares words itself, as ` + "`" + `SEMANTIC` + "`" + `."
   HYBRID
 }
 
 "A found chunk."
 type SearchHit {
-  "Cosine similarity with the prompt, 0 to 1; in the mode ` + "`" + `HYBRID` + "`" + ` the sum of the reciprocal ranks."
+  """
+  Cosine similarity with the prompt, 0 to 1, by which hits are ordered. In the mode ` + "`" + `HYBRID` + "`" + ` half of it is
+  the likeness by the context's model and half that by shared words, each divided by the greatest that this
+  search finds anywhere: 1 is the best hit by both.
+  """
   similarity: Float!
   "The chunk's text."
   content: String!
@@ -1710,12 +1714,14 @@ type Query {
     prompt: String!
     "How many hits at most, 1 to 100; the context's own number when left out."
     topN: Int
-    "Smallest similarity, 0 to 1; the context's own when left out. In the mode ` + "`" + `HYBRID` + "`" + ` it is the model's."
+    "Smallest similarity of a hit, 0 to 1, in every mode; the context's own when left out."
     scoreThreshold: Float
     "What to compare."
     mode: SearchMode! = SEMANTIC
     "Only these documents; all when left out."
     documentIds: [ID!]
+    "Lists chunks without any likeness too, after all others, where there is room and the threshold is 0."
+    includeUnrelated: Boolean! = false
   ): [SearchHit!]!
   "An account's agents, by id. Builder or assistant, ` + "`" + `agent.read` + "`" + `."
   agents(
@@ -5480,6 +5486,14 @@ func (ec *executionContext) field_Query_searchContext_args(ctx context.Context, 
 		return nil, err
 	}
 	args["documentIds"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "includeUnrelated",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["includeUnrelated"] = arg6
 	return args, nil
 }
 
@@ -16240,7 +16254,7 @@ func (ec *executionContext) _Query_searchContext(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(search.Mode), fc.Args["documentIds"].([]*globalid.ID))
+			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(search.Mode), fc.Args["documentIds"].([]*globalid.ID), fc.Args["includeUnrelated"].(bool))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
