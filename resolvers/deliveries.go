@@ -55,7 +55,7 @@ func (q Query) ListWebhookDeliveries(ctx context.Context, in DeliveryFilter, aft
 	if err != nil {
 		return nil, err
 	}
-	return q.Store.Deliveries(ctx, c.Scope(), f, paging.Page{First: limit, After: after})
+	return q.Store.Deliveries(ctx, c.Scope(), f, paging.NewPage(limit, after))
 }
 
 func (r *Resolver) deliveryFilter(ctx context.Context, c *caller, in DeliveryFilter) (db.DeliveryFilter, error) {
