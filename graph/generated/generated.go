@@ -532,13 +532,16 @@ type Customer implements Node {
     "Cursor of the row before the first."
     after: String
   ): ApiKeyConnection!
-  "The contexts of the company that the token serves: those of its own account. Assistant, ` + "`" + `context.read` + "`" + `."
+  """
+  The company's contexts, where it is the one that the token stands for; null with the error ` + "`" + `FORBIDDEN` + "`" + ` for
+  another: ask with a token for its account. Assistant, ` + "`" + `context.read` + "`" + `.
+  """
   contexts(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): ContextConnection!
+  ): ContextConnection
   "The agents of all of the company's accounts, by id. Builder or assistant, ` + "`" + `agent.read` + "`" + `."
   agents(
     "How many, at most 200; 50 by default."
@@ -841,13 +844,16 @@ type Account implements Node {
     "Cursor of the row before the first."
     after: String
   ): PermissionConnection!
-  "The contexts of the account, when the token stands on it; a company above uses a token for the account. Assistant, ` + "`" + `context.read` + "`" + `."
+  """
+  The account's contexts, where the token stands on it; null with the error ` + "`" + `FORBIDDEN` + "`" + ` for another: ask with
+  a token for that account. Assistant, ` + "`" + `context.read` + "`" + `.
+  """
   contexts(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): ContextConnection!
+  ): ContextConnection
   "The account's agents, by id. Builder or assistant, ` + "`" + `agent.read` + "`" + `."
   agents(
     "How many, at most 200; 50 by default."
@@ -1570,6 +1576,8 @@ type WebhookDelivery implements Node {
   httpStatus: Int
   "What went wrong in the last attempt; null when nothing did."
   error: String
+  "Whether it was sent by ` + "`" + `testWebhookDestination` + "`" + `; then it carries the header ` + "`" + `x-canopy-test: true` + "`" + `."
+  test: Boolean!
   "When the event was recorded, or sent again."
   createdAt: DateTime!
   "When the delivery ended."
@@ -1852,11 +1860,11 @@ type Mutation {
   updateAgent("The change." input: UpdateAgentInput!): UpdateAgentPayload!
   "Makes an agent's draft the revision that runs; every fault in it is named. Builder, ` + "`" + `agent.write` + "`" + `."
   publishAgent("The agent." input: PublishAgentInput!): PublishAgentPayload!
-  "Takes an agent's published revision back. Builder, ` + "`" + `agent.write` + "`" + `."
+  "Takes an agent's published revision back; one without stays as it is. Builder, ` + "`" + `agent.write` + "`" + `."
   unpublishAgent("The agent." input: UnpublishAgentInput!): UnpublishAgentPayload!
-  "Lets an agent run, once it is published. Builder, ` + "`" + `agent.write` + "`" + `."
+  "Lets an agent run, once it is published; one that is enabled stays as it is. Builder, ` + "`" + `agent.write` + "`" + `."
   enableAgent("The agent." input: EnableAgentInput!): EnableAgentPayload!
-  "Keeps an agent from being run. Builder, ` + "`" + `agent.write` + "`" + `."
+  "Keeps an agent from being run; one that is disabled stays as it is. Builder, ` + "`" + `agent.write` + "`" + `."
   disableAgent("The agent." input: DisableAgentInput!): DisableAgentPayload!
   "Removes an agent; its runs stay readable. Builder, ` + "`" + `agent.write` + "`" + `."
   deleteAgent("The agent." input: DeleteAgentInput!): DeleteAgentPayload!
@@ -3993,6 +4001,8 @@ func (ec *executionContext) childFields_WebhookDelivery(ctx context.Context, fie
 		return ec.fieldContext_WebhookDelivery_httpStatus(ctx, field)
 	case "error":
 		return ec.fieldContext_WebhookDelivery_error(ctx, field)
+	case "test":
+		return ec.fieldContext_WebhookDelivery_test(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_WebhookDelivery_createdAt(ctx, field)
 	case "completedAt":
@@ -6175,10 +6185,10 @@ func (ec *executionContext) _Account_contexts(ctx context.Context, field graphql
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
-			return ec.marshalNContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalOContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Account_contexts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -11130,10 +11140,10 @@ func (ec *executionContext) _Customer_contexts(ctx context.Context, field graphq
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
-			return ec.marshalNContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalOContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Customer_contexts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -19681,6 +19691,29 @@ func (ec *executionContext) fieldContext_WebhookDelivery_error(_ context.Context
 	return graphql.NewScalarFieldContext("WebhookDelivery", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _WebhookDelivery_test(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WebhookDelivery_test(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Test, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WebhookDelivery_test(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _WebhookDelivery_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23651,7 +23684,7 @@ func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "contexts":
 			out.Values[i] = ec._Account_contexts(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "agents":
@@ -25761,7 +25794,7 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "contexts":
 			out.Values[i] = ec._Customer_contexts(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "agents":
@@ -29439,6 +29472,11 @@ func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.Select
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "test":
+			out.Values[i] = ec._WebhookDelivery_test(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "createdAt":
 			out.Values[i] = ec._WebhookDelivery_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -32748,6 +32786,13 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	_ = ctx
 	res := graphql.MarshalBoolean(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ContextConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx context.Context, sel ast.SelectionSet, v *db.Customer) graphql.Marshaler {
