@@ -301,8 +301,14 @@ func TestNoStore(t *testing.T) {
 	s.mux.HandleFunc("/own", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Cache-Control", "no-cache") })
 	s.mux.HandleFunc("/broken", func(http.ResponseWriter, *http.Request) { panic("boom") })
 	for _, c := range []struct{ method, path, want string }{
-		{"GET", "/", ""}, {"HEAD", "/", ""}, {"POST", "/", "no-store"}, {"PUT", "/", "no-store"}, {"PATCH", "/", "no-store"},
-		{"DELETE", "/", "no-store"}, {"POST", "/own", "no-cache"}, {"POST", "/broken", "no-store"},
+		{"GET", "/", ""},
+		{"HEAD", "/", ""},
+		{"POST", "/", "no-store"},
+		{"PUT", "/", "no-store"},
+		{"PATCH", "/", "no-store"},
+		{"DELETE", "/", "no-store"},
+		{"POST", "/own", "no-cache"},
+		{"POST", "/broken", "no-store"},
 	} {
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, httptest.NewRequest(c.method, c.path, nil))
