@@ -1,6 +1,6 @@
 # Canopy. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test build generate verify lint fuzz bench bench-retrieval chaos clients release clean bootstrap
+.PHONY: help run test build generate verify lint fuzz bench bench-retrieval chaos clients vuln release clean bootstrap
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -53,6 +53,9 @@ chaos: bootstrap build ## Try to lose deliveries: kill workers, lose Redis, rest
 
 clients: bootstrap build ## Try real clients and linters from npm against the platform
 	@CANOPY_CLIENTS=1 $(STACK) go test -count=1 -timeout 14m -run 'Clients' ./...
+
+vuln: ## Look for known vulnerabilities in what the programs call
+	@scripts/vuln.sh
 
 release: ## Build archives for Linux and macOS, amd64 and arm64, with checksums, in dist/
 	@go run ./cmd/release -version "$(VERSION)" -ldflags "$(LDFLAGS)"
