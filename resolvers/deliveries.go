@@ -13,7 +13,7 @@ import (
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/webhook"
-	"canopy/jobs"
+	"canopy/outbox"
 )
 
 var deliveryStates = []string{db.DeliveryPending, db.DeliveryDelivered, db.DeliveryFailed, db.DeliveryBlocked}
@@ -55,7 +55,7 @@ func (q Query) ListWebhookDeliveries(ctx context.Context, in DeliveryFilter, aft
 	if err != nil {
 		return nil, err
 	}
-	return q.Store.Deliveries(ctx, c.Scope(), f, paging.Page{First: limit, After: after})
+	return q.Store.Deliveries(ctx, c.Scope(), f, paging.NewPage(limit, after))
 }
 
 func (r *Resolver) deliveryFilter(ctx context.Context, c *caller, in DeliveryFilter) (db.DeliveryFilter, error) {
@@ -246,7 +246,7 @@ func (s Subscription) WebhookDeliveryUpdated(ctx context.Context, destinationID 
 	if err != nil {
 		return nil, err
 	}
-	return followAll(ctx, s.Resolver, jobs.TopicDeliveries(d.ID), func(ctx context.Context, payload []byte) ([]*db.Delivery, error) {
+	return followAll(ctx, s.Resolver, outbox.DeliveriesTopic(d.ID), func(ctx context.Context, payload []byte) ([]*db.Delivery, error) {
 		c, err := s.hooks(ctx, access.WebhookRead)
 		if err != nil {
 			return nil, err

@@ -56,7 +56,7 @@ func TestRateLimit(t *testing.T) {
 // TestSubscriptionEndsWithItsToken signs a token of a short life, as time would make of any.
 func TestSubscriptionEndsWithItsToken(t *testing.T) {
 	s := newStack(t)
-	key, ok := s.p.resolver.Keys.Signing(time.Now())
+	key, ok := s.p.Resolver.Keys.Signing(time.Now())
 	if !ok {
 		t.Fatal("no key signs")
 	}
