@@ -77,16 +77,19 @@ func (s *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
+// checkPooler is the first to connect: where that fails it is the setting that is wrong, for all that
+// can be told.
 func checkPooler(ctx context.Context, url string) error {
 	connector, err := pgconn.New(url)
 	if err != nil {
 		return fmt.Errorf("DATABASE_URL: %w", err)
 	}
-	err = pgconn.CheckPooler(ctx, connector)
-	if errors.Is(err, pgconn.ErrPooler) {
-		return err
+	switch err := pgconn.CheckPooler(ctx, connector); {
+	case errors.Is(err, pgconn.ErrPooler), errors.Is(err, pgconn.ErrConnect):
+		return fmt.Errorf("DATABASE_URL: %w", err)
+	default:
+		return translate(ctx, err)
 	}
-	return translate(ctx, err)
 }
 
 func closing(pool *sqlx.DB, err error) error {

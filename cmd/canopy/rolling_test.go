@@ -210,8 +210,8 @@ func askKind(url, token string, kind int) error {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode/100 != 2 || !strings.Contains(string(answer), want) {
-		return fmt.Errorf("lost: %s %s: %d %.200s %v", method, path, resp.StatusCode, answer, err)
+	if err == nil && (resp.StatusCode/100 != 2 || !strings.Contains(string(answer), want)) {
+		err = fmt.Errorf("lost: %s %s: %d %.200s", method, path, resp.StatusCode, answer)
 	}
-	return nil
+	return err
 }

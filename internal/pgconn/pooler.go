@@ -46,7 +46,7 @@ func probe(ctx context.Context, sides [2]*sql.Conn) error {
 	var prepared [2]*sql.Stmt
 	for i, side := range sides {
 		var err error
-		if prepared[i], err = side.PrepareContext(ctx, fmt.Sprintf("SELECT %d", i)); err != nil {
+		if prepared[i], err = side.PrepareContext(ctx, fmt.Sprintf("SELECT %d", i)); err != nil { //nolint:sqlclosecheck // see below
 			return mixedUp(err)
 		}
 		defer func() { _ = prepared[i].Close() }()
