@@ -13,7 +13,7 @@ import (
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/webhook"
-	"canopy/jobs"
+	"canopy/outbox"
 )
 
 var deliveryStates = []string{db.DeliveryPending, db.DeliveryDelivered, db.DeliveryFailed, db.DeliveryBlocked}
@@ -246,7 +246,7 @@ func (s Subscription) WebhookDeliveryUpdated(ctx context.Context, destinationID 
 	if err != nil {
 		return nil, err
 	}
-	return followAll(ctx, s.Resolver, jobs.TopicDeliveries(d.ID), func(ctx context.Context, payload []byte) ([]*db.Delivery, error) {
+	return followAll(ctx, s.Resolver, outbox.DeliveriesTopic(d.ID), func(ctx context.Context, payload []byte) ([]*db.Delivery, error) {
 		c, err := s.hooks(ctx, access.WebhookRead)
 		if err != nil {
 			return nil, err

@@ -14,7 +14,7 @@ import (
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
 	"canopy/internal/webhook"
-	"canopy/jobs"
+	"canopy/outbox"
 )
 
 // message is what is told on the bus once a change is committed.
@@ -160,12 +160,12 @@ func (m Mutation) CancelRun(ctx context.Context, in CancelRunInput) (*CancelRunP
 		if out.Run.Status != db.RunRunning {
 			return problem.Bad("the run has ended already: it is %s", out.Run.Status)
 		}
-		due, err := jobs.FailRun(ctx, tx, out.Run, &diagram.Error{Code: diagram.CodeCancelled, Message: "The run was cancelled."})
+		due, err := outbox.FailRun(ctx, tx, out.Run, &diagram.Error{Code: diagram.CodeCancelled, Message: "The run was cancelled."})
 		if err != nil {
 			return err
 		}
 		ch.due = ch.due || due
-		ch.told = append(ch.told, message{jobs.TopicRun(key), []byte(out.Run.Status)})
+		ch.told = append(ch.told, message{outbox.RunTopic(key), []byte(out.Run.Status)})
 		return ch.audit(ctx, out.Run.CustomerID, "run.cancelled", out.Run, nil)
 	})
 	return out, err
@@ -182,7 +182,7 @@ func (s Subscription) RunUpdated(ctx context.Context, jobKey string) (<-chan *db
 		return Query(s).Run(ctx, jobKey)
 	}
 	ended := func(r *db.Run) bool { return r.Status != db.RunRunning }
-	return followFrom(ctx, s.Resolver, jobs.TopicRun(row.JobKey), load, ended), nil
+	return followFrom(ctx, s.Resolver, outbox.RunTopic(row.JobKey), load, ended), nil
 }
 
 // RunEdges resolves the edges of a run.
