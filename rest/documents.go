@@ -11,9 +11,9 @@ import (
 
 	"canopy/db"
 	"canopy/internal/globalid"
+	"canopy/internal/intake"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
-	"canopy/internal/upload"
 	"canopy/resolvers"
 	"canopy/search"
 )
@@ -73,7 +73,8 @@ type searchHit struct {
 type searchInput struct {
 	ContextPath
 	Body struct {
-		Prompt string `json:"prompt" doc:"What to look for"`
+		Prompt           string `json:"prompt" doc:"What to look for"`
+		IncludeUnrelated *bool  `json:"includeUnrelated,omitempty" default:"false" doc:"Lists chunks without any likeness too, after all others, where there is room and the context's scoreThreshold is 0"`
 	} `nameHint:"SearchRequest"`
 }
 
@@ -99,12 +100,13 @@ func (a *api) registerDocuments() {
 	add(a, operation{
 		id: "searchContext", method: http.MethodPost, path: "/context/relevant-docs/{contextId}", tag: tagContexts,
 		errors: []int{http.StatusNotFound}, status: http.StatusOK,
-		summary: "Search the documents", description: "The chunks of the context's ready documents that are closest to the prompt, best first.",
+		summary: "Search the documents", description: "The chunks of the context's ready documents that are closest to the prompt, best first; those without any likeness are left out.",
 	}, a.search)
 }
 
 func (a *api) search(ctx context.Context, in *searchInput) (*one[[]searchHit], error) {
-	hits, err := a.queries().SearchContext(ctx, in.id(), in.Body.Prompt, nil, nil, search.Semantic, nil)
+	all := in.Body.IncludeUnrelated
+	hits, err := a.queries().SearchContext(ctx, in.id(), in.Body.Prompt, nil, nil, search.Semantic, nil, all != nil && *all)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +139,7 @@ func (a *api) registerUpload() {
 			"the fileName of the listing, which tells how the processing goes.",
 		upload: &huma.RequestBody{
 			Description: "Exactly one file, in the field named file", Required: true,
-			Content: map[string]*huma.MediaType{upload.MediaType: {Schema: &huma.Schema{
+			Content: map[string]*huma.MediaType{intake.FormType: {Schema: &huma.Schema{
 				Type: huma.TypeObject, Required: []string{uploadField},
 				Properties: map[string]*huma.Schema{uploadField: {Type: huma.TypeString, Format: "binary", Description: "The document"}},
 			}}},
@@ -147,9 +149,9 @@ func (a *api) registerUpload() {
 
 func (a *api) upload(ctx context.Context, in *uploadInput) (*one[string], error) {
 	r, w := humago.Unwrap(in.hc)
-	var form *upload.Form
+	var form *intake.Form
 	row, err := a.mutations().StoreDocument(ctx, in.id(), func() (name string, body io.Reader, err error) {
-		if form, err = upload.Open(w, r); err != nil {
+		if form, err = intake.OpenForm(w, r); err != nil {
 			return "", nil, err
 		}
 		return onlyFile(form)
@@ -164,7 +166,7 @@ func (a *api) upload(ctx context.Context, in *uploadInput) (*one[string], error)
 }
 
 // onlyFile gives the file of a form and its name.
-func onlyFile(form *upload.Form) (string, io.Reader, error) {
+func onlyFile(form *intake.Form) (string, io.Reader, error) {
 	part, err := form.Next()
 	switch {
 	case err != nil:

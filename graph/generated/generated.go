@@ -17,6 +17,7 @@ import (
 	"canopy/graph/inorder"
 	"canopy/graph/scalar"
 	"canopy/internal/globalid"
+	"canopy/internal/intake"
 	"canopy/internal/webhook"
 	"canopy/resolvers"
 	"canopy/search"
@@ -211,7 +212,7 @@ type QueryResolver interface {
 	AuditEvents(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.AuditEvent], error)
 	Contexts(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.Context], error)
 	Context(ctx context.Context, id globalid.ID) (*db.Context, error)
-	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, documentIds []*globalid.ID) ([]*search.Hit, error)
+	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, documentIds []*globalid.ID, includeUnrelated bool) ([]*search.Hit, error)
 	Agents(ctx context.Context, accountID *globalid.ID, first *int, after *string) (*resolvers.Connection[*db.Agent], error)
 	Agent(ctx context.Context, id globalid.ID) (*db.Agent, error)
 	Run(ctx context.Context, jobKey string) (*db.Run, error)
@@ -532,13 +533,16 @@ type Customer implements Node {
     "Cursor of the row before the first."
     after: String
   ): ApiKeyConnection!
-  "The contexts of the company that the token serves: those of its own account. Assistant, ` + "`" + `context.read` + "`" + `."
+  """
+  The company's contexts, where it is the one that the token stands for; null with the error ` + "`" + `FORBIDDEN` + "`" + ` for
+  another: ask with a token for its account. Assistant, ` + "`" + `context.read` + "`" + `.
+  """
   contexts(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): ContextConnection!
+  ): ContextConnection
   "The agents of all of the company's accounts, by id. Builder or assistant, ` + "`" + `agent.read` + "`" + `."
   agents(
     "How many, at most 200; 50 by default."
@@ -841,13 +845,16 @@ type Account implements Node {
     "Cursor of the row before the first."
     after: String
   ): PermissionConnection!
-  "The contexts of the account, when the token stands on it; a company above uses a token for the account. Assistant, ` + "`" + `context.read` + "`" + `."
+  """
+  The account's contexts, where the token stands on it; null with the error ` + "`" + `FORBIDDEN` + "`" + ` for another: ask with
+  a token for that account. Assistant, ` + "`" + `context.read` + "`" + `.
+  """
   contexts(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): ContextConnection!
+  ): ContextConnection
   "The account's agents, by id. Builder or assistant, ` + "`" + `agent.read` + "`" + `."
   agents(
     "How many, at most 200; 50 by default."
@@ -1233,13 +1240,17 @@ enum SearchMode {
   SEMANTIC
   "Shared words, whatever the context's model."
   LEXICAL
-  "Both rankings, by reciprocal rank fusion."
+  "The context's model and shared words together; with the embedded lexical model, which compares words itself, as ` + "`" + `SEMANTIC` + "`" + `."
   HYBRID
 }
 
 "A found chunk."
 type SearchHit {
-  "Cosine similarity with the prompt, 0 to 1; in the mode ` + "`" + `HYBRID` + "`" + ` the sum of the reciprocal ranks."
+  """
+  Cosine similarity with the prompt, 0 to 1, by which hits are ordered. In the mode ` + "`" + `HYBRID` + "`" + ` half of it is
+  the likeness by the context's model and half that by shared words, each divided by the greatest that this
+  search finds anywhere: 1 is the best hit by both.
+  """
   similarity: Float!
   "The chunk's text."
   content: String!
@@ -1566,6 +1577,8 @@ type WebhookDelivery implements Node {
   httpStatus: Int
   "What went wrong in the last attempt; null when nothing did."
   error: String
+  "Whether it was sent by ` + "`" + `testWebhookDestination` + "`" + `; then it carries the header ` + "`" + `x-canopy-test: true` + "`" + `."
+  test: Boolean!
   "When the event was recorded, or sent again."
   createdAt: DateTime!
   "When the delivery ended."
@@ -1710,12 +1723,14 @@ type Query {
     prompt: String!
     "How many hits at most, 1 to 100; the context's own number when left out."
     topN: Int
-    "Smallest similarity, 0 to 1; the context's own when left out. In the mode ` + "`" + `HYBRID` + "`" + ` it is the model's."
+    "Smallest similarity of a hit, 0 to 1, in every mode; the context's own when left out."
     scoreThreshold: Float
     "What to compare."
     mode: SearchMode! = SEMANTIC
     "Only these documents; all when left out."
     documentIds: [ID!]
+    "Lists chunks without any likeness too, after all others, where there is room and the threshold is 0."
+    includeUnrelated: Boolean! = false
   ): [SearchHit!]!
   "An account's agents, by id. Builder or assistant, ` + "`" + `agent.read` + "`" + `."
   agents(
@@ -1846,11 +1861,11 @@ type Mutation {
   updateAgent("The change." input: UpdateAgentInput!): UpdateAgentPayload!
   "Makes an agent's draft the revision that runs; every fault in it is named. Builder, ` + "`" + `agent.write` + "`" + `."
   publishAgent("The agent." input: PublishAgentInput!): PublishAgentPayload!
-  "Takes an agent's published revision back. Builder, ` + "`" + `agent.write` + "`" + `."
+  "Takes an agent's published revision back; one without stays as it is. Builder, ` + "`" + `agent.write` + "`" + `."
   unpublishAgent("The agent." input: UnpublishAgentInput!): UnpublishAgentPayload!
-  "Lets an agent run, once it is published. Builder, ` + "`" + `agent.write` + "`" + `."
+  "Lets an agent run, once it is published; one that is enabled stays as it is. Builder, ` + "`" + `agent.write` + "`" + `."
   enableAgent("The agent." input: EnableAgentInput!): EnableAgentPayload!
-  "Keeps an agent from being run. Builder, ` + "`" + `agent.write` + "`" + `."
+  "Keeps an agent from being run; one that is disabled stays as it is. Builder, ` + "`" + `agent.write` + "`" + `."
   disableAgent("The agent." input: DisableAgentInput!): DisableAgentPayload!
   "Removes an agent; its runs stay readable. Builder, ` + "`" + `agent.write` + "`" + `."
   deleteAgent("The agent." input: DeleteAgentInput!): DeleteAgentPayload!
@@ -3987,6 +4002,8 @@ func (ec *executionContext) childFields_WebhookDelivery(ctx context.Context, fie
 		return ec.fieldContext_WebhookDelivery_httpStatus(ctx, field)
 	case "error":
 		return ec.fieldContext_WebhookDelivery_error(ctx, field)
+	case "test":
+		return ec.fieldContext_WebhookDelivery_test(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_WebhookDelivery_createdAt(ctx, field)
 	case "completedAt":
@@ -5480,6 +5497,14 @@ func (ec *executionContext) field_Query_searchContext_args(ctx context.Context, 
 		return nil, err
 	}
 	args["documentIds"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "includeUnrelated",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["includeUnrelated"] = arg6
 	return args, nil
 }
 
@@ -6161,10 +6186,10 @@ func (ec *executionContext) _Account_contexts(ctx context.Context, field graphql
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
-			return ec.marshalNContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalOContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Account_contexts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -11116,10 +11141,10 @@ func (ec *executionContext) _Customer_contexts(ctx context.Context, field graphq
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
-			return ec.marshalNContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalOContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Customer_contexts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16240,7 +16265,7 @@ func (ec *executionContext) _Query_searchContext(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(search.Mode), fc.Args["documentIds"].([]*globalid.ID))
+			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(search.Mode), fc.Args["documentIds"].([]*globalid.ID), fc.Args["includeUnrelated"].(bool))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
@@ -19665,6 +19690,29 @@ func (ec *executionContext) _WebhookDelivery_error(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_WebhookDelivery_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("WebhookDelivery", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _WebhookDelivery_test(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WebhookDelivery_test(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Test, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WebhookDelivery_test(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _WebhookDelivery_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
@@ -23433,7 +23481,7 @@ func (ec *executionContext) unmarshalInputUploadDocumentInput(ctx context.Contex
 			it.ContextID = data
 		case "file":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("file"))
-			data, err := ec.unmarshalNUpload2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚐUpload(ctx, v)
+			data, err := ec.unmarshalNUpload2canopyᚋinternalᚋintakeᚐFile(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -23637,7 +23685,7 @@ func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "contexts":
 			out.Values[i] = ec._Account_contexts(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "agents":
@@ -25747,7 +25795,7 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "contexts":
 			out.Values[i] = ec._Customer_contexts(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "agents":
@@ -29425,6 +29473,11 @@ func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.Select
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "test":
+			out.Values[i] = ec._WebhookDelivery_test(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "createdAt":
 			out.Values[i] = ec._WebhookDelivery_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -32234,14 +32287,14 @@ func (ec *executionContext) marshalNUpdateWebhookDestinationPayload2ᚖcanopyᚋ
 	return ec._UpdateWebhookDestinationPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNUpload2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚐUpload(ctx context.Context, v any) (graphql.Upload, error) {
-	res, err := graphql.UnmarshalUpload(v)
+func (ec *executionContext) unmarshalNUpload2canopyᚋinternalᚋintakeᚐFile(ctx context.Context, v any) (intake.File, error) {
+	res, err := scalar.UnmarshalUpload(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNUpload2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚐUpload(ctx context.Context, sel ast.SelectionSet, v graphql.Upload) graphql.Marshaler {
+func (ec *executionContext) marshalNUpload2canopyᚋinternalᚋintakeᚐFile(ctx context.Context, sel ast.SelectionSet, v intake.File) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalUpload(v)
+	res := scalar.MarshalUpload(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -32734,6 +32787,13 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	_ = ctx
 	res := graphql.MarshalBoolean(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ContextConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx context.Context, sel ast.SelectionSet, v *db.Customer) graphql.Marshaler {

@@ -1,7 +1,6 @@
 package devstack
 
 import (
-	"errors"
 	"os/exec"
 	"strings"
 	"testing"
