@@ -25,7 +25,7 @@ func (x root) AuditEvent() generated.AuditEventResolver {
 func (x root) Chunk() generated.ChunkResolver     { return resolvers.ChunkEdges{Resolver: x.r} }
 func (x root) Context() generated.ContextResolver { return resolvers.ContextEdges{Resolver: x.r} }
 func (x root) ContextTool() generated.ContextToolResolver {
-	return resolvers.ToolEdges{Resolver: x.r}
+	return resolvers.ContextToolEdges{Resolver: x.r}
 }
 func (x root) Document() generated.DocumentResolver { return resolvers.DocumentEdges{Resolver: x.r} }
 func (x root) SearchHit() generated.SearchHitResolver {
