@@ -16,7 +16,7 @@ import (
 var latin1Name = regexp.MustCompile(`(?i)(filename\*\s*=\s*"?)iso-8859-1'`)
 
 // fileName gives the name of the file that a part carries, as its sender means it; empty where the part
-// carries none. Clients write names in several ways: as UTF-8, with an encoding (filename*=UTF-8''na%C3%AFve.txt,
+// carries none. Clients write names in several ways: as UTF-8, with an encoding (filename*=UTF-8”na%C3%AFve.txt,
 // RFC 8187), percent-encoded (RFC 7578, section 4.2), or in the code page of old programs.
 func fileName(part *multipart.Part) string {
 	disposition := latin1Name.ReplaceAllString(part.Header.Get("Content-Disposition"), "${1}utf-8'")
