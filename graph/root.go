@@ -18,7 +18,7 @@ func (x root) Subscription() generated.SubscriptionResolver {
 }
 
 func (x root) Account() generated.AccountResolver { return resolvers.AccountEdges{Resolver: x.r} }
-func (x root) ApiKey() generated.ApiKeyResolver   { return resolvers.APIKeyEdges{Resolver: x.r} } //nolint:revive,staticcheck // gqlgen's name
+func (x root) ApiKey() generated.ApiKeyResolver   { return resolvers.APIKeyEdges{Resolver: x.r} } // gqlgen's name
 func (x root) AuditEvent() generated.AuditEventResolver {
 	return resolvers.AuditEventEdges{Resolver: x.r}
 }

@@ -77,7 +77,7 @@ func (m Mutation) CreateUser(ctx context.Context, in CreateUserInput) (*CreateUs
 		return nil, err
 	}
 	var v check
-	v.email("email", in.Email)
+	v.email(in.Email)
 	who := v.invitee(in.Email, in.FirstName, in.LastName, in.Name)
 	if err := v.err(); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (v *check) invitee(email string, firstName, lastName, name *string) invitee
 	v.optional("firstName", firstName)
 	v.optional("lastName", lastName)
 	v.optional("name", name)
-	who := invitee{email, filled(firstName, ""), filled(lastName, "")}
+	who := invitee{email: email, firstName: filled(firstName, ""), lastName: filled(lastName, "")}
 	if who.firstName == "" && who.lastName == "" && name != nil {
 		first, rest, _ := strings.Cut(strings.TrimSpace(*name), " ")
 		who.firstName, who.lastName = first, strings.TrimSpace(rest)

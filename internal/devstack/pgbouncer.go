@@ -108,7 +108,7 @@ func (b *PgBouncer) launch(ctx context.Context, port int, settings map[string]st
 		return err
 	}
 	defer func() { _ = out.Close() }()   // it has its own handle by then
-	cmd := exec.Command(b.program, file) //nolint:gosec // the installed pooler
+	cmd := exec.Command(b.program, file)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = b.dir, serverEnv(), out, out
 	if b.proc, err = startProcess(cmd, b.account, syscall.SIGKILL); err != nil {
 		return fmt.Errorf("start PgBouncer: %w", err)
@@ -159,9 +159,9 @@ func (b *PgBouncer) ready(ctx context.Context) error {
 	case !b.proc.running() && !portFree(b.port):
 		return errPortTaken
 	case !b.proc.running():
-		return fmt.Errorf("PgBouncer did not start: %s (log: %s)", tail(b.logPath()), b.logPath()) //nolint:staticcheck // a name
+		return fmt.Errorf("PgBouncer did not start: %s (log: %s)", tail(b.logPath()), b.logPath())
 	case !answered || last != nil:
-		return fmt.Errorf("PgBouncer does not answer: %w (log: %s)", errors.Join(ctx.Err(), last), b.logPath()) //nolint:staticcheck // a name
+		return fmt.Errorf("PgBouncer does not answer: %w (log: %s)", errors.Join(ctx.Err(), last), b.logPath())
 	}
 	return nil
 }

@@ -31,9 +31,7 @@ func TestStandby(t *testing.T) {
 	if !query[bool](t, s.URL(), "SELECT pg_is_in_recovery()") {
 		t.Error("after a restart it is a standby no longer")
 	}
-	if err := p.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	p.Kill()
 	if err := s.Promote(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 	if o != (driver.TxOptions{}) {
 		return c.whole.BeginTx(ctx, o)
 	}
-	inner, err := c.Begin() //nolint:staticcheck // the one way to the driver's plain BEGIN
+	inner, err := c.Begin() // the one way to the driver's plain BEGIN
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driv
 // that cancels its statement may still be on its way, and would hit the next one.
 type tx struct {
 	driver.Tx
-	ctx  context.Context //nolint:containedctx // that of the transaction
+	ctx  context.Context // that of the transaction
 	conn *conn
 }
 

@@ -114,7 +114,7 @@ type drainer struct {
 	next http.Handler
 	// The life of the server, not of a request: ending ends when it is told to stop, closing when it
 	// takes no more.
-	ending, closing context.Context //nolint:containedctx // see above
+	ending, closing context.Context
 	running         sync.WaitGroup
 }
 
