@@ -19,7 +19,6 @@ import (
 
 	"canopy/graph/generated"
 	"canopy/internal/problem"
-	"canopy/internal/upload"
 	"canopy/resolvers"
 )
 
@@ -118,9 +117,6 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if authorization != "" && r.Header.Get("Upgrade") != "" {
 		ctx = context.WithValue(ctx, socketTokenKey{}, authorization)
-	}
-	if !upload.Is(r) { // a form is read as it comes, within bounds of its own
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	}
 	e.server.ServeHTTP(w, r.WithContext(ctx))
 }

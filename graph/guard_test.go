@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"canopy/internal/intake"
 )
 
 // nested is a chain of fragments, each of which spreads the next one twice: it expands to 2ⁿ
@@ -70,8 +72,8 @@ func TestHostileDocumentsAreRefusedSoon(t *testing.T) {
 	for name, document := range map[string]string{
 		"fragments that explode":                     `{ customer { ...f0 } } ` + nested(60),
 		"fragments that explode beside an operation": `{ __typename } ` + nested(60),
-		"braces":                strings.Repeat("{", maxBody/2),
-		"brackets":              `{ customer(id: ` + strings.Repeat("[", maxBody/2),
+		"braces":                strings.Repeat("{", intake.MaxBody/2),
+		"brackets":              `{ customer(id: ` + strings.Repeat("[", intake.MaxBody/2),
 		"one field many times":  `{ customer { ` + strings.Repeat("name ", maxFields) + `} }`,
 		"many operations":       strings.Repeat("query { customer { name } } ", maxTokens/8),
 		"a circle of fragments": `{ customer { ...a } } fragment a on Customer { ...b } fragment b on Customer { ...a ...a }`,

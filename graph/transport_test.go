@@ -8,13 +8,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"canopy/internal/intake"
 )
 
 // typename asks for the one thing that needs no token.
 const typename = `{"query":"{ __typename }"}`
 
 func TestTransport(t *testing.T) {
-	long := `{"query":"{ __typename }","x":"` + strings.Repeat("x", maxBody) + `"}`
+	long := `{"query":"{ __typename }","x":"` + strings.Repeat("x", intake.MaxBody) + `"}`
 	get := "/graphql?" + url.Values{"query": {"{ __typename }"}}.Encode()
 	for _, c := range []struct {
 		name         string
@@ -201,7 +203,7 @@ func TestServerSentEvents(t *testing.T) {
 		})
 	}
 	t.Run("a body that is too large", func(t *testing.T) {
-		a, _ := newTestDoor(t, nil).events(t, post(t.Context(), strings.NewReader(`{"query":"{ __typename }","x":"`+strings.Repeat("x", maxBody)+`"}`)))
+		a, _ := newTestDoor(t, nil).events(t, post(t.Context(), strings.NewReader(`{"query":"{ __typename }","x":"`+strings.Repeat("x", intake.MaxBody)+`"}`)))
 		if a.Status != http.StatusRequestEntityTooLarge {
 			t.Errorf("status %d: %.200q", a.Status, a.Raw)
 		}

@@ -14,9 +14,9 @@ import (
 	"canopy/db"
 	"canopy/internal/blob"
 	"canopy/internal/bus"
-	"canopy/internal/embed"
-	"canopy/internal/embed/lexical"
 	"canopy/internal/extract"
+	"canopy/internal/models/embed"
+	"canopy/internal/models/lexical"
 	"canopy/outbox"
 )
 

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"canopy/db"
-	"canopy/internal/strictjson"
+	"canopy/internal/intake"
 )
 
 // The bounds of a context's tool definitions, in bytes and in tools.
@@ -64,7 +64,7 @@ func (v *check) tools(field, text string) []*Tool {
 		v.fault(field, "has more than %d tools", maxTools)
 		return nil
 	}
-	if f := strictjson.Check([]byte(text)); f != nil {
+	if f := intake.CheckJSON([]byte(text)); f != nil {
 		v.fault(field+strings.TrimPrefix(f.Location, "body"), "%s", f.Message)
 		return nil
 	}

@@ -13,12 +13,12 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/uuid"
 
 	"canopy/db"
 	"canopy/internal/extract"
 	"canopy/internal/globalid"
+	"canopy/internal/intake"
 	"canopy/internal/problem"
 	"canopy/internal/rule"
 )
@@ -26,7 +26,7 @@ import (
 // UploadDocumentInput is a document for a context.
 type UploadDocumentInput struct {
 	ContextID globalid.ID
-	File      graphql.Upload
+	File      intake.File
 }
 
 // UploadDocumentPayload is what UploadDocument stored.
@@ -34,7 +34,7 @@ type UploadDocumentPayload struct{ Document *db.Document }
 
 // UploadDocument stores a document and has it processed.
 func (m Mutation) UploadDocument(ctx context.Context, in UploadDocumentInput) (*UploadDocumentPayload, error) {
-	row, err := m.StoreDocument(ctx, in.ContextID, func() (string, io.Reader, error) { return in.File.Filename, in.File.File, nil })
+	row, err := m.StoreDocument(ctx, in.ContextID, func() (string, io.Reader, error) { return in.File.Name, in.File.Content, nil })
 	return &UploadDocumentPayload{row}, err
 }
 

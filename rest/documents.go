@@ -11,10 +11,10 @@ import (
 
 	"canopy/db"
 	"canopy/internal/globalid"
+	"canopy/internal/intake"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
 	"canopy/internal/rule"
-	"canopy/internal/upload"
 	"canopy/resolvers"
 	"canopy/search"
 )
@@ -138,7 +138,7 @@ func (a *api) registerUpload() {
 			"the fileName of the listing, which tells how the processing goes.",
 		upload: &huma.RequestBody{
 			Description: "Exactly one file, in the field named file", Required: true,
-			Content: map[string]*huma.MediaType{upload.MediaType: {Schema: &huma.Schema{
+			Content: map[string]*huma.MediaType{intake.FormType: {Schema: &huma.Schema{
 				Type: huma.TypeObject, Required: []string{uploadField},
 				Properties: map[string]*huma.Schema{uploadField: {Type: huma.TypeString, Format: "binary", Description: "The document"}},
 			}}},
@@ -148,9 +148,9 @@ func (a *api) registerUpload() {
 
 func (a *api) upload(ctx context.Context, in *uploadInput) (*one[string], error) {
 	r, w := humago.Unwrap(in.hc)
-	var form *upload.Form
+	var form *intake.Form
 	row, err := a.mutations().StoreDocument(ctx, in.id(), func() (name string, body io.Reader, err error) {
-		if form, err = upload.Open(w, r); err != nil {
+		if form, err = intake.OpenForm(w, r); err != nil {
 			return "", nil, err
 		}
 		return onlyFile(form)
@@ -165,7 +165,7 @@ func (a *api) upload(ctx context.Context, in *uploadInput) (*one[string], error)
 }
 
 // onlyFile gives the file of a form and its name.
-func onlyFile(form *upload.Form) (string, io.Reader, error) {
+func onlyFile(form *intake.Form) (string, io.Reader, error) {
 	part, err := form.Next()
 	switch {
 	case err != nil:

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"canopy/internal/access"
+	"canopy/internal/intake"
 	"canopy/internal/rule"
 	"canopy/resolvers"
 )
@@ -134,7 +135,7 @@ func TestTheBarredHearNoFaults(t *testing.T) {
 		"no JSON":             {"POST", "/tenant/user", jsonType, `{`, 400},
 		"no body":             {"PUT", "/tenant", jsonType, ``, 400},
 		"another type":        {"POST", "/permission", "text/plain", `x`, 415},
-		"a large body":        {"POST", "/permission", jsonType, `"` + strings.Repeat("x", maxBody) + `"`, 413},
+		"a large body":        {"POST", "/permission", jsonType, `"` + strings.Repeat("x", intake.MaxBody) + `"`, 413},
 		"a malformed path":    {"PATCH", "/permission/abc", "", "", 400},
 		"a list's path":       {"GET", "/tenant/users/abc", "", "", 400},
 		"a doubled parameter": {"GET", "/tenant/users?limit=1&limit=2", "", "", 400},

@@ -10,8 +10,8 @@ import (
 	"strconv"
 
 	"canopy/db"
-	"canopy/internal/embed"
-	"canopy/internal/embed/lexical"
+	"canopy/internal/models/embed"
+	"canopy/internal/models/lexical"
 	"canopy/internal/problem"
 	"canopy/internal/vector"
 )

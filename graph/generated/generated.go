@@ -17,6 +17,7 @@ import (
 	"canopy/graph/inorder"
 	"canopy/graph/scalar"
 	"canopy/internal/globalid"
+	"canopy/internal/intake"
 	"canopy/internal/webhook"
 	"canopy/resolvers"
 	"canopy/search"
@@ -23456,7 +23457,7 @@ func (ec *executionContext) unmarshalInputUploadDocumentInput(ctx context.Contex
 			it.ContextID = data
 		case "file":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("file"))
-			data, err := ec.unmarshalNUpload2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚐUpload(ctx, v)
+			data, err := ec.unmarshalNUpload2canopyᚋinternalᚋintakeᚐFile(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -32273,14 +32274,14 @@ func (ec *executionContext) marshalNUpdateWebhookDestinationPayload2ᚖcanopyᚋ
 	return ec._UpdateWebhookDestinationPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNUpload2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚐUpload(ctx context.Context, v any) (graphql.Upload, error) {
-	res, err := graphql.UnmarshalUpload(v)
+func (ec *executionContext) unmarshalNUpload2canopyᚋinternalᚋintakeᚐFile(ctx context.Context, v any) (intake.File, error) {
+	res, err := scalar.UnmarshalUpload(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNUpload2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚐUpload(ctx context.Context, sel ast.SelectionSet, v graphql.Upload) graphql.Marshaler {
+func (ec *executionContext) marshalNUpload2canopyᚋinternalᚋintakeᚐFile(ctx context.Context, sel ast.SelectionSet, v intake.File) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalUpload(v)
+	res := scalar.MarshalUpload(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

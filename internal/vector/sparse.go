@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"canopy/internal/embed/lexical"
+	"canopy/internal/models/lexical"
 )
 
 // Sparse is an exact inverted index over lexical vectors.

@@ -1,7 +1,4 @@
-// Package strictjson checks request bodies before they are decoded: one JSON value, in valid
-// UTF-8, not nested too deeply, whose objects name no member twice (RFC 8259 with the restrictions
-// of RFC 7493).
-package strictjson
+package intake
 
 import (
 	"bytes"
@@ -23,8 +20,10 @@ type Fault struct{ Location, Message string }
 
 func (f *Fault) Error() string { return f.Location + ": " + f.Message }
 
-// Check gives the first fault of a body; nil when there is none.
-func Check(body []byte) *Fault {
+// CheckJSON checks a body before it is decoded: one JSON value, in valid UTF-8, not nested too deeply, whose
+// objects name no member twice (RFC 8259 with the restrictions of RFC 7493). It gives the first fault; nil
+// when there is none.
+func CheckJSON(body []byte) *Fault {
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
 	for {
 		token, err := d.ReadToken()

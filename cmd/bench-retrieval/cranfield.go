@@ -1,4 +1,4 @@
-package retrieval
+package main
 
 import (
 	"bufio"
@@ -10,48 +10,48 @@ import (
 	"strings"
 )
 
-// ErrFormat is the error for files that are not of the Cranfield collection's format.
-var ErrFormat = errors.New("retrieval: not in the Cranfield format")
+// errFormat is the error for files that are not of the Cranfield collection's format.
+var errFormat = errors.New("not in the Cranfield format")
 
-// Text is a document or a query.
-type Text struct {
+// entry is a document or a query.
+type entry struct {
 	ID   int
 	Text string
 }
 
-// Collection is a test collection: documents, queries, and which documents were judged relevant.
-type Collection struct {
-	Documents []Text
-	Queries   []Text
+// collection is a test collection: documents, queries, and which documents were judged relevant.
+type collection struct {
+	Documents []entry
+	Queries   []entry
 	Relevant  map[int]map[int]bool // by query id, then document id
 }
 
-// LoadCranfield reads cran.all, cran.qry and cranqrel. A query's id is its position in its file,
+// loadCranfield reads cran.all, cran.qry and cranqrel. A query's id is its position in its file,
 // from 1, as the judgements count; the numbers in the file have gaps.
-func LoadCranfield(dir fs.FS) (Collection, error) {
+func loadCranfield(dir fs.FS) (collection, error) {
 	documents, err := readFile(dir, "cran.all", parseRecords)
 	if err != nil {
-		return Collection{}, err
+		return collection{}, err
 	}
 	queries, err := readFile(dir, "cran.qry", parseRecords)
 	if err != nil {
-		return Collection{}, err
+		return collection{}, err
 	}
 	relevant, err := readFile(dir, "cranqrel", parseJudgements)
 	if err != nil {
-		return Collection{}, err
+		return collection{}, err
 	}
 	for i := range queries {
 		queries[i].ID = i + 1
 	}
-	return Collection{Documents: documents, Queries: queries, Relevant: relevant}, nil
+	return collection{Documents: documents, Queries: queries, Relevant: relevant}, nil
 }
 
 func readFile[T any](dir fs.FS, name string, parse func(io.Reader) (T, error)) (T, error) {
 	var none T
 	f, err := dir.Open(name)
 	if err != nil {
-		return none, fmt.Errorf("retrieval: %w", err)
+		return none, err
 	}
 	defer func() { _ = f.Close() }()
 	v, err := parse(f)
@@ -63,8 +63,8 @@ func readFile[T any](dir fs.FS, name string, parse func(io.Reader) (T, error)) (
 
 // parseRecords reads records of the form ".I id" with fields .T, .A, .B and .W, and keeps title and
 // words. Where the words begin with the title, as most do, it is not told twice.
-func parseRecords(r io.Reader) ([]Text, error) {
-	var texts []Text
+func parseRecords(r io.Reader) ([]entry, error) {
+	var texts []entry
 	var title, words strings.Builder
 	var field *strings.Builder
 	finish := func() {
@@ -87,7 +87,7 @@ func parseRecords(r io.Reader) ([]Text, error) {
 		switch {
 		case tag == ".I" && err == nil: // a stray ".I" without a number is text
 			finish()
-			texts, field = append(texts, Text{ID: id}), nil
+			texts, field = append(texts, entry{ID: id}), nil
 		case line == ".T":
 			field = &title
 		case line == ".W":
@@ -96,7 +96,7 @@ func parseRecords(r io.Reader) ([]Text, error) {
 			field = nil
 		default:
 			if len(texts) == 0 {
-				return nil, fmt.Errorf("%w: text before the first record", ErrFormat)
+				return nil, fmt.Errorf("%w: text before the first record", errFormat)
 			}
 			if field != nil {
 				field.WriteString(line + "\n")
@@ -118,15 +118,15 @@ func parseJudgements(r io.Reader) (map[int]map[int]bool, error) {
 			continue
 		}
 		if len(fields) < 2 {
-			return nil, fmt.Errorf("%w: judgement %q", ErrFormat, lines.Text())
+			return nil, fmt.Errorf("%w: judgement %q", errFormat, lines.Text())
 		}
 		query, err := strconv.Atoi(fields[0])
 		if err != nil {
-			return nil, fmt.Errorf("%w: query %q", ErrFormat, fields[0])
+			return nil, fmt.Errorf("%w: query %q", errFormat, fields[0])
 		}
 		document, err := strconv.Atoi(fields[1])
 		if err != nil {
-			return nil, fmt.Errorf("%w: document %q", ErrFormat, fields[1])
+			return nil, fmt.Errorf("%w: document %q", errFormat, fields[1])
 		}
 		if relevant[query] == nil {
 			relevant[query] = map[int]bool{}

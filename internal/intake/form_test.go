@@ -1,4 +1,4 @@
-package upload_test
+package intake_test
 
 import (
 	"bytes"
@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"canopy/internal/intake"
 	"canopy/internal/problem"
-	"canopy/internal/upload"
 )
 
 // taker serves forms of one field and one file: it answers what it read, or why it could not.
 func taker(w http.ResponseWriter, r *http.Request) {
-	form, err := upload.Open(w, r)
+	form, err := intake.OpenForm(w, r)
 	if err != nil {
 		refuse(w, err)
 		return
@@ -122,7 +122,7 @@ func TestIs(t *testing.T) {
 	for contentType, want := range map[string]bool{
 		"multipart/form-data; boundary=x": true, "Multipart/Form-Data; boundary=x": true, "multipart/mixed; boundary=x": false, "application/json": false, "": false,
 	} {
-		if got := upload.Is(&http.Request{Header: http.Header{"Content-Type": {contentType}}}); got != want {
+		if got := intake.IsForm(&http.Request{Header: http.Header{"Content-Type": {contentType}}}); got != want {
 			t.Errorf("%q: %v", contentType, got)
 		}
 	}

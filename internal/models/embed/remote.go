@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"canopy/internal/embed/openai"
+	"canopy/internal/models/openai"
 )
 
 // Default limits of a batch: those of OpenAI, but for the bytes, which are those of the strictest

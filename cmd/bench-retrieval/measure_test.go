@@ -1,4 +1,4 @@
-package retrieval
+package main
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"testing/fstest"
 
 	"canopy/internal/chunk"
-	"canopy/internal/embed/lexical"
+	"canopy/internal/models/lexical"
 	"canopy/internal/vector"
 )
 
@@ -51,9 +51,9 @@ shock waves ahead of blunt bodies and the heat they bring
 	}
 }
 
-func load(t *testing.T) Collection {
+func load(t *testing.T) collection {
 	t.Helper()
-	c, err := LoadCranfield(files())
+	c, err := loadCranfield(files())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestCranfieldRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := files()
 			change(f)
-			if _, err := LoadCranfield(f); !errors.Is(err, ErrFormat) {
+			if _, err := loadCranfield(f); !errors.Is(err, errFormat) {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -98,7 +98,7 @@ func TestCranfieldRefused(t *testing.T) {
 		t.Run("no "+name, func(t *testing.T) {
 			f := files()
 			delete(f, name)
-			if _, err := LoadCranfield(f); err == nil || !strings.Contains(err.Error(), name) {
+			if _, err := loadCranfield(f); err == nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -120,7 +120,7 @@ func TestMeasures(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := []float64{NDCG(tt.ranked, relevant, 10), Recall(tt.ranked, relevant, 5), ReciprocalRank(tt.ranked, relevant, 10)}
+			got := []float64{ndcg(tt.ranked, relevant, 10), recallAt(tt.ranked, relevant, 5), reciprocalRank(tt.ranked, relevant, 10)}
 			for i, want := range []float64{tt.ndcg, tt.recall, tt.rank} {
 				if math.Abs(got[i]-want) > 1e-12 {
 					t.Errorf("measure %d is %v, want %v", i, got[i], want)
@@ -128,25 +128,25 @@ func TestMeasures(t *testing.T) {
 			}
 		})
 	}
-	if NDCG([]int{1}, nil, 10) != 0 || Recall([]int{1}, nil, 5) != 0 {
+	if ndcg([]int{1}, nil, 10) != 0 || recallAt([]int{1}, nil, 5) != 0 {
 		t.Error("no relevant documents must give 0")
 	}
 }
 
 func TestBestChunks(t *testing.T) {
 	ranking := []int{2, 2, 1, 2, 3, 1}
-	if got := BestChunks(ranking); !slices.Equal(got, []int{2, 1, 3}) {
+	if got := bestChunks(ranking); !slices.Equal(got, []int{2, 1, 3}) {
 		t.Errorf("got %v", got)
 	}
 }
 
 func TestBM25(t *testing.T) {
-	b := NewBM25([]Text{{1, "wing wing"}, {2, "wing drag"}, {3, "drag"}})
-	got, err := b.Search("wings")
+	b := newBM25([]entry{{1, "wing wing"}, {2, "wing drag"}, {3, "drag"}})
+	got, err := b.search("wings")
 	if err != nil || !slices.Equal(got, []int{1, 2}) {
 		t.Errorf("ranking %v, %v", got, err)
 	}
-	if got, _ := b.Search("the"); len(got) != 0 {
+	if got, _ := b.search("the"); len(got) != 0 {
 		t.Errorf("ranking %v", got)
 	}
 }
@@ -172,12 +172,12 @@ func TestLexicalModelFindsWhatBM25Finds(t *testing.T) {
 		for _, h := range index.Search(lexical.Embed(query), vector.Filter{Top: 50}) {
 			documents = append(documents, int(h.Document))
 		}
-		return BestChunks(documents), nil
+		return bestChunks(documents), nil
 	}
-	for name, s := range map[string]Search{"BM25": NewBM25(c.Documents).Search, "lexical": search} {
+	for name, s := range map[string]searchFunc{"BM25": newBM25(c.Documents).search, "lexical": search} {
 		t.Run(name, func(t *testing.T) {
-			q, err := Evaluate(c, s)
-			if want := (Quality{Queries: 2, NDCG10: 1, Recall5: 1, MRR: 1}); err != nil || q != want {
+			q, err := evaluate(c, s)
+			if want := (quality{Queries: 2, NDCG10: 1, Recall5: 1, MRR: 1}); err != nil || q != want {
 				t.Errorf("quality %+v, %v, want %+v", q, err, want)
 			}
 		})
@@ -186,7 +186,7 @@ func TestLexicalModelFindsWhatBM25Finds(t *testing.T) {
 
 func TestEvaluateHandsOnErrors(t *testing.T) {
 	broken := errors.New("broken")
-	if _, err := Evaluate(load(t), func(string) ([]int, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, err := evaluate(load(t), func(string) ([]int, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Errorf("error %v", err)
 	}
 }

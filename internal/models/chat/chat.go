@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strings"
 
-	"canopy/internal/embed/openai"
+	"canopy/internal/models/openai"
 )
 
 // maxAnswer is the longest answer that is taken, in bytes.

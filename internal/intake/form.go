@@ -1,6 +1,4 @@
-// Package upload reads forms with one file (multipart/form-data, RFC 7578) as they come, without
-// holding them. Its errors are problems, fit to be shown.
-package upload
+package intake
 
 import (
 	"errors"
@@ -13,8 +11,8 @@ import (
 	"canopy/internal/problem"
 )
 
-// MediaType is that of forms.
-const MediaType = "multipart/form-data"
+// FormType is the media type of forms.
+const FormType = "multipart/form-data"
 
 const (
 	// pieceTime is how long a client may take for each piece of a body; the whole may take any time.
@@ -25,24 +23,25 @@ const (
 	drainTime = 10 * time.Second
 )
 
-// Is tells whether a request's body is a form.
-func Is(r *http.Request) bool {
+// IsForm tells whether a request's body is a form.
+func IsForm(r *http.Request) bool {
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return err == nil && mediaType == MediaType
+	return err == nil && mediaType == FormType
 }
 
-// Form is a form on its way in.
+// Form is a form with one file (multipart/form-data, RFC 7578), read as it comes and never held. Its
+// errors are problems, fit to be shown.
 type Form struct {
 	r     *http.Request
 	rc    *http.ResponseController
 	parts *multipart.Reader
 }
 
-// Open begins to read a request's form; a request of another type is refused.
-func Open(w http.ResponseWriter, r *http.Request) (*Form, error) {
+// OpenForm begins to read a request's form; a request of another type is refused.
+func OpenForm(w http.ResponseWriter, r *http.Request) (*Form, error) {
 	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || mediaType != MediaType || params["boundary"] == "" {
-		return nil, problem.Bad("the body must be %s", MediaType)
+	if err != nil || mediaType != FormType || params["boundary"] == "" {
+		return nil, problem.Bad("the body must be %s", FormType)
 	}
 	f := &Form{r: r, rc: http.NewResponseController(w)}
 	f.parts = multipart.NewReader(f, params["boundary"])
@@ -73,7 +72,7 @@ func (f *Form) Next() (*multipart.Part, error) {
 }
 
 func malformed(err error) error {
-	return problem.Bad("the body is not well-formed %s", MediaType).Because(err)
+	return problem.Bad("the body is not well-formed %s", FormType).Because(err)
 }
 
 // Last reads a part that must be the form's last one: where another follows, its end is an error.
@@ -106,4 +105,10 @@ func (l *last) Read(p []byte) (int, error) {
 		return n, problem.Bad("the form must end with its only file")
 	}
 	return n, io.EOF
+}
+
+// File is a file on its way in: its name as the client sent it, and its content, which can be read once.
+type File struct {
+	Name    string
+	Content io.Reader
 }

@@ -12,7 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"canopy/internal/embed/openai"
+	"canopy/internal/models/openai"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

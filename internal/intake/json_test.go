@@ -1,4 +1,4 @@
-package strictjson
+package intake
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestCheck(t *testing.T) {
+func TestCheckJSON(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	for name, c := range map[string]struct{ body, location, message string }{
 		"an object":             {`{"a":1,"b":[{"c":null}]}`, "", ""},
@@ -30,7 +30,7 @@ func TestCheck(t *testing.T) {
 		"a name with a slash":   {`{"a/b":tru}`, "body.a/b", "not valid JSON"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := Check([]byte(c.body))
+			f := CheckJSON([]byte(c.body))
 			if c.message == "" {
 				if f != nil {
 					t.Fatalf("refused: %+v", *f)
@@ -59,12 +59,12 @@ func TestOpenMember(t *testing.T) {
 
 // What the scan lets through is JSON to the standard library as well, and what it refuses is
 // refused there too, or breaks one of the rules that are stricter here.
-func FuzzCheck(f *testing.F) {
+func FuzzCheckJSON(f *testing.F) {
 	for _, s := range []string{`{"a":[1,2,{"b":null}]}`, `{"a":1,"a":2}`, `[[[[]]]]`, "\"\xff\"", `{}{}`, ` 1e9 `, `{"a":"\ud800"}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		fault := Check(body)
+		fault := CheckJSON(body)
 		valid := json.Valid(body)
 		if fault == nil && (!valid || !utf8.Valid(body)) {
 			t.Fatalf("%q was let through", body)

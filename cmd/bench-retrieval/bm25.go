@@ -1,4 +1,4 @@
-package retrieval
+package main
 
 import (
 	"cmp"
@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"canopy/internal/embed/lexical"
+	"canopy/internal/models/lexical"
 )
 
 // Parameters of BM25 as usual in the field.
@@ -15,9 +15,9 @@ const (
 	bm25B  = 0.75
 )
 
-// BM25 is the reference ranking (Robertson and Zaragoza 2009), over the same stems and without the
+// bm25 is the reference ranking (Robertson and Zaragoza 2009), over the same stems and without the
 // same stop words as the lexical model.
-type BM25 struct {
+type bm25 struct {
 	postings map[string][]posting
 	lengths  map[int]float64
 	mean     float64
@@ -28,9 +28,9 @@ type posting struct {
 	tf float64
 }
 
-// NewBM25 indexes the documents.
-func NewBM25(documents []Text) *BM25 {
-	b := &BM25{postings: map[string][]posting{}, lengths: map[int]float64{}}
+// newBM25 indexes the documents.
+func newBM25(documents []entry) *bm25 {
+	b := &bm25{postings: map[string][]posting{}, lengths: map[int]float64{}}
 	for _, d := range documents {
 		counts := map[string]float64{}
 		for term := range lexical.Terms(d.Text) {
@@ -46,8 +46,8 @@ func NewBM25(documents []Text) *BM25 {
 	return b
 }
 
-// Search ranks all documents that share a term with the query, best first, ties by id.
-func (b *BM25) Search(query string) ([]int, error) {
+// search ranks all documents that share a term with the query, best first, ties by id.
+func (b *bm25) search(query string) ([]int, error) {
 	scores := map[int]float64{}
 	n := float64(len(b.lengths))
 	for term := range lexical.Terms(query) {

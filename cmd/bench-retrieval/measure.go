@@ -1,6 +1,4 @@
-// Package retrieval measures how well a search finds what people judged relevant, by the measures
-// of the field, beside a BM25 reference that reads the same words.
-package retrieval
+package main
 
 import (
 	"math"
@@ -13,20 +11,20 @@ const (
 	recallDepth = 5
 )
 
-// Quality is the mean of each measure over the queries that have relevant documents; all 0..1.
-type Quality struct {
+// quality is the mean of each measure over the queries that have relevant documents; all 0..1.
+type quality struct {
 	Queries int
 	NDCG10  float64 // normalised discounted cumulative gain of the first ten, binary relevance
 	Recall5 float64 // part of the relevant documents among the first five
 	MRR     float64 // mean reciprocal rank of the first relevant document among the first ten
 }
 
-// Search returns document ids, best first, for a query's text.
-type Search func(query string) ([]int, error)
+// searchFunc returns document ids, best first, for a query's text.
+type searchFunc func(query string) ([]int, error)
 
-// Evaluate runs all queries of a collection that have relevant documents.
-func Evaluate(c Collection, search Search) (Quality, error) {
-	var q Quality
+// evaluate runs all queries of a collection that have relevant documents.
+func evaluate(c collection, search searchFunc) (quality, error) {
+	var q quality
 	for _, query := range c.Queries {
 		relevant := c.Relevant[query.ID]
 		if len(relevant) == 0 {
@@ -34,12 +32,12 @@ func Evaluate(c Collection, search Search) (Quality, error) {
 		}
 		ranked, err := search(query.Text)
 		if err != nil {
-			return Quality{}, err
+			return quality{}, err
 		}
 		q.Queries++
-		q.NDCG10 += NDCG(ranked, relevant, depth)
-		q.Recall5 += Recall(ranked, relevant, recallDepth)
-		q.MRR += ReciprocalRank(ranked, relevant, depth)
+		q.NDCG10 += ndcg(ranked, relevant, depth)
+		q.Recall5 += recallAt(ranked, relevant, recallDepth)
+		q.MRR += reciprocalRank(ranked, relevant, depth)
 	}
 	if n := float64(q.Queries); n > 0 {
 		q.NDCG10, q.Recall5, q.MRR = q.NDCG10/n, q.Recall5/n, q.MRR/n
@@ -47,9 +45,9 @@ func Evaluate(c Collection, search Search) (Quality, error) {
 	return q, nil
 }
 
-// NDCG is the normalised discounted cumulative gain of the first k of a ranking, with binary
+// ndcg is the normalised discounted cumulative gain of the first k of a ranking, with binary
 // relevance and the discount log2(rank + 1) (Järvelin and Kekäläinen 2002).
-func NDCG(ranked []int, relevant map[int]bool, k int) float64 {
+func ndcg(ranked []int, relevant map[int]bool, k int) float64 {
 	var gain, ideal float64
 	for i, id := range ranked[:min(k, len(ranked))] {
 		if relevant[id] {
@@ -65,8 +63,8 @@ func NDCG(ranked []int, relevant map[int]bool, k int) float64 {
 	return gain / ideal
 }
 
-// Recall is the part of the relevant documents that the first k of a ranking hold.
-func Recall(ranked []int, relevant map[int]bool, k int) float64 {
+// recallAt is the part of the relevant documents that the first k of a ranking hold.
+func recallAt(ranked []int, relevant map[int]bool, k int) float64 {
 	if len(relevant) == 0 {
 		return 0
 	}
@@ -79,8 +77,8 @@ func Recall(ranked []int, relevant map[int]bool, k int) float64 {
 	return float64(found) / float64(len(relevant))
 }
 
-// ReciprocalRank is 1/rank of the first relevant document among the first k, otherwise 0.
-func ReciprocalRank(ranked []int, relevant map[int]bool, k int) float64 {
+// reciprocalRank is 1/rank of the first relevant document among the first k, otherwise 0.
+func reciprocalRank(ranked []int, relevant map[int]bool, k int) float64 {
 	for i, id := range ranked[:min(k, len(ranked))] {
 		if relevant[id] {
 			return 1 / float64(i+1)
@@ -89,9 +87,9 @@ func ReciprocalRank(ranked []int, relevant map[int]bool, k int) float64 {
 	return 0
 }
 
-// BestChunks turns a ranking of chunks, best first, given as their documents' ids, into a ranking
+// bestChunks turns a ranking of chunks, best first, given as their documents' ids, into a ranking
 // of documents: each stands where its best chunk does.
-func BestChunks(documents []int) []int {
+func bestChunks(documents []int) []int {
 	seen := make(map[int]bool, len(documents))
 	return slices.DeleteFunc(slices.Clone(documents), func(id int) bool {
 		again := seen[id]
