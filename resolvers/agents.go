@@ -232,14 +232,11 @@ type UnpublishAgentInput struct{ ID globalid.ID }
 // UnpublishAgentPayload is what UnpublishAgent changed.
 type UnpublishAgentPayload struct{ Agent *db.Agent }
 
-// UnpublishAgent takes an agent's published revision back. Runs under way finish.
+// UnpublishAgent takes an agent's published revision back, if it has one. Runs under way finish.
 func (m Mutation) UnpublishAgent(ctx context.Context, in UnpublishAgentInput) (*UnpublishAgentPayload, error) {
 	out := &UnpublishAgentPayload{}
 	err := m.changeAgent(ctx, rule.UnpublishAgent, in.ID, "agent.unpublished", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
 		out.Agent = a
-		if a.PublishedID == nil {
-			return nil, problem.Bad("the agent is not published")
-		}
 		a.PublishedID = nil
 		return webhook.AgentUnpublished{AgentID: a.ID}, nil
 	})
@@ -252,7 +249,7 @@ type EnableAgentInput struct{ ID globalid.ID }
 // EnableAgentPayload is what EnableAgent changed.
 type EnableAgentPayload struct{ Agent *db.Agent }
 
-// EnableAgent lets an agent run, once it is published. Enabling one that is enabled tells so again.
+// EnableAgent lets an agent run, once it is published.
 func (m Mutation) EnableAgent(ctx context.Context, in EnableAgentInput) (*EnableAgentPayload, error) {
 	out := &EnableAgentPayload{}
 	err := m.changeAgent(ctx, rule.EnableAgent, in.ID, "agent.enabled", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
@@ -269,8 +266,7 @@ type DisableAgentInput struct{ ID globalid.ID }
 // DisableAgentPayload is what DisableAgent changed.
 type DisableAgentPayload struct{ Agent *db.Agent }
 
-// DisableAgent keeps an agent from being run. Runs under way finish. Disabling one that is
-// disabled tells so again.
+// DisableAgent keeps an agent from being run. Runs under way finish.
 func (m Mutation) DisableAgent(ctx context.Context, in DisableAgentInput) (*DisableAgentPayload, error) {
 	out := &DisableAgentPayload{}
 	err := m.changeAgent(ctx, rule.DisableAgent, in.ID, "agent.disabled", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
@@ -316,7 +312,8 @@ func (m Mutation) DeleteAgent(ctx context.Context, in DeleteAgentInput) (*Delete
 }
 
 // changeAgent changes one agent within reach: do changes the row that it is given, and gives the
-// event that tells of it, nil for none.
+// event that tells of it, nil for none. Where the agent is as it was, nothing is written and nobody is
+// told.
 func (m Mutation) changeAgent(ctx context.Context, need *rule.Rule, id globalid.ID, action string, do func(context.Context, *db.Agent, *changes) (webhook.Data, error)) error {
 	c, err := m.may(ctx, need)
 	if err != nil {
@@ -331,8 +328,9 @@ func (m Mutation) changeAgent(ctx context.Context, need *rule.Rule, id globalid.
 		if err != nil {
 			return missing(err, "agent", n)
 		}
+		before := stateOf(a)
 		event, err := do(ctx, a, ch)
-		if err != nil {
+		if err != nil || stateOf(a) == before {
 			return err
 		}
 		if err := tx.UpdateAgent(ctx, a); err != nil {
@@ -345,6 +343,17 @@ func (m Mutation) changeAgent(ctx context.Context, need *rule.Rule, id globalid.
 		}
 		return ch.audit(ctx, a.CustomerID, action, a, nil)
 	})
+}
+
+// agentState is what changeAgent can change of an agent.
+type agentState struct {
+	name, draft string
+	enabled     bool
+	published   int64
+}
+
+func stateOf(a *db.Agent) agentState {
+	return agentState{name: a.Name, draft: string(a.Draft), enabled: a.Enabled, published: or(a.PublishedID, 0)}
 }
 
 // emit records an event in the change's transaction, and wakes the relay after it.

@@ -73,6 +73,14 @@ func (v *check) optional(field string, s *string) {
 	}
 }
 
+// filled gives the text behind a pointer, or the default where it is left out or has nothing but blanks.
+func filled(p *string, otherwise string) string {
+	if p == nil || strings.TrimSpace(*p) == "" {
+		return otherwise
+	}
+	return *p
+}
+
 // email checks an address: what RFC 5321 calls a mailbox, without a display name.
 func (v *check) email(field, s string) {
 	a, err := mail.ParseAddress(s)

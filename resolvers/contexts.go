@@ -7,6 +7,7 @@ import (
 	"canopy/db"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
+	"canopy/internal/problem"
 	"canopy/internal/rule"
 )
 
@@ -88,7 +89,7 @@ func (m Mutation) CreateContext(ctx context.Context, in CreateContextInput) (*Cr
 	v.name("name", in.Name)
 	v.text("description", in.Description, maxInstructions)
 	v.text("caption", in.Caption, maxText)
-	v.tools("toolsJson", in.ToolsJSON)
+	in.ToolsJSON = v.toolsJSON("toolsJson", in.ToolsJSON)
 	v.starterPrompts("starterPrompts", in.StarterPrompts)
 	if err := v.err(); err != nil {
 		return nil, err
@@ -133,7 +134,7 @@ type UpdateContextPayload struct{ Context *db.Context }
 func (m Mutation) UpdateContext(ctx context.Context, in UpdateContextInput) (*UpdateContextPayload, error) {
 	out := &UpdateContextPayload{}
 	err := m.changeContext(ctx, rule.UpdateContext, in.ID, "context.updated", func(ch *changes, row *db.Context) (_ details, err error) {
-		if err := m.checkUpdate(in); err != nil {
+		if err := m.checkUpdate(&in); err != nil {
 			return nil, err
 		}
 		if out.Context, err = ch.tx.UpdateContext(ctx, patched(row, in)); err != nil {
@@ -171,16 +172,20 @@ func (m Mutation) changeContext(ctx context.Context, need *rule.Rule, id globali
 	})
 }
 
-func (m Mutation) checkUpdate(in UpdateContextInput) error {
+// checkUpdate checks a change, and puts what it gives into the form that is kept.
+func (m Mutation) checkUpdate(in *UpdateContextInput) error {
 	var v check
 	if in.Name != nil {
 		v.name("name", *in.Name)
 	}
 	v.text("description", or(in.Description, ""), maxInstructions)
 	v.text("caption", or(in.Caption, ""), maxText)
-	v.tools("toolsJson", or(in.ToolsJSON, "[]"))
+	if in.ToolsJSON != nil {
+		kept := v.toolsJSON("toolsJson", *in.ToolsJSON)
+		in.ToolsJSON = &kept
+	}
 	v.starterPrompts("starterPrompts", in.StarterPrompts)
-	v.settings(in)
+	v.settings(*in)
 	if model := or(in.EmbeddingModel, m.Search.Default()); !m.Search.Configured(model) {
 		v.fault("embeddingModel", "%q is not configured on this server; it has %s", clip(model), m.Search.Names())
 	}
@@ -294,27 +299,26 @@ func (e ContextEdges) Documents(ctx context.Context, obj *db.Context, first *int
 		func(ctx context.Context) (int, error) { return obj.DocumentCount(ctx, e.Store) })
 }
 
-// Contexts is a page of the company's contexts that the token serves: those of its own account.
+// Contexts is a page of the company's contexts, where the token stands for it.
 func (e CustomerEdges) Contexts(ctx context.Context, obj *db.Customer, first *int, after *string) (*ContextConnection, error) {
-	return e.contextsOf(ctx, rule.CustomerContexts, first, after, func(c *caller) bool { return obj.ID == c.CustomerID })
-}
-
-// Contexts is a page of the account's contexts, when the token stands on it.
-func (e AccountEdges) Contexts(ctx context.Context, obj *db.Account, first *int, after *string) (*ContextConnection, error) {
-	return e.contextsOf(ctx, rule.AccountContexts, first, after, func(c *caller) bool { return obj.ID == c.AccountID })
-}
-
-// contextsOf is the page of the caller's contexts where they are those of the object asked, and an
-// empty one elsewhere: a company above asks with a token for the account.
-func (r *Resolver) contextsOf(ctx context.Context, need *rule.Rule, first *int, after *string, own func(*caller) bool) (*ContextConnection, error) {
-	c, err := r.may(ctx, need)
+	c, err := e.may(ctx, rule.CustomerContexts)
 	if err != nil {
 		return nil, err
 	}
-	if own(c) {
-		return r.contextPage(ctx, c, first, after)
+	if obj.ID != c.CustomerID {
+		return nil, problem.Denied("the token does not serve the contexts of the company %d: a token for the company's assistant account does", obj.ID)
 	}
-	return connect(ctx, first, after,
-		func(context.Context, paging.Page) ([]*db.Context, error) { return nil, nil },
-		func(context.Context) (int, error) { return 0, nil })
+	return e.contextPage(ctx, c, first, after)
+}
+
+// Contexts is a page of the account's contexts, where the token stands on it.
+func (e AccountEdges) Contexts(ctx context.Context, obj *db.Account, first *int, after *string) (*ContextConnection, error) {
+	c, err := e.may(ctx, rule.AccountContexts)
+	if err != nil {
+		return nil, err
+	}
+	if obj.ID != c.AccountID {
+		return nil, problem.Denied("the token does not serve the contexts of the account %d: a token for that account does", obj.ID)
+	}
+	return e.contextPage(ctx, c, first, after)
 }

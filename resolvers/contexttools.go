@@ -40,6 +40,15 @@ type ToolParameter struct {
 
 var toolName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
+// toolsJSON checks tool definitions and gives the text that is kept of them: the same, byte for byte, and
+// without tools always "[]".
+func (v *check) toolsJSON(field, text string) string {
+	if tools := v.tools(field, text); len(tools) == 0 {
+		return "[]"
+	}
+	return text
+}
+
 // tools reads the tool definitions from their JSON form (spec, section 2.9), naming every fault.
 // Members are known by their exact names, and others are left alone.
 func (v *check) tools(field, text string) []*Tool {

@@ -146,7 +146,7 @@ func (m Mutation) CreateCustomer(ctx context.Context, in CreateCustomerInput) (*
 		if out.Customer, err = tx.InsertCustomer(ctx, flags); err != nil {
 			return err
 		}
-		if out.Admin, err = m.invite(ctx, ch, out.Customer, invitee{in.Email, or(in.FirstName, ""), or(in.LastName, in.Name)}); err != nil {
+		if out.Admin, err = m.invite(ctx, ch, out.Customer, invitee{in.Email, filled(in.FirstName, ""), filled(in.LastName, in.Name)}); err != nil {
 			return err
 		}
 		if err := tx.OpenAccounts(ctx, out.Customer, instances, out.Admin.ID, OwnerRole, ch.actor()); err != nil {

@@ -126,7 +126,7 @@ type TestWebhookDestinationInput struct {
 type TestWebhookDestinationPayload struct{ Delivery *db.Delivery }
 
 // TestWebhookDestination sends the catalog's example of an event to a destination, whatever it has
-// subscribed; it is logged like any delivery.
+// subscribed; it is logged like any delivery, and marked as a test there and on its way.
 func (m Mutation) TestWebhookDestination(ctx context.Context, in TestWebhookDestinationInput) (*TestWebhookDestinationPayload, error) {
 	c, err := m.may(ctx, rule.TestWebhookDestination)
 	if err != nil {
@@ -145,7 +145,7 @@ func (m Mutation) TestWebhookDestination(ctx context.Context, in TestWebhookDest
 	}
 	out := &TestWebhookDestinationPayload{}
 	out.Delivery, err = m.send(ctx, c, "webhookDestination.tested", d, func(tx *db.Store) (int64, error) {
-		return tx.EmitTo(ctx, d, db.NewEvent{ID: e.ID, Type: e.Type, Payload: e.Payload})
+		return tx.EmitTest(ctx, d, db.NewEvent{ID: e.ID, Type: e.Type, Payload: e.Payload})
 	})
 	return out, err
 }

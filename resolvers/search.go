@@ -13,7 +13,7 @@ import (
 // SearchContext finds the chunks of a context's ready documents that are closest to a prompt, best
 // first.
 func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64,
-	mode search.Mode, documentIDs []*globalid.ID,
+	mode search.Mode, documentIDs []*globalid.ID, includeUnrelated bool,
 ) ([]*search.Hit, error) {
 	c, err := q.may(ctx, rule.SearchContext)
 	if err != nil {
@@ -27,7 +27,9 @@ func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt 
 	if err != nil {
 		return nil, err
 	}
-	return q.Search.Find(ctx, row, search.Query{Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, Mode: mode, Documents: documents})
+	return q.Search.Find(ctx, row, search.Query{
+		Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, Mode: mode, Documents: documents, IncludeUnrelated: includeUnrelated,
+	})
 }
 
 // documentsNamed reads the ids of the documents to search; nil stands for all.

@@ -100,12 +100,12 @@ func (m Mutation) CreateUser(ctx context.Context, in CreateUserInput) (*CreateUs
 // invitee is who is to be let in.
 type invitee struct{ email, firstName, lastName string }
 
-// invitee checks the names of a new user; a full name is split where they are left out.
+// invitee checks the names of a new user; a full name is split where they are left out, or empty.
 func (v *check) invitee(email string, firstName, lastName, name *string) invitee {
 	v.optional("firstName", firstName)
 	v.optional("lastName", lastName)
 	v.optional("name", name)
-	who := invitee{email, or(firstName, ""), or(lastName, "")}
+	who := invitee{email, filled(firstName, ""), filled(lastName, "")}
 	if who.firstName == "" && who.lastName == "" && name != nil {
 		first, rest, _ := strings.Cut(strings.TrimSpace(*name), " ")
 		who.firstName, who.lastName = first, strings.TrimSpace(rest)

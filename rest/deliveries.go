@@ -28,6 +28,7 @@ type Delivery struct {
 	Attempts      int        `json:"attempts" doc:"How many attempts came to an end"`
 	HTTPStatus    *int       `json:"httpStatus" doc:"The status of the last answer; null when there was none"`
 	Error         *string    `json:"error" doc:"What went wrong in the last attempt; null when nothing did"`
+	Test          bool       `json:"test" doc:"Whether it was sent to try the destination out"`
 	CreatedAt     time.Time  `json:"createdAt" doc:"When the event was recorded, or sent again"`
 	CompletedAt   *time.Time `json:"completedAt" doc:"When the delivery ended; null while it is pending"`
 }
@@ -35,7 +36,7 @@ type Delivery struct {
 func deliveryOf(d *db.Delivery) Delivery {
 	return Delivery{
 		ID: d.ID, EventID: d.EventID, DestinationID: d.DestinationID, Type: d.Type, Status: d.Status, Attempts: d.Attempts,
-		HTTPStatus: d.HTTPStatus, Error: d.Failure(), CreatedAt: d.CreatedAt.UTC(), CompletedAt: utc(d.CompletedAt),
+		HTTPStatus: d.HTTPStatus, Error: d.Failure(), Test: d.Test, CreatedAt: d.CreatedAt.UTC(), CompletedAt: utc(d.CompletedAt),
 	}
 }
 

@@ -74,7 +74,8 @@ type searchHit struct {
 type searchInput struct {
 	ContextPath
 	Body struct {
-		Prompt string `json:"prompt" doc:"What to look for"`
+		Prompt           string `json:"prompt" doc:"What to look for"`
+		IncludeUnrelated *bool  `json:"includeUnrelated,omitempty" default:"false" doc:"Lists chunks without any likeness too, after all others, where there is room and the context's scoreThreshold is 0"`
 	} `nameHint:"SearchRequest"`
 }
 
@@ -100,12 +101,13 @@ func (a *api) registerDocuments() {
 	add(a, operation{
 		id: "searchContext", rule: rule.SearchContext, method: http.MethodPost, path: "/context/relevant-docs/{contextId}", tag: tagContexts,
 		errors: []int{http.StatusNotFound}, status: http.StatusOK,
-		summary: "Search the documents", description: "The chunks of the context's ready documents that are closest to the prompt, best first.",
+		summary: "Search the documents", description: "The chunks of the context's ready documents that are closest to the prompt, best first; those without any likeness are left out.",
 	}, a.search)
 }
 
 func (a *api) search(ctx context.Context, in *searchInput) (*one[[]searchHit], error) {
-	hits, err := a.queries().SearchContext(ctx, in.id(), in.Body.Prompt, nil, nil, search.Semantic, nil)
+	all := in.Body.IncludeUnrelated
+	hits, err := a.queries().SearchContext(ctx, in.id(), in.Body.Prompt, nil, nil, search.Semantic, nil, all != nil && *all)
 	if err != nil {
 		return nil, err
 	}

@@ -176,7 +176,7 @@ func (a *api) registerDestination() {
 	}, a.rotateSecret)
 	add(a, operation{
 		id: "testWebhookDestination", rule: rule.TestWebhookDestination, method: http.MethodPost, path: path + "/test", tag: tagWebhooks, errors: notFound, status: http.StatusAccepted,
-		summary: "Send an example", description: "Sends the catalog's example of an event, which is logged like any delivery.",
+		summary: "Send an example", description: "Sends the catalog's example of an event, signed and logged like any delivery, and told from a real one by the header `x-canopy-test: true` and by `test` in the log.",
 	}, func(ctx context.Context, in *testDestinationInput) (*one[sentAgain], error) {
 		out, err := a.mutations().TestWebhookDestination(ctx, resolvers.TestWebhookDestinationInput{ID: in.id(), Type: in.Body.Type})
 		if err != nil {

@@ -212,7 +212,7 @@ type QueryResolver interface {
 	AuditEvents(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.AuditEvent], error)
 	Contexts(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.Context], error)
 	Context(ctx context.Context, id globalid.ID) (*db.Context, error)
-	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, documentIds []*globalid.ID) ([]*search.Hit, error)
+	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, documentIds []*globalid.ID, includeUnrelated bool) ([]*search.Hit, error)
 	Agents(ctx context.Context, accountID *globalid.ID, first *int, after *string) (*resolvers.Connection[*db.Agent], error)
 	Agent(ctx context.Context, id globalid.ID) (*db.Agent, error)
 	Run(ctx context.Context, jobKey string) (*db.Run, error)
@@ -558,13 +558,16 @@ type Customer implements Node {
     "Cursor of the row before the first."
     after: String
   ): ApiKeyConnection! @needs(app: [TENANT], right: "key.read")
-  "The contexts of the company that the token serves: those of its own account. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  """
+  The company's contexts, where it is the one that the token stands for; null with the error ` + "`" + `FORBIDDEN` + "`" + ` for
+  another: ask with a token for its account. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
+  """
   contexts(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): ContextConnection! @needs(app: [ASSISTANT], right: "context.read")
+  ): ContextConnection @needs(app: [ASSISTANT], right: "context.read")
   "The agents of all of the company's accounts, by id. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   agents(
     "How many, at most 200; 50 by default."
@@ -867,13 +870,16 @@ type Account implements Node {
     "Cursor of the row before the first."
     after: String
   ): PermissionConnection! @needs(app: [TENANT], right: "permission.read")
-  "The contexts of the account, when the token stands on it; a company above uses a token for the account. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  """
+  The account's contexts, where the token stands on it; null with the error ` + "`" + `FORBIDDEN` + "`" + ` for another: ask with
+  a token for that account. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
+  """
   contexts(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): ContextConnection! @needs(app: [ASSISTANT], right: "context.read")
+  ): ContextConnection @needs(app: [ASSISTANT], right: "context.read")
   "The account's agents, by id. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   agents(
     "How many, at most 200; 50 by default."
@@ -1259,13 +1265,17 @@ enum SearchMode {
   SEMANTIC
   "Shared words, whatever the context's model."
   LEXICAL
-  "Both rankings, by reciprocal rank fusion."
+  "The context's model and shared words together; with the embedded lexical model, which compares words itself, as ` + "`" + `SEMANTIC` + "`" + `."
   HYBRID
 }
 
 "A found chunk."
 type SearchHit {
-  "Cosine similarity with the prompt, 0 to 1; in the mode ` + "`" + `HYBRID` + "`" + ` the sum of the reciprocal ranks."
+  """
+  Cosine similarity with the prompt, 0 to 1, by which hits are ordered. In the mode ` + "`" + `HYBRID` + "`" + ` half of it is
+  the likeness by the context's model and half that by shared words, each divided by the greatest that this
+  search finds anywhere: 1 is the best hit by both.
+  """
   similarity: Float!
   "The chunk's text."
   content: String!
@@ -1592,6 +1602,8 @@ type WebhookDelivery implements Node {
   httpStatus: Int
   "What went wrong in the last attempt; null when nothing did."
   error: String
+  "Whether it was sent by ` + "`" + `testWebhookDestination` + "`" + `; then it carries the header ` + "`" + `x-canopy-test: true` + "`" + `."
+  test: Boolean!
   "When the event was recorded, or sent again."
   createdAt: DateTime!
   "When the delivery ended."
@@ -1735,12 +1747,14 @@ type Query {
     prompt: String!
     "How many hits at most, 1 to 100; the context's own number when left out."
     topN: Int
-    "Smallest similarity, 0 to 1; the context's own when left out. In the mode ` + "`" + `HYBRID` + "`" + ` it is the model's."
+    "Smallest similarity of a hit, 0 to 1, in every mode; the context's own when left out."
     scoreThreshold: Float
     "What to compare."
     mode: SearchMode! = SEMANTIC
     "Only these documents; all when left out."
     documentIds: [ID!]
+    "Lists chunks without any likeness too, after all others, where there is room and the threshold is 0."
+    includeUnrelated: Boolean! = false
   ): [SearchHit!]! @needs(app: [ASSISTANT], right: "context.read")
   "An account's agents, by id. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   agents(
@@ -1870,11 +1884,11 @@ type Mutation {
   updateAgent("The change." input: UpdateAgentInput!): UpdateAgentPayload! @needs(app: [BUILDER], right: "agent.write")
   "Makes an agent's draft the revision that runs; every fault in it is named. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
   publishAgent("The agent." input: PublishAgentInput!): PublishAgentPayload! @needs(app: [BUILDER], right: "agent.write")
-  "Takes an agent's published revision back. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  "Takes an agent's published revision back; one without stays as it is. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
   unpublishAgent("The agent." input: UnpublishAgentInput!): UnpublishAgentPayload! @needs(app: [BUILDER], right: "agent.write")
-  "Lets an agent run, once it is published. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  "Lets an agent run, once it is published; one that is enabled stays as it is. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
   enableAgent("The agent." input: EnableAgentInput!): EnableAgentPayload! @needs(app: [BUILDER], right: "agent.write")
-  "Keeps an agent from being run. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  "Keeps an agent from being run; one that is disabled stays as it is. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
   disableAgent("The agent." input: DisableAgentInput!): DisableAgentPayload! @needs(app: [BUILDER], right: "agent.write")
   "Removes an agent; its runs stay readable. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
   deleteAgent("The agent." input: DeleteAgentInput!): DeleteAgentPayload! @needs(app: [BUILDER], right: "agent.write")
@@ -4011,6 +4025,8 @@ func (ec *executionContext) childFields_WebhookDelivery(ctx context.Context, fie
 		return ec.fieldContext_WebhookDelivery_httpStatus(ctx, field)
 	case "error":
 		return ec.fieldContext_WebhookDelivery_error(ctx, field)
+	case "test":
+		return ec.fieldContext_WebhookDelivery_test(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_WebhookDelivery_createdAt(ctx, field)
 	case "completedAt":
@@ -5504,6 +5520,14 @@ func (ec *executionContext) field_Query_searchContext_args(ctx context.Context, 
 		return nil, err
 	}
 	args["documentIds"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "includeUnrelated",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["includeUnrelated"] = arg6
 	return args, nil
 }
 
@@ -6185,10 +6209,10 @@ func (ec *executionContext) _Account_contexts(ctx context.Context, field graphql
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
-			return ec.marshalNContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalOContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Account_contexts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -11140,10 +11164,10 @@ func (ec *executionContext) _Customer_contexts(ctx context.Context, field graphq
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
-			return ec.marshalNContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalOContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Customer_contexts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16264,7 +16288,7 @@ func (ec *executionContext) _Query_searchContext(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(search.Mode), fc.Args["documentIds"].([]*globalid.ID))
+			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(search.Mode), fc.Args["documentIds"].([]*globalid.ID), fc.Args["includeUnrelated"].(bool))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
@@ -19689,6 +19713,29 @@ func (ec *executionContext) _WebhookDelivery_error(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_WebhookDelivery_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("WebhookDelivery", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _WebhookDelivery_test(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WebhookDelivery_test(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Test, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WebhookDelivery_test(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _WebhookDelivery_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
@@ -23661,7 +23708,7 @@ func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "contexts":
 			out.Values[i] = ec._Account_contexts(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "agents":
@@ -25771,7 +25818,7 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "contexts":
 			out.Values[i] = ec._Customer_contexts(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "agents":
@@ -29449,6 +29496,11 @@ func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.Select
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "test":
+			out.Values[i] = ec._WebhookDelivery_test(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "createdAt":
 			out.Values[i] = ec._WebhookDelivery_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -32811,6 +32863,13 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	_ = ctx
 	res := graphql.MarshalBoolean(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ContextConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx context.Context, sel ast.SelectionSet, v *db.Customer) graphql.Marshaler {
