@@ -17,7 +17,7 @@ func (q Query) Node(ctx context.Context, id globalid.ID) (Node, error) {
 	if _, err := q.may(ctx, rule.Node); err != nil {
 		return nil, err
 	}
-	row, err := q.node(ctx, id)
+	row, err := q.nodeOfType(ctx, id)
 	if err == nil && row == nil {
 		err = problem.Invalid(problem.Fault{Location: "id", Message: "is not the global id of a node"})
 	}

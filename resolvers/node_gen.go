@@ -8,8 +8,8 @@ import (
 	"canopy/internal/globalid"
 )
 
-// node reads an object by its global id; nil, without an error, for an id of no type of node.
-func (q Query) node(ctx context.Context, id globalid.ID) (Node, error) {
+// nodeOfType reads an object by its global id; nil, without an error, for an id of no type of node.
+func (q Query) nodeOfType(ctx context.Context, id globalid.ID) (Node, error) {
 	switch id.Type {
 	case "Account":
 		return found(q.Account(ctx, id))

@@ -44,8 +44,8 @@ func rowOf(cfg *config.Config, object string) string {
 // nothing but an id, and otherwise by a method of Query that is called after it.
 func writeNodes(cfg *config.Config) error {
 	b := begin("resolvers", "context", "canopy/internal/globalid")
-	b.WriteString("// node reads an object by its global id; nil, without an error, for an id of no type of node.\n" +
-		"func (q Query) node(ctx context.Context, id globalid.ID) (Node, error) {\nswitch id.Type {\n")
+	b.WriteString("// nodeOfType reads an object by its global id; nil, without an error, for an id of no type of node.\n" +
+		"func (q Query) nodeOfType(ctx context.Context, id globalid.ID) (Node, error) {\nswitch id.Type {\n")
 	for _, def := range objects(cfg) {
 		if slices.Contains(def.Interfaces, "Node") {
 			fmt.Fprintf(b, "case %q:\nreturn found(q.%s(ctx, id))\n", def.Name, nodeReader(cfg.Schema.Query, def.Name))
