@@ -113,7 +113,7 @@ func (m Mutation) CreateCustomer(ctx context.Context, in CreateCustomerInput) (*
 	}
 	var v check
 	v.name("name", in.Name)
-	v.email("email", in.Email)
+	v.email(in.Email)
 	v.optional("firstName", in.FirstName)
 	v.optional("lastName", in.LastName)
 	regionID, err := in.RegionID.Of("Region", "regionId")

@@ -60,7 +60,7 @@ func (m Mutation) CreatePermission(ctx context.Context, in CreatePermissionInput
 	case in.UserID != nil && in.Email != nil:
 		v.fault("email", "goes in place of userId, not beside it")
 	case in.Email != nil:
-		v.email("email", *in.Email)
+		v.email(*in.Email)
 	}
 	who := v.invitee(or(in.Email, ""), in.FirstName, in.LastName, in.Name)
 	if err := v.err(); err != nil {

@@ -77,7 +77,7 @@ func (m Mutation) CreateUser(ctx context.Context, in CreateUserInput) (*CreateUs
 		return nil, err
 	}
 	var v check
-	v.email("email", in.Email)
+	v.email(in.Email)
 	who := v.invitee(in.Email, in.FirstName, in.LastName, in.Name)
 	if err := v.err(); err != nil {
 		return nil, err

@@ -116,7 +116,7 @@ type inOrder struct{}
 
 func (inOrder) Name() string { return "inorder" }
 
-func (inOrder) GenerateCode(data *codegen.Data) error {
+func (inOrder) GenerateCode(data *codegen.Data) error { //nolint:unparam // a plugin of gqlgen
 	for _, o := range data.Objects {
 		o.DisableConcurrency = true
 	}
