@@ -34,7 +34,7 @@ type Delivery struct {
 	CreatedAt   time.Time  `db:"created_at"`
 	CompletedAt *time.Time `db:"completed_at"`
 
-	siblings[Delivery]
+	siblings
 }
 
 // GlobalID is the node id of the delivery.

@@ -15,7 +15,7 @@ import (
 type leaf struct {
 	id int64
 
-	siblings[leaf]
+	siblings
 }
 
 func (l *leaf) key() int64 { return l.id }

@@ -81,8 +81,10 @@ func filled(p *string, otherwise string) string {
 	return *p
 }
 
-// email checks an address: what RFC 5321 calls a mailbox, without a display name.
-func (v *check) email(field, s string) {
+// email checks the address in the field of that name: what RFC 5321 calls a mailbox, without a
+// display name.
+func (v *check) email(s string) {
+	const field = "email"
 	a, err := mail.ParseAddress(s)
 	switch {
 	case len(s) > maxEmail:

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/globalid"
+	"canopy/internal/rule"
 	"canopy/search"
 )
 
@@ -15,7 +15,7 @@ import (
 func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64,
 	mode search.Mode, documentIDs []*globalid.ID, includeUnrelated bool,
 ) ([]*search.Hit, error) {
-	c, err := q.assistant(ctx, access.ContextRead)
+	c, err := q.may(ctx, rule.SearchContext)
 	if err != nil {
 		return nil, err
 	}
@@ -50,5 +50,5 @@ type SearchHitEdges struct{ *Resolver }
 
 // Document is the document that the hit is a piece of.
 func (e SearchHitEdges) Document(ctx context.Context, obj *search.Hit) (*db.Document, error) {
-	return ChunkEdges(e).Document(ctx, obj.Chunk)
+	return e.documentOf(ctx, rule.SearchHitDocument, obj.Chunk)
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/google/uuid"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/extract"
 	"canopy/internal/globalid"
 	"canopy/internal/intake"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 )
 
 // UploadDocumentInput is a document for a context.
@@ -43,7 +43,7 @@ func (m Mutation) UploadDocument(ctx context.Context, in UploadDocumentInput) (*
 // is refused leaves nothing behind. open gives the document's name and content, once it is clear that
 // there is a context for it.
 func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open func() (name string, body io.Reader, err error)) (*db.Document, error) {
-	c, err := m.assistant(ctx, access.ContextWrite)
+	c, err := m.may(ctx, rule.UploadDocument)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"canopy/internal/intake"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 	"canopy/resolvers"
 	"canopy/search"
 )
@@ -81,7 +82,7 @@ type searchInput struct {
 func (a *api) registerDocuments() {
 	a.registerUpload()
 	addList(a, operation{
-		id: "listDocuments", path: "/context/documents/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
+		id: "listDocuments", rule: rule.ContextDocuments, path: "/context/documents/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
 		summary: "List the documents", description: "The documents of a context, whatever has come of their processing.",
 	}, 1, func(ctx context.Context, in *listDocumentsOf, q query, each emit[trainingDocument]) error {
 		return a.queries().ListDocuments(ctx, in.id(), q.after, q.limit, func(d *db.Document) error {
@@ -89,7 +90,7 @@ func (a *api) registerDocuments() {
 		})
 	})
 	add(a, operation{
-		id: "deleteDocument", method: http.MethodDelete, path: "/context/documents/{contextId}/{docId}", tag: tagContexts,
+		id: "deleteDocument", rule: rule.DeleteDocument, method: http.MethodDelete, path: "/context/documents/{contextId}/{docId}", tag: tagContexts,
 		errors: []int{http.StatusNotFound}, status: http.StatusOK, names: map[string]string{"id": "docId"},
 		summary: "Delete a document", description: "Removes the document and its embeddings.",
 	}, func(ctx context.Context, in *documentPath) (*one[gone], error) {
@@ -98,7 +99,7 @@ func (a *api) registerDocuments() {
 		return &one[gone]{gone{true}}, err
 	})
 	add(a, operation{
-		id: "searchContext", method: http.MethodPost, path: "/context/relevant-docs/{contextId}", tag: tagContexts,
+		id: "searchContext", rule: rule.SearchContext, method: http.MethodPost, path: "/context/relevant-docs/{contextId}", tag: tagContexts,
 		errors: []int{http.StatusNotFound}, status: http.StatusOK,
 		summary: "Search the documents", description: "The chunks of the context's ready documents that are closest to the prompt, best first; those without any likeness are left out.",
 	}, a.search)
@@ -132,7 +133,7 @@ const uploadField = "file"
 
 func (a *api) registerUpload() {
 	add(a, operation{
-		id: "uploadDocument", method: http.MethodPost, path: "/context/upload/{contextId}", tag: tagContexts,
+		id: "uploadDocument", rule: rule.UploadDocument, method: http.MethodPost, path: "/context/upload/{contextId}", tag: tagContexts,
 		errors: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge}, status: http.StatusOK,
 		summary: "Upload a document",
 		description: "Stores one document (.pdf, .docx, .doc, .txt, .md, .csv) and has it processed. The answer is its UUID, " +

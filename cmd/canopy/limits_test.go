@@ -69,7 +69,7 @@ func TestSubscriptionEndsWithItsToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	socket, _ := s.overSocket(t, map[string]any{"authorization": "Bearer " + short}, nil)
+	socket := s.overSocket(t, map[string]any{"authorization": "Bearer " + short}, nil)
 	events := s.overSSE(t, short)
 	root := s.root()
 	change := func(n int) {

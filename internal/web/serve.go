@@ -83,7 +83,7 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServeOptions)
 // handlers (WebSockets) still run, and are waited for here.
 type drainer struct {
 	next     http.Handler
-	stopping context.Context //nolint:containedctx // the life of the server, not of a request
+	stopping context.Context // the life of the server, not of a request
 	running  sync.WaitGroup
 }
 
