@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/handler"
 	"github.com/99designs/gqlgen/graphql/handler/extension"
 	"github.com/99designs/gqlgen/graphql/handler/lru"
@@ -49,10 +50,9 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 	schema := generated.NewExecutableSchema(generated.Config{Resolvers: root{r}})
 	s := handler.New(schema)
 	door := &endpoint{resolver: r, options: o, server: s}
-	s.AddTransport(door.websocket())
-	s.AddTransport(sse{transport.SSE{KeepAlivePingInterval: keepAlive}})
-	s.AddTransport(multipartTransport{})
-	s.AddTransport(httpTransport{})
+	for _, t := range []graphql.Transport{door.websocket(), sse{transport.SSE{KeepAlivePingInterval: keepAlive}}, multipartTransport{}, httpTransport{}} {
+		s.AddTransport(discreet{t})
+	}
 	s.SetQueryCache(lru.New[*ast.QueryDocument](cachedQueries))
 	s.SetDisableSuggestion(true)
 	s.SetValidationRulesFn(quietRules)

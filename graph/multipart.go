@@ -95,15 +95,14 @@ func formParams(form *intake.Form) (*graphql.RawParams, error) {
 	if err != nil {
 		return nil, err
 	}
-	part, err := form.Next()
+	file, err := form.File(key)
 	switch {
 	case err != nil:
 		return nil, err
-	case part == nil || part.FormName() != key || part.FileName() == "":
+	case file == nil:
 		return nil, problem.Bad("after operations and map the form must hold the file %q and nothing else", key)
 	}
-	file := intake.File{Name: part.FileName(), Content: form.Last(part)}
-	if !put(raw.Variables, strings.Split(path, ".")[1:], file) {
+	if !put(raw.Variables, strings.Split(path, ".")[1:], *file) {
 		return nil, errPlace
 	}
 	return raw, nil

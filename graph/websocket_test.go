@@ -9,6 +9,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"canopy/internal/access"
 	"canopy/resolvers"
 )
 
@@ -134,6 +135,19 @@ func TestWebSocketRefusesADocument(t *testing.T) {
 	receive(t, conn)
 	send(t, conn, frame{ID: "q", Type: "subscribe", Payload: map[string]any{"query": "{ nothing }"}})
 	if f := receive(t, conn); !strings.Contains(toText(f.Payload), "BAD_REQUEST") {
+		t.Errorf("got %+v", f)
+	}
+}
+
+func TestWebSocketTellsTheBarredOfNoFaults(t *testing.T) {
+	lacking := owner(time.Minute)
+	lacking.Grants[access.Tenant].Features &^= access.AuditRead
+	conn, _ := dial(t, newTestDoor(t, nil).as(lacking), nil)
+	send(t, conn, frame{Type: "connection_init"})
+	receive(t, conn)
+	send(t, conn, frame{ID: "s", Type: "subscribe", Payload: map[string]any{"query": "subscription { auditEvent(first: 1) { id } }"}})
+	f := receive(t, conn)
+	if text := toText(f.Payload); !strings.Contains(text, "audit.read") || strings.Contains(text, "BAD_REQUEST") {
 		t.Errorf("got %+v", f)
 	}
 }

@@ -168,12 +168,12 @@ func (a *api) upload(ctx context.Context, in *uploadInput) (*one[string], error)
 
 // onlyFile gives the file of a form and its name.
 func onlyFile(form *intake.Form) (string, io.Reader, error) {
-	part, err := form.Next()
+	file, err := form.File(uploadField)
 	switch {
 	case err != nil:
 		return "", nil, err
-	case part == nil || part.FormName() != uploadField || part.FileName() == "":
+	case file == nil:
 		return "", nil, problem.Bad("the form must hold exactly one file, in the field %q", uploadField)
 	}
-	return part.FileName(), form.Last(part), nil
+	return file.Name, file.Content, nil
 }

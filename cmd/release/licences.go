@@ -22,20 +22,20 @@ var paperName = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)(\.(
 // thirdParty gives the licences and notices of everything that is linked into a program.
 func thirdParty(ctx context.Context, program string, p platform) ([]byte, error) {
 	var out bytes.Buffer
-	root, err := p.goTool(ctx, "env", "GOROOT").Output()
+	root, err := p.ask(ctx, "env", "GOROOT")
 	if err != nil {
 		return nil, err
 	}
-	if err := addPapers(&out, "Go and its standard library", strings.TrimSpace(string(root))); err != nil {
+	if err := addPapers(&out, "Go and its standard library", strings.TrimSpace(root)); err != nil {
 		return nil, err
 	}
 	const line = `{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{"\t"}}{{.Dir}}{{end}}{{end}}`
-	listed, err := p.goTool(ctx, "list", "-deps", "-f", line, program).Output()
+	listed, err := p.ask(ctx, "list", "-deps", "-f", line, program)
 	if err != nil {
 		return nil, err
 	}
 	done := map[string]bool{"": true} // a package of the standard library or of ours gives an empty line
-	for module := range strings.Lines(string(listed)) {
+	for module := range strings.Lines(listed) {
 		name, dir, _ := strings.Cut(strings.TrimSpace(module), "\t")
 		if done[name] {
 			continue

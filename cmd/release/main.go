@@ -122,18 +122,21 @@ func (o options) build(ctx context.Context, p platform) ([]byte, error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	to := filepath.Join(dir, "program")
-	cmd := p.goTool(ctx, "build", "-trimpath", "-buildvcs=false", "-ldflags", o.ldflags, "-o", to, o.program)
-	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
+	if _, err := p.ask(ctx, "build", "-trimpath", "-buildvcs=false", "-ldflags", o.ldflags, "-o", to, o.program); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(to)
 }
 
-// goTool is the go command for a platform.
-func (p platform) goTool(ctx context.Context, args ...string) *exec.Cmd {
+// ask runs the go command for a platform and gives what it answers.
+func (p platform) ask(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = append(os.Environ(), "GOOS="+p.os, "GOARCH="+p.arch, "CGO_ENABLED=0",
 		"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off", "GOFLAGS=-mod=readonly", "GOWORK=off")
-	return cmd
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("go %s: %w", args[0], err)
+	}
+	return string(out), err
 }

@@ -1,7 +1,7 @@
 """A webhook receiver: it verifies the signature over the raw body before it reads the body, drops
 duplicates, and answers at once. It needs Python 3.9 or later and no packages.
 
-    WEBHOOK_SECRET=whsec_… PORT=8443 TLS_CERT=cert.pem TLS_KEY=key.pem python3 verify.py
+    WEBHOOK_SECRET=whsec_… PORT=8443 TLS_CERT=cert.pem TLS_KEY=key.pem python3 examples/receiver/verify.py
 
 WEBHOOK_SECRET may hold two secrets, separated by a comma, while a rotation is under way. Without
 TLS_CERT it serves plain HTTP, for use behind a proxy that terminates TLS.
