@@ -92,7 +92,10 @@ func (w *Worker) Run(ctx context.Context) error {
 // lines are what the worker has the parts for. The rows of others wait.
 func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 	if w.Mail != nil {
-		list = append(list, line{queue: queueMail, task: typeMail, look: r.relayMails, handler: &mailer{store: w.Store, box: w.Box, sender: w.Mail, metrics: w.Metrics, log: w.Log}})
+		list = append(list, line{
+			queue: queueMail, task: typeMail, look: r.relayMails,
+			handler: &mailer{store: w.Store, box: w.Box, sender: w.Mail, metrics: w.Metrics, log: w.Log},
+		})
 	} else {
 		w.Log.WarnContext(ctx, "no mail server is configured (CANOPY_SMTP_URL): mails wait in the outbox")
 	}
@@ -107,8 +110,9 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 	if w.Tools != nil {
 		runs := &runRelay{relay: r}
 		list = append(list, line{
-			queue: queueRuns, task: typeRun, look: runs.look, handler: &runner{store: w.Store, bus: w.Bus, tools: w.Tools, metrics: w.Metrics, log: w.Log, stopping: ctx.Done()},
-			atOnce: runsAtOnce, every: checkEvery,
+			queue: queueRuns, task: typeRun, look: runs.look,
+			handler: &runner{store: w.Store, bus: w.Bus, tools: w.Tools, metrics: w.Metrics, log: w.Log, stopping: ctx.Done()},
+			atOnce:  runsAtOnce, every: checkEvery,
 		})
 	}
 	if w.Egress != nil {
