@@ -33,7 +33,7 @@ func (q Query) WebhookDeliveries(ctx context.Context, destinationID *globalid.ID
 	if err != nil {
 		return nil, err
 	}
-	f, err := q.deliveryFilter(ctx, c, DeliveryFilter{destinationID, typ, status, since})
+	f, err := q.deliveryFilter(ctx, c, DeliveryFilter{DestinationID: destinationID, Type: typ, Status: status, Since: since})
 	if err != nil {
 		return nil, err
 	}

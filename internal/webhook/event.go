@@ -74,7 +74,14 @@ func build(at time.Time, eventType string, data json.RawMessage) (*Event, error)
 		Category: Category(eventType),
 		Time:     at.UTC().Truncate(time.Millisecond),
 	}
-	e.Payload, err = json.Marshal(Envelope{e.ID, Version, e.Type, e.Category, e.Time.Format(timeFormat), data})
+	e.Payload, err = json.Marshal(Envelope{
+		ID:        e.ID,
+		Version:   Version,
+		Type:      e.Type,
+		Category:  e.Category,
+		Timestamp: e.Time.Format(timeFormat),
+		Data:      data,
+	})
 	return e, err
 }
 
