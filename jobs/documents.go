@@ -44,9 +44,10 @@ type Documents struct {
 // processor turns uploaded documents into searchable chunks.
 type processor struct {
 	Documents
-	store *db.Store
-	bus   *bus.Bus
-	log   *slog.Logger
+	store   *db.Store
+	bus     *bus.Bus
+	metrics *Metrics
+	log     *slog.Logger
 	// stop is closed when the worker stops: work under way is handed back at once.
 	stop <-chan struct{}
 }
@@ -60,8 +61,8 @@ type unreadable struct {
 func (e *unreadable) Error() string { return e.sentence }
 func (e *unreadable) Unwrap() error { return e.cause }
 
-// ProcessTask makes one attempt on a document. What comes of it is written to the document's row; the
-// queue is told only of faults of the platform's own.
+// ProcessTask makes one attempt on a document. What comes of it is written to the document's row, and
+// told to the queue.
 func (p *processor) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	var due db.DueDocument
 	if err := json.Unmarshal(t.Payload(), &due); err != nil {
@@ -69,14 +70,23 @@ func (p *processor) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	}
 	w, err := p.store.ClaimDocument(ctx, due, documentLease)
 	if errors.Is(err, db.ErrNoRows) {
-		return nil
+		return sayNothingToDo(t)
 	}
 	if err != nil {
 		return err
 	}
 	outbox.TellDocument(ctx, p.bus, w.ContextID, w.ID)
 	at := &processing{processor: p, work: w}
-	return at.record(context.WithoutCancel(ctx), at.run(ctx))
+	err = at.run(ctx)
+	if errors.Is(err, errLost) || errors.Is(err, db.ErrNoRows) {
+		outbox.TellDocument(context.WithoutCancel(ctx), p.bus, w.ContextID, w.ID)
+		return sayNothingToDo(t)
+	}
+	if err := at.record(context.WithoutCancel(ctx), err); err != nil {
+		return err
+	}
+	say(t, "The document is ready.")
+	return nil
 }
 
 // processing is the work on one claimed document.
@@ -202,18 +212,19 @@ func (p *processing) text(ctx context.Context) (*extract.Document, error) {
 // extractedAt is the progress, in thousandths, when the text is there.
 const extractedAt = 100
 
-// record writes down what came of an attempt.
+// record writes down what came of an attempt; an error says that the document did not become ready.
 func (p *processing) record(ctx context.Context, err error) error {
 	w := p.work
 	defer func() { outbox.TellDocument(ctx, p.bus, w.ContextID, w.ID) }()
 	var bad *unreadable
 	switch {
-	case err == nil, errors.Is(err, errLost), errors.Is(err, db.ErrNoRows):
+	case err == nil:
+		p.metrics.document(documentReady)
 		return nil
 	case errors.Is(err, errStopped):
-		return p.store.DocumentLate(ctx, w, 0, false, "")
+		return p.late(ctx, 0, "The worker stopped: the document goes to another.", "", false)
 	case errors.Is(err, errTwin):
-		return p.store.DocumentLate(ctx, w, twinWait, false, "")
+		return p.late(ctx, twinWait, "The document waits for one of the same content that is being processed.", "", false)
 	case errors.As(err, &bad):
 		p.log.InfoContext(ctx, "a document can't be processed", "document", w.ID, "reason", bad.sentence, "error", bad.cause)
 		return p.fail(ctx, bad.sentence)
@@ -223,12 +234,21 @@ func (p *processing) record(ctx context.Context, err error) error {
 	}
 	wait := min(documentMinWait<<min(w.Faults, 20), documentMaxWait)
 	p.log.WarnContext(ctx, "a document could not be processed; it is tried again", "document", w.ID, "faults", w.Faults, "wait", wait, "error", err)
-	return p.store.DocumentLate(ctx, w, wait, true, trouble(err)+" It is tried again.")
+	return p.late(ctx, wait, fmt.Sprintf("The document could not be processed: its row tells why. It is tried again in %v.", wait), trouble(err)+" It is tried again.", true)
+}
+
+// late puts the document off; words tell the queue of it, sentence the owner, and fault says whether
+// something was wrong.
+func (p *processing) late(ctx context.Context, wait time.Duration, words, sentence string, fault bool) error {
+	p.metrics.document(documentLate)
+	return errors.Join(missed(words), p.store.DocumentLate(ctx, p.work, wait, fault, sentence))
 }
 
 func (p *processing) fail(ctx context.Context, sentence string) error {
-	if err := p.store.FailDocument(ctx, p.work, sentence); !errors.Is(err, db.ErrNoRows) {
-		return err
+	p.metrics.document(documentFailed)
+	err := p.store.FailDocument(ctx, p.work, sentence)
+	if errors.Is(err, db.ErrNoRows) {
+		err = nil
 	}
-	return nil
+	return errors.Join(missed("The document failed: its row tells why."), err)
 }
