@@ -29,7 +29,7 @@ const (
 	deliveryLease = 15 * time.Second
 )
 
-// retryWaits are the waits after the first and the second attempt (spec, section 6.5).
+// retryWaits are the waits after the first and the second attempt, as docs/webhooks.md promises them.
 var retryWaits = [db.MaxAttempts - 1]time.Duration{500 * time.Millisecond, 2 * time.Second}
 
 // dispatcher makes the attempts on deliveries. Each destination with something to do has a lane of

@@ -152,7 +152,7 @@ func (l *lane) failOrphans() {
 // up when the worker stops.
 func (l *lane) attempt(row *db.Claimed) {
 	ctx := context.WithoutCancel(l.d.ctx)
-	o, timedOut := l.d.attempt(ctx, row)
+	o, timedOut := l.d.send(ctx, row)
 	written := l.d.outcomes.record(ctx, o)
 	if written && o.Status == db.DeliveryPending {
 		l.d.retryAfter(o)
