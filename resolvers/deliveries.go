@@ -107,10 +107,6 @@ func (q Query) CapturedDelivery(ctx context.Context, id globalid.ID) (*db.Delive
 	return d, captured, err
 }
 
-func (q Query) deliveryNode(ctx context.Context, id globalid.ID) (*db.Delivery, error) {
-	return q.WebhookDelivery(ctx, id)
-}
-
 func (r *Resolver) delivery(ctx context.Context, c *caller, id globalid.ID) (*db.Delivery, error) {
 	n, err := id.Of("WebhookDelivery", "id")
 	if err != nil {

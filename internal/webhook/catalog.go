@@ -77,7 +77,7 @@ func mustJSON(v any) json.RawMessage {
 	return raw
 }
 
-// Catalog is every event type, in the order of the specification.
+// Catalog is every event type, in the order of a run's and an agent's life.
 func Catalog() []Entry { return slices.Clone(catalog) }
 
 // Lookup finds one event type.
