@@ -3,7 +3,6 @@
 package graph
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -12,7 +11,6 @@ import (
 	"github.com/99designs/gqlgen/graphql/handler"
 	"github.com/99designs/gqlgen/graphql/handler/extension"
 	"github.com/99designs/gqlgen/graphql/handler/lru"
-	"github.com/99designs/gqlgen/graphql/handler/transport"
 	"github.com/redis/go-redis/v9"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator/rules"
@@ -47,8 +45,7 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 	schema := generated.NewExecutableSchema(generated.Config{Resolvers: root{r}})
 	s := handler.New(schema)
 	door := &endpoint{resolver: r, options: o, server: s}
-	s.AddTransport(door.websocket())
-	s.AddTransport(sse{transport.SSE{KeepAlivePingInterval: keepAlive}})
+	s.AddTransport(webSocket{door, keepAlive, initTimeout})
 	s.AddTransport(multipartTransport{})
 	s.AddTransport(httpTransport{})
 	s.SetQueryCache(lru.New[*ast.QueryDocument](cachedQueries))
@@ -61,7 +58,6 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 	s.Use(extension.AutomaticPersistedQuery{Cache: persisted})
 	s.Use(newGuard())
 	s.Use(persisted)
-	s.Use(freshCaller{r})
 	s.Use(newListeners())
 	if o.Introspection {
 		s.Use(extension.Introspection{})
@@ -108,16 +104,12 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusMethodNotAllowed, problem.Bad("GraphQL takes GET and POST"))
 		return
 	}
-	authorization := r.Header.Get("Authorization")
-	ctx, err := e.resolver.Admit(r.Context(), authorization)
+	ctx, err := e.resolver.Admit(r.Context(), r.Header.Get("Authorization"))
 	if err != nil {
 		p := problem.From(err)
 		e.logInternal(r.Context(), p)
 		refuse(w, r, p.Status(), p)
 		return
-	}
-	if authorization != "" && r.Header.Get("Upgrade") != "" {
-		ctx = context.WithValue(ctx, socketTokenKey{}, authorization)
 	}
 	if !upload.Is(r) { // a form is read as it comes, within bounds of its own
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)

@@ -174,15 +174,21 @@ func (m Mutation) CancelRun(ctx context.Context, in CancelRunInput) (*CancelRunP
 // RunUpdated gives a run as it is now, and then each time that it has moved on, until it has
 // ended.
 func (s Subscription) RunUpdated(ctx context.Context, jobKey string) (<-chan *db.Run, error) {
-	row, err := Query(s).Run(ctx, jobKey)
+	if _, err := s.agentReader(ctx, access.AgentRead); err != nil {
+		return nil, err
+	}
+	key, err := parseJobKey(jobKey)
 	if err != nil {
 		return nil, err
 	}
-	load := func(ctx context.Context, _ []byte) (*db.Run, error) {
-		return Query(s).Run(ctx, jobKey)
-	}
-	ended := func(r *db.Run) bool { return r.Status != db.RunRunning }
-	return followFrom(ctx, s.Resolver, jobs.TopicRun(row.JobKey), load, ended), nil
+	return follow(ctx, s.Resolver, feed[db.Run]{
+		topic: jobs.TopicRun(key),
+		load: func(ctx context.Context, _ []byte) ([]*db.Run, error) {
+			run, err := Query(s).Run(ctx, key)
+			return []*db.Run{run}, err
+		},
+		over: func(r *db.Run) bool { return r.Status != db.RunRunning },
+	})
 }
 
 // RunEdges resolves the edges of a run.

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 )
@@ -32,10 +31,9 @@ type ServeOptions struct {
 
 // Serve answers requests on the listener until the context is done, and then shuts down: new
 // connections are refused at once, and requests in flight are finished. Streams never finish by
-// themselves, so the contexts of those that ask for one (an Upgrade, or Accept:
-// text/event-stream) are cancelled with the cause ErrShutdown. What is left after the drain
-// deadline is cut off, and told by an error that wraps context.DeadlineExceeded. nil means that
-// all were finished; any other error is the listener's.
+// themselves, so they are told (see Stream). What is left after the drain deadline is cut off, and
+// told by an error that wraps context.DeadlineExceeded. nil means that all were finished; any other
+// error is the listener's.
 //
 // There is no limit to the time of a whole request or answer, since both may stream: what is
 // bounded is the time that a client takes to accept a piece of an answer, by the middlewares.
@@ -46,9 +44,9 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServeOptions)
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	base, cut := context.WithCancelCause(context.WithoutCancel(ctx))
+	base, cut := context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), stoppingKey{}, ctx))
 	defer cut(ErrShutdown)
-	d := &drainer{next: h, stopping: ctx}
+	d := &drainer{next: h}
 	srv := &http.Server{
 		Handler: d, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		WriteTimeout: patience, // begun anew with each piece that the middlewares see
@@ -82,22 +80,32 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServeOptions)
 // drainer counts running handlers. http.Server.Shutdown forgets hijacked connections; their
 // handlers (WebSockets) still run, and are waited for here.
 type drainer struct {
-	next     http.Handler
-	stopping context.Context //nolint:containedctx // the life of the server, not of a request
-	running  sync.WaitGroup
+	next    http.Handler
+	running sync.WaitGroup
 }
 
 func (d *drainer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.running.Add(1)
 	defer d.running.Done()
-	if !asksForStream(r) {
-		d.next.ServeHTTP(w, r)
-		return
+	d.next.ServeHTTP(w, r)
+}
+
+// stoppingKey is where the context that a server serves until is in those of its requests.
+type stoppingKey struct{}
+
+// Stream gives an answer that never ends by itself the context to live in: it is cancelled with the
+// request, and with the cause ErrShutdown as soon as the server stops. The caller ends it.
+func Stream(ctx context.Context) (context.Context, context.CancelFunc) {
+	streaming, cancel := context.WithCancelCause(ctx)
+	stopping, ok := ctx.Value(stoppingKey{}).(context.Context)
+	if !ok {
+		stopping = context.Background()
 	}
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
-	defer context.AfterFunc(d.stopping, func() { cancel(ErrShutdown) })()
-	d.next.ServeHTTP(w, r.WithContext(ctx))
+	forget := context.AfterFunc(stopping, func() { cancel(ErrShutdown) })
+	return streaming, func() {
+		forget()
+		cancel(nil)
+	}
 }
 
 // wait begins after Shutdown, when no handler can start any more.
@@ -113,16 +121,4 @@ func (d *drainer) wait(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-func asksForStream(r *http.Request) bool {
-	if r.Header.Get("Upgrade") != "" {
-		return true
-	}
-	for _, accept := range r.Header["Accept"] {
-		if strings.Contains(accept, "text/event-stream") {
-			return true
-		}
-	}
-	return false
 }

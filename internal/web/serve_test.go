@@ -64,6 +64,7 @@ func (s *running) refusesSoon(t *testing.T) {
 	t.Error("new connections are still taken")
 }
 
+// A client that would take an event stream, too, waits for an answer like any other.
 func TestServeFinishesRequests(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	started, finish := make(chan struct{}), make(chan struct{})
@@ -75,7 +76,7 @@ func TestServeFinishesRequests(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, "whole")
 	}), time.Minute)
-	conn := s.send(t, "")
+	conn := s.send(t, "Accept: application/json, text/event-stream\r\n")
 	<-started
 	s.stop()
 	s.refusesSoon(t)
@@ -100,10 +101,12 @@ func TestServeTellsStreams(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			started := make(chan struct{})
 			s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				ctx, cancel := web.Stream(r.Context())
+				defer cancel()
 				if r.Header.Get("Upgrade") == "" {
 					close(started)
-					<-r.Context().Done()
-					_, _ = io.WriteString(w, context.Cause(r.Context()).Error())
+					<-ctx.Done()
+					_, _ = io.WriteString(w, context.Cause(ctx).Error())
 					return
 				}
 				conn, _, err := http.NewResponseController(w).Hijack()
@@ -112,8 +115,8 @@ func TestServeTellsStreams(t *testing.T) {
 					return
 				}
 				close(started)
-				<-r.Context().Done()
-				_, _ = io.WriteString(conn, context.Cause(r.Context()).Error())
+				<-ctx.Done()
+				_, _ = io.WriteString(conn, context.Cause(ctx).Error())
 				_ = conn.Close()
 			}), time.Minute)
 			conn := s.send(t, headers)
