@@ -25,7 +25,7 @@ type Account struct {
 	Domain         string `db:"domain"`
 	InstanceActive bool   `db:"instance_active"`
 
-	siblings siblings[Account]
+	siblings[Account]
 }
 
 // GlobalID is the node id of the account.
@@ -51,7 +51,7 @@ var (
 			WHERE a.customer_id = k.id AND a.id > $2 ORDER BY a.id LIMIT $3) a
 		ORDER BY a.customer_id, a.id`)
 	qAccountCounts = prepare(`
-		SELECT customer_id AS id, count(*) FROM accounts WHERE customer_id = ANY($1) GROUP BY customer_id`)
+		SELECT customer_id AS id, count(*) AS value FROM accounts WHERE customer_id = ANY($1) GROUP BY customer_id`)
 	// A company's accounts, with the owner's role of each application for one user.
 	qOpenAccounts = prepare(`
 		WITH opened AS (
@@ -66,17 +66,19 @@ var (
 	qSetAccountDisabled = prepare(`UPDATE accounts SET disabled = $2 WHERE id = $1`)
 )
 
-func joinAccounts(rows []*Account) []*Account {
-	return join(rows, func(a *Account) *siblings[Account] { return &a.siblings })
-}
+var (
+	accountsByID = rowsBy(qAccountsByID, scoped, (*Account).key)
+
+	customerAccounts     = edgeBy((*Customer).key, listsBy(qAccountsOf, fromID, func(a *Account) int64 { return a.CustomerID }))
+	customerAccountCount = edgeBy((*Customer).key, valueOf[int](qAccountCounts, onlyIDs))
+	accountApplication   = edgeBy(func(a *Account) int64 { return a.ApplicationID }, applicationsByID)
+	accountRegion        = edgeBy(func(a *Account) int64 { return a.RegionID }, regionsByID)
+	accountCustomer      = edgeBy(func(a *Account) int64 { return a.CustomerID }, customersByID)
+)
 
 // Account reads one account of a company within the scope.
 func (s *Store) Account(ctx context.Context, scope access.Scope, id int64) (*Account, error) {
-	found, err := s.accountsByID(ctx, scope, []int64{id})
-	if err == nil && found[id] == nil {
-		err = ErrNoRows
-	}
-	return found[id], err
+	return one(ctx, s, accountsByID, scope, id)
 }
 
 // AccountForUpdate reads one account and holds its row until the transaction ends, so that rules
@@ -87,43 +89,29 @@ func (s *Store) AccountForUpdate(ctx context.Context, scope access.Scope, id int
 	return a, err
 }
 
-func (s *Store) accountsByID(ctx context.Context, scope access.Scope, ids []int64) (map[int64]*Account, error) {
-	var rows []*Account
-	err := s.list(ctx, &rows, qAccountsByID, scope.From(), scope.To(), ids)
-	return index(joinAccounts(rows), (*Account).key), err
-}
-
 // Accounts is a page of a company's accounts, by id.
 func (c *Customer) Accounts(ctx context.Context, s *Store, p paging.Page) ([]*Account, error) {
-	return follow(ctx, c, &c.siblings, "accounts "+p.Key(), (*Customer).key,
-		func(ctx context.Context, ids []int64) (map[int64][]*Account, error) {
-			var rows []*Account
-			err := s.list(ctx, &rows, qAccountsOf, ids, afterID(p), p.First+1)
-			return byKey(joinAccounts(rows), func(a *Account) int64 { return a.CustomerID }), err
-		})
+	return follow(ctx, s, c, customerAccounts, p)
 }
 
 // AccountCount counts a company's accounts.
 func (c *Customer) AccountCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, c, &c.siblings, "account count", (*Customer).key, s.counts(qAccountCounts))
+	return follow(ctx, s, c, customerAccountCount, none{})
 }
 
 // Application is the edge from an account to its application.
 func (a *Account) Application(ctx context.Context, s *Store) (*Application, error) {
-	return follow(ctx, a, &a.siblings, "application", func(a *Account) int64 { return a.ApplicationID }, s.applicationsByID)
+	return follow(ctx, s, a, accountApplication, none{})
 }
 
 // Region is the edge from an account to the region where it runs.
 func (a *Account) Region(ctx context.Context, s *Store) (*Region, error) {
-	return follow(ctx, a, &a.siblings, "region", func(a *Account) int64 { return a.RegionID }, s.regionsByID)
+	return follow(ctx, s, a, accountRegion, none{})
 }
 
 // Customer is the edge from an account to its company.
 func (a *Account) Customer(ctx context.Context, s *Store, scope access.Scope) (*Customer, error) {
-	return follow(ctx, a, &a.siblings, "customer", func(a *Account) int64 { return a.CustomerID },
-		func(ctx context.Context, ids []int64) (map[int64]*Customer, error) {
-			return s.customersByID(ctx, scope, ids)
-		})
+	return follow(ctx, s, a, accountCustomer, scope)
 }
 
 // OpenAccounts opens an account for a company in each application instance and gives one of its

@@ -22,7 +22,7 @@ type Agent struct {
 	CreatedAt   time.Time       `db:"created_at"`
 	UpdatedAt   time.Time       `db:"updated_at"`
 
-	siblings siblings[Agent]
+	siblings[Agent]
 }
 
 // GlobalID is the node id of the agent.
@@ -41,7 +41,7 @@ type Revision struct {
 	Diagram   json.RawMessage `db:"diagram"`
 	CreatedAt time.Time       `db:"created_at"`
 
-	siblings siblings[Revision]
+	siblings[Revision]
 }
 
 // GlobalID is the node id of the revision.
@@ -70,9 +70,9 @@ var (
 			WHERE a.customer_id = k.id AND g.deleted_at IS NULL AND g.id > $2 ORDER BY g.id LIMIT $3) g
 		ORDER BY g.customer_id, g.id`)
 	qAgentCountsOfAccounts = prepare(`
-		SELECT account_id AS id, count(*) FROM agents WHERE account_id = ANY($1) AND deleted_at IS NULL GROUP BY account_id`)
+		SELECT account_id AS id, count(*) AS value FROM agents WHERE account_id = ANY($1) AND deleted_at IS NULL GROUP BY account_id`)
 	qAgentCountsOfCustomers = prepare(`
-		SELECT a.customer_id AS id, count(*) FROM agents g JOIN accounts a ON a.id = g.account_id
+		SELECT a.customer_id AS id, count(*) AS value FROM agents g JOIN accounts a ON a.id = g.account_id
 		WHERE a.customer_id = ANY($1) AND g.deleted_at IS NULL GROUP BY a.customer_id`)
 	qInsertAgent = prepare(`
 		INSERT INTO agents (account_id, name, draft, created_by) VALUES ($1, $2, $3, NULLIF($4::bigint, 0)) RETURNING id`)
@@ -93,31 +93,27 @@ var (
 			SELECT ` + revisionColumns + ` FROM agent_revisions v WHERE v.agent_id = k.id AND v.number < $2::bigint ORDER BY v.number DESC LIMIT $3) v
 		ORDER BY v.agent_id, v.number DESC`)
 	qRevisionCounts = prepare(`
-		SELECT agent_id AS id, count(*) FROM agent_revisions WHERE agent_id = ANY($1) GROUP BY agent_id`)
+		SELECT agent_id AS id, count(*) AS value FROM agent_revisions WHERE agent_id = ANY($1) GROUP BY agent_id`)
 )
 
-func joinAgents(rows []*Agent) []*Agent {
-	return join(rows, func(a *Agent) *siblings[Agent] { return &a.siblings })
-}
+var (
+	agentsByID    = rowsBy(qAgentsByID, scoped, (*Agent).key)
+	revisionsByID = rowsBy(qRevisionsByID, onlyIDs, func(r *Revision) int64 { return r.ID })
 
-func joinRevisions(rows []*Revision) []*Revision {
-	return join(rows, func(r *Revision) *siblings[Revision] { return &r.siblings })
-}
+	accountAgents      = edgeBy((*Account).key, listsBy(qAgentsOfAccounts, fromID, func(g *Agent) int64 { return g.AccountID }))
+	accountAgentCount  = edgeBy((*Account).key, valueOf[int](qAgentCountsOfAccounts, onlyIDs))
+	customerAgents     = edgeBy((*Customer).key, listsBy(qAgentsOfCustomers, fromID, func(g *Agent) int64 { return g.CustomerID }))
+	customerAgentCount = edgeBy((*Customer).key, valueOf[int](qAgentCountsOfCustomers, onlyIDs))
+	agentAccount       = edgeBy(func(a *Agent) int64 { return a.AccountID }, accountsByID)
+	agentPublished     = edgeBy(func(a *Agent) int64 { return orZero(a.PublishedID) }, revisionsByID)
+	agentRevisions     = edgeBy((*Agent).key, listsBy(qRevisionsOf, fromNewest, func(r *Revision) int64 { return r.AgentID }))
+	agentRevisionCount = edgeBy((*Agent).key, valueOf[int](qRevisionCounts, onlyIDs))
+	revisionAgent      = edgeBy(func(r *Revision) int64 { return r.AgentID }, agentsByID)
+)
 
 // Agent reads one agent of an account within the scope.
 func (s *Store) Agent(ctx context.Context, scope access.Scope, id int64) (*Agent, error) {
-	found, err := s.AgentsByID(ctx, scope, []int64{id})
-	if err == nil && found[id] == nil {
-		err = ErrNoRows
-	}
-	return found[id], err
-}
-
-// AgentsByID reads those of the agents that are there and within the scope.
-func (s *Store) AgentsByID(ctx context.Context, scope access.Scope, ids []int64) (map[int64]*Agent, error) {
-	var rows []*Agent
-	err := s.list(ctx, &rows, qAgentsByID, scope.From(), scope.To(), ids)
-	return index(joinAgents(rows), (*Agent).key), err
+	return one(ctx, s, agentsByID, scope, id)
 }
 
 // AgentForUpdate reads one agent and holds its row until the transaction ends.
@@ -129,66 +125,42 @@ func (s *Store) AgentForUpdate(ctx context.Context, scope access.Scope, id int64
 
 // Agents is a page of an account's agents, by id.
 func (a *Account) Agents(ctx context.Context, s *Store, p paging.Page) ([]*Agent, error) {
-	return follow(ctx, a, &a.siblings, "agents "+p.Key(), (*Account).key,
-		func(ctx context.Context, ids []int64) (map[int64][]*Agent, error) {
-			var rows []*Agent
-			err := s.list(ctx, &rows, qAgentsOfAccounts, ids, afterID(p), p.First+1)
-			return byKey(joinAgents(rows), func(g *Agent) int64 { return g.AccountID }), err
-		})
+	return follow(ctx, s, a, accountAgents, p)
 }
 
 // AgentCount counts an account's agents.
 func (a *Account) AgentCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, a, &a.siblings, "agent count", (*Account).key, s.counts(qAgentCountsOfAccounts))
+	return follow(ctx, s, a, accountAgentCount, none{})
 }
 
 // Agents is a page of the agents of all of a company's accounts, by id.
 func (c *Customer) Agents(ctx context.Context, s *Store, p paging.Page) ([]*Agent, error) {
-	return follow(ctx, c, &c.siblings, "agents "+p.Key(), (*Customer).key,
-		func(ctx context.Context, ids []int64) (map[int64][]*Agent, error) {
-			var rows []*Agent
-			err := s.list(ctx, &rows, qAgentsOfCustomers, ids, afterID(p), p.First+1)
-			return byKey(joinAgents(rows), func(g *Agent) int64 { return g.CustomerID }), err
-		})
+	return follow(ctx, s, c, customerAgents, p)
 }
 
 // AgentCount counts the agents of all of a company's accounts.
 func (c *Customer) AgentCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, c, &c.siblings, "agent count", (*Customer).key, s.counts(qAgentCountsOfCustomers))
+	return follow(ctx, s, c, customerAgentCount, none{})
 }
 
 // Account is the edge from an agent to its account.
 func (a *Agent) Account(ctx context.Context, s *Store, scope access.Scope) (*Account, error) {
-	return follow(ctx, a, &a.siblings, "account", func(a *Agent) int64 { return a.AccountID },
-		func(ctx context.Context, ids []int64) (map[int64]*Account, error) {
-			return s.accountsByID(ctx, scope, ids)
-		})
+	return follow(ctx, s, a, agentAccount, scope)
 }
 
 // Published is the edge from an agent to the revision that runs; nil when none does.
 func (a *Agent) Published(ctx context.Context, s *Store) (*Revision, error) {
-	return follow(ctx, a, &a.siblings, "published", func(a *Agent) int64 { return orZero(a.PublishedID) }, s.revisionsByID)
+	return follow(ctx, s, a, agentPublished, none{})
 }
 
 // Revisions is a page of an agent's revisions, newest first; the cursor is a number.
 func (a *Agent) Revisions(ctx context.Context, s *Store, p paging.Page) ([]*Revision, error) {
-	return follow(ctx, a, &a.siblings, "revisions "+p.Key(), (*Agent).key,
-		func(ctx context.Context, ids []int64) (map[int64][]*Revision, error) {
-			var rows []*Revision
-			err := s.list(ctx, &rows, qRevisionsOf, ids, beforeID(p), p.First+1)
-			return byKey(joinRevisions(rows), func(r *Revision) int64 { return r.AgentID }), err
-		})
+	return follow(ctx, s, a, agentRevisions, p)
 }
 
 // RevisionCount counts an agent's revisions.
 func (a *Agent) RevisionCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, a, &a.siblings, "revision count", (*Agent).key, s.counts(qRevisionCounts))
-}
-
-func (s *Store) revisionsByID(ctx context.Context, ids []int64) (map[int64]*Revision, error) {
-	var rows []*Revision
-	err := s.list(ctx, &rows, qRevisionsByID, ids)
-	return index(joinRevisions(rows), func(r *Revision) int64 { return r.ID }), err
+	return follow(ctx, s, a, agentRevisionCount, none{})
 }
 
 // Revision reads one revision of an agent within the scope.
@@ -200,8 +172,7 @@ func (s *Store) Revision(ctx context.Context, scope access.Scope, id int64) (*Re
 
 // Agent is the edge from a revision to its agent; nil when that was deleted or is beyond the scope.
 func (r *Revision) Agent(ctx context.Context, s *Store, scope access.Scope) (*Agent, error) {
-	return follow(ctx, r, &r.siblings, "agent", func(r *Revision) int64 { return r.AgentID },
-		func(ctx context.Context, ids []int64) (map[int64]*Agent, error) { return s.AgentsByID(ctx, scope, ids) })
+	return follow(ctx, s, r, revisionAgent, scope)
 }
 
 // InsertAgent makes an agent; createdBy 0 stands for the platform itself.

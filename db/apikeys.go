@@ -21,7 +21,7 @@ type APIKey struct {
 	LastUsedAt *time.Time `db:"last_used_at"`
 	CreatedAt  time.Time  `db:"created_at"`
 
-	siblings siblings[APIKey]
+	siblings[APIKey]
 }
 
 // GlobalID is the node id of the key.
@@ -43,7 +43,7 @@ var (
 		ORDER BY x.customer_id, x.id`)
 	qAllAPIKeys   = prepare(`SELECT ` + apiKeyColumns + ` FROM api_keys k WHERE k.customer_id = $1 ORDER BY k.id`)
 	qAPIKeyCounts = prepare(`
-		SELECT customer_id AS id, count(*) FROM api_keys WHERE customer_id = ANY($1) GROUP BY customer_id`)
+		SELECT customer_id AS id, count(*) AS value FROM api_keys WHERE customer_id = ANY($1) GROUP BY customer_id`)
 	qInsertAPIKey = prepare(`
 		INSERT INTO api_keys AS k (client_id, customer_id, user_id, name, expires_at, created_by)
 		VALUES ($1, $2, $3, $4, $5, NULLIF($6::bigint, 0)) RETURNING ` + apiKeyColumns)
@@ -59,9 +59,12 @@ var (
 		UPDATE api_keys k SET revoked_at = COALESCE(k.revoked_at, now()) WHERE k.id = $1 RETURNING ` + apiKeyColumns)
 )
 
-func joinAPIKeys(rows []*APIKey) []*APIKey {
-	return join(rows, func(k *APIKey) *siblings[APIKey] { return &k.siblings })
-}
+var (
+	customerAPIKeys     = edgeBy((*Customer).key, listsBy(qAPIKeysOf, fromID, func(k *APIKey) int64 { return k.CustomerID }))
+	customerAPIKeyCount = edgeBy((*Customer).key, valueOf[int](qAPIKeyCounts, onlyIDs))
+	apiKeyUser          = edgeBy(func(k *APIKey) int64 { return k.UserID }, usersByID)
+	apiKeyCustomer      = edgeBy(func(k *APIKey) int64 { return k.CustomerID }, customersByID)
+)
 
 // APIKey reads one key of a company within the scope.
 func (s *Store) APIKey(ctx context.Context, scope access.Scope, id int64) (*APIKey, error) {
@@ -86,37 +89,28 @@ func (s *Store) APIKeyForUpdate(ctx context.Context, scope access.Scope, id int6
 
 // APIKeys is a page of a company's keys, by id.
 func (c *Customer) APIKeys(ctx context.Context, s *Store, p paging.Page) ([]*APIKey, error) {
-	return follow(ctx, c, &c.siblings, "api keys "+p.Key(), (*Customer).key,
-		func(ctx context.Context, ids []int64) (map[int64][]*APIKey, error) {
-			var rows []*APIKey
-			err := s.list(ctx, &rows, qAPIKeysOf, ids, afterID(p), p.First+1)
-			return byKey(joinAPIKeys(rows), func(k *APIKey) int64 { return k.CustomerID }), err
-		})
+	return follow(ctx, s, c, customerAPIKeys, p)
 }
 
 // AllAPIKeys lists a company's keys.
 func (s *Store) AllAPIKeys(ctx context.Context, customerID int64) (rows []*APIKey, err error) {
 	err = s.list(ctx, &rows, qAllAPIKeys, customerID)
-	return joinAPIKeys(rows), err
+	return join(rows), err
 }
 
 // APIKeyCount counts a company's keys.
 func (c *Customer) APIKeyCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, c, &c.siblings, "api key count", (*Customer).key, s.counts(qAPIKeyCounts))
+	return follow(ctx, s, c, customerAPIKeyCount, none{})
 }
 
 // User is the edge from a key to the user that it acts for; nil beyond the scope.
 func (k *APIKey) User(ctx context.Context, s *Store, scope access.Scope) (*User, error) {
-	return follow(ctx, k, &k.siblings, "user", func(k *APIKey) int64 { return k.UserID },
-		func(ctx context.Context, ids []int64) (map[int64]*User, error) { return s.usersByID(ctx, scope, ids) })
+	return follow(ctx, s, k, apiKeyUser, scope)
 }
 
 // Customer is the edge from a key to its company.
 func (k *APIKey) Customer(ctx context.Context, s *Store, scope access.Scope) (*Customer, error) {
-	return follow(ctx, k, &k.siblings, "customer", func(k *APIKey) int64 { return k.CustomerID },
-		func(ctx context.Context, ids []int64) (map[int64]*Customer, error) {
-			return s.customersByID(ctx, scope, ids)
-		})
+	return follow(ctx, s, k, apiKeyCustomer, scope)
 }
 
 // InsertAPIKey makes a key with one live secret, given by its hash. createdBy 0 stands for the

@@ -2,27 +2,26 @@ package db
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"canopy/internal/paging"
 	"canopy/internal/problem"
 )
 
-// afterID is the lower bound of a page whose cursor is one id; ids start above 0.
-func afterID(p paging.Page) int64 {
-	if len(p.After) == 0 {
-		return 0
+// boundary is where a page whose cursor is one integer begins: at the cursor, or else at start.
+func boundary(p paging.Page, start int64) int64 {
+	if after := p.After(); len(after) > 0 {
+		return after[0]
 	}
-	return p.After[0]
+	return start
 }
 
+// afterID is the lower bound of a page whose cursor is one id; ids start above 0.
+func afterID(p paging.Page) int64 { return boundary(p, 0) }
+
 // beforeID is the upper bound of a page that runs from the newest id down.
-func beforeID(p paging.Page) int64 {
-	if len(p.After) == 0 {
-		return 1<<63 - 1
-	}
-	return p.After[0]
-}
+func beforeID(p paging.Page) int64 { return boundary(p, math.MaxInt64) }
 
 // atLeastEmpty makes a missing key the empty array, which sorts before every lineage.
 func atLeastEmpty(key []int64) []int64 {
@@ -79,19 +78,3 @@ func (s *Store) withoutTimeout(ctx context.Context, do func(*Store) error) error
 }
 
 var qNoTimeout = prepare(`SET LOCAL statement_timeout = 0`)
-
-// counts loads a count for each id; an id without rows counts 0.
-func (s *Store) counts(q query, args ...any) func(context.Context, []int64) (map[int64]int, error) {
-	return func(ctx context.Context, ids []int64) (map[int64]int, error) {
-		var rows []struct {
-			ID    int64 `db:"id"`
-			Count int   `db:"count"`
-		}
-		err := s.list(ctx, &rows, q, append([]any{ids}, args...)...)
-		found := make(map[int64]int, len(rows))
-		for _, r := range rows {
-			found[r.ID] = r.Count
-		}
-		return found, err
-	}
-}

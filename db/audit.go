@@ -22,7 +22,7 @@ type AuditEvent struct {
 	Details     json.RawMessage `db:"details"`
 	CreatedAt   time.Time       `db:"created_at"`
 
-	siblings siblings[AuditEvent]
+	siblings[AuditEvent]
 }
 
 // GlobalID is the node id of the event.
@@ -42,6 +42,11 @@ var (
 		WHERE ` + inScope + ` AND e.id < $3 ORDER BY e.id DESC LIMIT $4`)
 	qAuditCount = prepare(`
 		SELECT count(*) FROM audit_events e JOIN customers c ON c.id = e.customer_id WHERE ` + inScope)
+)
+
+var (
+	auditEventCustomer = edgeBy(func(e *AuditEvent) int64 { return e.CustomerID }, customersByID)
+	auditEventActor    = edgeBy(func(e *AuditEvent) int64 { return orZero(e.ActorUserID) }, usersByID)
 )
 
 // InsertAudit writes an event down and gives its id.
@@ -67,7 +72,7 @@ func (s *Store) AuditEvent(ctx context.Context, scope access.Scope, id int64) (*
 // AuditEvents is a page of the events within the scope, newest first.
 func (s *Store) AuditEvents(ctx context.Context, scope access.Scope, p paging.Page) (rows []*AuditEvent, err error) {
 	err = s.list(ctx, &rows, qAuditEvents, scope.From(), scope.To(), beforeID(p), p.First+1)
-	return join(rows, func(e *AuditEvent) *siblings[AuditEvent] { return &e.siblings }), err
+	return join(rows), err
 }
 
 // AuditCount counts the events within the scope.
@@ -78,15 +83,11 @@ func (s *Store) AuditCount(ctx context.Context, scope access.Scope) (n int, err 
 
 // Customer is the edge from an event to the company that it is about.
 func (e *AuditEvent) Customer(ctx context.Context, s *Store, scope access.Scope) (*Customer, error) {
-	return follow(ctx, e, &e.siblings, "customer", func(e *AuditEvent) int64 { return e.CustomerID },
-		func(ctx context.Context, ids []int64) (map[int64]*Customer, error) {
-			return s.customersByID(ctx, scope, ids)
-		})
+	return follow(ctx, s, e, auditEventCustomer, scope)
 }
 
 // Actor is the edge from an event to the user who caused it; nil when that was the platform
 // itself, or is beyond the scope.
 func (e *AuditEvent) Actor(ctx context.Context, s *Store, scope access.Scope) (*User, error) {
-	return follow(ctx, e, &e.siblings, "actor", func(e *AuditEvent) int64 { return orZero(e.ActorUserID) },
-		func(ctx context.Context, ids []int64) (map[int64]*User, error) { return s.usersByID(ctx, scope, ids) })
+	return follow(ctx, s, e, auditEventActor, scope)
 }

@@ -51,14 +51,17 @@ var (
 		RETURNING ` + billingColumns)
 )
 
+var customerBilling = edgeBy((*Customer).key, billingOf)
+
+func billingOf(ctx context.Context, s *Store, scope access.Scope, ids []int64) (map[int64]*Billing, error) {
+	var rows []*Billing
+	err := s.list(ctx, &rows, qBilling, scope.From(), scope.To(), ids)
+	return index(rows, func(b *Billing) int64 { return b.CustomerID }), err
+}
+
 // Billing is the edge from a company to its billing record; nil before there is any.
 func (c *Customer) Billing(ctx context.Context, s *Store, scope access.Scope) (*Billing, error) {
-	return follow(ctx, c, &c.siblings, "billing", (*Customer).key,
-		func(ctx context.Context, ids []int64) (map[int64]*Billing, error) {
-			var rows []*Billing
-			err := s.list(ctx, &rows, qBilling, scope.From(), scope.To(), ids)
-			return index(rows, func(b *Billing) int64 { return b.CustomerID }), err
-		})
+	return follow(ctx, s, c, customerBilling, scope)
 }
 
 // SaveBilling makes a company's billing record, or writes the given fields of the one it has.

@@ -24,7 +24,7 @@ type Chunk struct {
 	Heading string `db:"heading"`
 	Row     int    `db:"row_number"`
 
-	siblings siblings[Chunk]
+	siblings[Chunk]
 }
 
 // GlobalID is the node id of the chunk.
@@ -43,7 +43,7 @@ var (
 			SELECT ` + chunkColumns + ofReady + `WHERE k.document_id = n.id AND k.position > $2 ORDER BY k.position LIMIT $3) k
 		ORDER BY k.document_id, k.position`)
 	qChunkCounts = prepare(`
-		SELECT id, chunks AS count FROM documents WHERE id = ANY($1) AND status = 'ready'`)
+		SELECT id, chunks AS value FROM documents WHERE id = ANY($1) AND status = 'ready'`)
 	// The chunks first, whatever the planner thinks of a table that has just grown.
 	qFoundChunks = prepare(`
 		WITH k AS MATERIALIZED (SELECT ` + chunkColumns + `, k.revision FROM chunks k WHERE k.id = ANY($2))
@@ -60,8 +60,15 @@ var (
 		JOIN chunks k ON k.document_id = w.id AND k.revision = w.revision WHERE k.dense IS NOT NULL`)
 )
 
-func joinChunks(rows []*Chunk) []*Chunk {
-	return join(rows, func(c *Chunk) *siblings[Chunk] { return &c.siblings })
+var (
+	documentChunks      = edgeBy((*Document).key, listsBy(qChunksOf, fromPosition, func(c *Chunk) int64 { return c.DocumentID }))
+	documentReadyChunks = edgeBy((*Document).key, valueOf[int](qChunkCounts, onlyIDs))
+	chunkDocument       = edgeBy(func(c *Chunk) int64 { return c.DocumentID }, documentsByID)
+)
+
+// fromPosition is for a query of pages by position, which counts from 0.
+func fromPosition(p paging.Page, ids []int64) []any {
+	return []any{ids, boundary(p, -1), p.First + 1}
 }
 
 // Chunk reads one chunk of a ready document of a desk's contexts.
@@ -73,26 +80,17 @@ func (s *Store) Chunk(ctx context.Context, desk Desk, id int64) (*Chunk, error) 
 
 // Chunks is a page of a document's chunks by position; none unless it is ready.
 func (d *Document) Chunks(ctx context.Context, s *Store, p paging.Page) ([]*Chunk, error) {
-	after := int64(-1)
-	if len(p.After) > 0 {
-		after = p.After[0]
-	}
-	return follow(ctx, d, &d.siblings, "chunks "+p.Key(), (*Document).key,
-		func(ctx context.Context, ids []int64) (map[int64][]*Chunk, error) {
-			var rows []*Chunk
-			err := s.list(ctx, &rows, qChunksOf, ids, after, p.First+1)
-			return byKey(joinChunks(rows), func(c *Chunk) int64 { return c.DocumentID }), err
-		})
+	return follow(ctx, s, d, documentChunks, p)
 }
 
 // ReadyChunks counts a document's chunks; 0 unless it is ready.
 func (d *Document) ReadyChunks(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, d, &d.siblings, "chunk count", (*Document).key, s.counts(qChunkCounts))
+	return follow(ctx, s, d, documentReadyChunks, none{})
 }
 
 // Document is the edge from a chunk to its document.
 func (c *Chunk) Document(ctx context.Context, s *Store, desk Desk) (*Document, error) {
-	return follow(ctx, c, &c.siblings, "document", func(c *Chunk) int64 { return c.DocumentID }, s.documentsByID(desk))
+	return follow(ctx, s, c, chunkDocument, desk)
 }
 
 // FoundChunks reads chunks of a context that a search found, as one group; those that have gone since
@@ -100,7 +98,7 @@ func (c *Chunk) Document(ctx context.Context, s *Store, desk Desk) (*Document, e
 func (s *Store) FoundChunks(ctx context.Context, contextID int64, ids []int64) (map[int64]*Chunk, error) {
 	var rows []*Chunk
 	err := s.list(ctx, &rows, qFoundChunks, contextID, ids)
-	return index(joinChunks(rows), func(c *Chunk) int64 { return c.ID }), err
+	return index(join(rows), func(c *Chunk) int64 { return c.ID }), err
 }
 
 // IndexState is what a search index of a context is to hold: at the version, these documents with

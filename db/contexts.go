@@ -37,7 +37,7 @@ type Context struct {
 	Version   int64     `db:"version"`
 	CreatedAt time.Time `db:"created_at"`
 
-	siblings siblings[Context]
+	siblings[Context]
 }
 
 // GlobalID is the node id of the context.
@@ -54,6 +54,9 @@ type Desk struct {
 }
 
 func (d Desk) args(more ...any) []any { return append([]any{d.AccountID, d.Viewer}, more...) }
+
+// scoped is for a query whose ids come behind onDesk's arguments.
+func (d Desk) scoped(ids []int64) []any { return d.args(ids) }
 
 const contextColumns = `x.id, x.account_id, x.user_id, x.name, x.description, x.caption, x.tools_json, x.starter_prompts,
 	x.share_state, x.icon, x.embedding_model, x.dimensions, x.max_size, x.top_n, x.score_threshold, x.chunk_size, x.overlap,
@@ -84,9 +87,12 @@ var (
 	qBumpContext   = prepare(`UPDATE contexts SET version = version + 1 WHERE id = $1`)
 )
 
-func joinContexts(rows []*Context) []*Context {
-	return join(rows, func(c *Context) *siblings[Context] { return &c.siblings })
-}
+var (
+	contextsByID = rowsBy(qContextsByID, Desk.scoped, (*Context).key)
+
+	contextAccount = edgeBy(func(c *Context) int64 { return c.AccountID }, accountsByID)
+	contextCreator = edgeBy(func(c *Context) int64 { return orZero(c.UserID) }, usersByID)
+)
 
 // Context reads one context of a desk.
 func (s *Store) Context(ctx context.Context, d Desk, id int64) (*Context, error) {
@@ -113,7 +119,7 @@ func (s *Store) ContextForUpdate(ctx context.Context, d Desk, id int64) (*Contex
 // Contexts is a page of a desk's contexts, by id.
 func (s *Store) Contexts(ctx context.Context, d Desk, p paging.Page) (rows []*Context, err error) {
 	err = s.list(ctx, &rows, qContexts, d.args(afterID(p), p.First+1)...)
-	return joinContexts(rows), err
+	return join(rows), err
 }
 
 // StreamContexts gives a desk's contexts by id, from after the id on, at most limit of them (0: all).
@@ -127,14 +133,6 @@ func (s *Store) StreamContexts(ctx context.Context, d Desk, after int64, limit i
 func (s *Store) ContextCount(ctx context.Context, d Desk) (n int, err error) {
 	err = s.get(ctx, &n, qContextCount, d.args()...)
 	return n, err
-}
-
-func (s *Store) contextsByID(d Desk) func(context.Context, []int64) (map[int64]*Context, error) {
-	return func(ctx context.Context, ids []int64) (map[int64]*Context, error) {
-		var rows []*Context
-		err := s.list(ctx, &rows, qContextsByID, d.args(ids)...)
-		return index(joinContexts(rows), (*Context).key), err
-	}
 }
 
 // InsertContext makes a context with the default settings of its search.
@@ -171,34 +169,32 @@ func (s *Store) DeleteContext(ctx context.Context, id int64) error {
 
 // Account is the edge from a context to its account; nil beyond the scope.
 func (c *Context) Account(ctx context.Context, s *Store, scope access.Scope) (*Account, error) {
-	return follow(ctx, c, &c.siblings, "account", func(c *Context) int64 { return c.AccountID },
-		func(ctx context.Context, ids []int64) (map[int64]*Account, error) {
-			return s.accountsByID(ctx, scope, ids)
-		})
+	return follow(ctx, s, c, contextAccount, scope)
 }
 
 // Creator is the edge from a context to the user who made it; nil when that user is gone or beyond
 // the scope.
 func (c *Context) Creator(ctx context.Context, s *Store, scope access.Scope) (*User, error) {
-	return follow(ctx, c, &c.siblings, "creator", func(c *Context) int64 { return orZero(c.UserID) },
-		func(ctx context.Context, ids []int64) (map[int64]*User, error) { return s.usersByID(ctx, scope, ids) })
+	return follow(ctx, s, c, contextCreator, scope)
 }
 
-// Agents is the edge from a context to the agents that its tools name, by id, within the scope.
-// named reads the ids from a context's tool definitions.
-func (c *Context) Agents(ctx context.Context, s *Store, scope access.Scope, named func(*Context) []int64) (map[int64]*Agent, error) {
-	type key = *Context
-	return follow(ctx, c, &c.siblings, "agents", func(c *Context) key { return c },
-		func(ctx context.Context, cs []key) (map[key]map[int64]*Agent, error) {
+// AgentsNamed declares the edge from a context to the agents that its tools name, by id, within the
+// scope. named reads their ids from a context's tool definitions.
+func AgentsNamed(named func(*Context) []int64) func(context.Context, *Store, *Context, access.Scope) (map[int64]*Agent, error) {
+	e := edgeBy(func(c *Context) *Context { return c },
+		func(ctx context.Context, s *Store, scope access.Scope, contexts []*Context) (map[*Context]map[int64]*Agent, error) {
 			var ids []int64
-			for _, c := range cs {
+			for _, c := range contexts {
 				ids = append(ids, named(c)...)
 			}
-			agents, err := s.AgentsByID(ctx, scope, ids)
-			found := make(map[key]map[int64]*Agent, len(cs))
-			for _, c := range cs {
+			agents, err := agentsByID(ctx, s, scope, ids)
+			found := make(map[*Context]map[int64]*Agent, len(contexts))
+			for _, c := range contexts {
 				found[c] = agents
 			}
 			return found, err
 		})
+	return func(ctx context.Context, s *Store, c *Context, scope access.Scope) (map[int64]*Agent, error) {
+		return follow(ctx, s, c, e, scope)
+	}
 }

@@ -25,11 +25,13 @@ type Customer struct {
 	// Via is the company that this one was reached from, when an edge led here.
 	Via int64 `db:"via"`
 
-	siblings siblings[Customer]
+	siblings[Customer]
 }
 
 // GlobalID is the node id of the company.
 func (c *Customer) GlobalID() globalid.ID { return globalid.ID{Type: "Customer", Int: c.ID} }
+
+func (c *Customer) key() int64 { return c.ID }
 
 // CustomerRef is what everyone below sees of a company: enough to say where they are.
 type CustomerRef struct {
@@ -39,8 +41,10 @@ type CustomerRef struct {
 	Level    int            `db:"level"`
 	Lineage  access.Lineage `db:"lineage"`
 
-	siblings siblings[CustomerRef]
+	siblings[CustomerRef]
 }
+
+func (r *CustomerRef) key() int64 { return r.ID }
 
 const (
 	customerColumns = `c.id, c.parent_id, c.lineage, c.level, c.name, c.region_id,
@@ -70,7 +74,7 @@ var (
 		WHERE p.id = ANY($1) ORDER BY p.id, c.lineage`)
 	qDescendantCounts = prepare(`
 		SELECT p.id, (SELECT count(*) FROM customers c
-			WHERE c.lineage >= p.lineage AND c.lineage < p.lineage[1:p.level] || (p.id + 1)) AS count
+			WHERE c.lineage >= p.lineage AND c.lineage < p.lineage[1:p.level] || (p.id + 1)) AS value
 		FROM customers p WHERE p.id = ANY($1)`)
 	qChildren = prepare(`
 		SELECT k.id AS via, c.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
@@ -78,10 +82,10 @@ var (
 			WHERE c.parent_id = k.id AND c.id > $2 ORDER BY c.id LIMIT $3) c
 		ORDER BY k.id, c.id`)
 	qChildCounts = prepare(`
-		SELECT parent_id AS id, count(*) FROM customers WHERE parent_id = ANY($1) GROUP BY parent_id`)
-	qForbiddingAncestors = prepare(`
+		SELECT parent_id AS id, count(*) AS value FROM customers WHERE parent_id = ANY($1) GROUP BY parent_id`)
+	qAncestorsAllow = prepare(`
 		SELECT c.id, NOT EXISTS (SELECT 1 FROM customers a
-			WHERE a.id = ANY(c.lineage[1:c.level]) AND NOT a.descendants_can_add) AS allowed
+			WHERE a.id = ANY(c.lineage[1:c.level]) AND NOT a.descendants_can_add) AS value
 		FROM customers c WHERE c.id = ANY($1)`)
 	qInsertCustomer = prepare(`
 		INSERT INTO customers AS c (parent_id, name, region_id, can_add_customers, descendants_can_add)
@@ -91,17 +95,35 @@ var (
 		WHERE ` + inScope + ` AND c.id = $3 RETURNING ` + customerColumns)
 )
 
-func joinCustomers(rows []*Customer) []*Customer {
-	return join(rows, func(c *Customer) *siblings[Customer] { return &c.siblings })
+var (
+	customersByID = rowsBy(qCustomersByID, scoped, (*Customer).key)
+	refsByID      = rowsBy(qCustomerRefs, onlyIDs, (*CustomerRef).key)
+
+	customerRegion          = edgeBy(func(c *Customer) int64 { return c.RegionID }, regionsByID)
+	customerAncestors       = edgeBy(func(c *Customer) *Customer { return c }, ancestors)
+	customerChildren        = edgeBy((*Customer).key, listsBy(qChildren, fromID, via))
+	customerChildCount      = edgeBy((*Customer).key, valueOf[int](qChildCounts, onlyIDs))
+	customerDescendants     = edgeBy((*Customer).key, listsBy(qDescendants, below.args, via))
+	customerDescendantCount = edgeBy((*Customer).key, valueOf[int](qDescendantCounts, onlyIDs))
+	customerAncestorsAllow  = edgeBy((*Customer).key, valueOf[bool](qAncestorsAllow, onlyIDs))
+	refCustomer             = edgeBy((*CustomerRef).key, customersByID)
+)
+
+func via(c *Customer) int64 { return c.Via }
+
+// below is a page of the companies anywhere below, with or without the company itself.
+type below struct {
+	self bool
+	page paging.Page
+}
+
+func (b below) args(ids []int64) []any {
+	return []any{ids, b.self, pq.Int64Array(atLeastEmpty(b.page.After())), b.page.First + 1}
 }
 
 // Customer reads one company within the scope.
 func (s *Store) Customer(ctx context.Context, scope access.Scope, id int64) (*Customer, error) {
-	found, err := s.customersByID(ctx, scope, []int64{id})
-	if err == nil && found[id] == nil {
-		err = ErrNoRows
-	}
-	return found[id], err
+	return one(ctx, s, customersByID, scope, id)
 }
 
 // Root reads the root company; ErrNoRows before the platform's first start.
@@ -118,12 +140,6 @@ func (s *Store) CustomerForUpdate(ctx context.Context, scope access.Scope, id in
 	return c, err
 }
 
-func (s *Store) customersByID(ctx context.Context, scope access.Scope, ids []int64) (map[int64]*Customer, error) {
-	var rows []*Customer
-	err := s.list(ctx, &rows, qCustomersByID, scope.From(), scope.To(), ids)
-	return index(joinCustomers(rows), func(c *Customer) int64 { return c.ID }), err
-}
-
 // StreamSubtree gives the companies of a scope in preorder, from after the cursor lineage on, at
 // most limit of them (0: all).
 func (s *Store) StreamSubtree(ctx context.Context, scope access.Scope, after []int64, limit int, each func(*Customer) error) error {
@@ -134,30 +150,31 @@ func (s *Store) StreamSubtree(ctx context.Context, scope access.Scope, after []i
 
 // Region is the edge from a company to its region.
 func (c *Customer) Region(ctx context.Context, s *Store) (*Region, error) {
-	return follow(ctx, c, &c.siblings, "region", func(c *Customer) int64 { return c.RegionID }, s.regionsByID)
+	return follow(ctx, s, c, customerRegion, none{})
 }
 
 // Ancestors is the edge to the companies above, root first.
 func (c *Customer) Ancestors(ctx context.Context, s *Store) ([]*CustomerRef, error) {
-	type key = *Customer
-	return follow(ctx, c, &c.siblings, "ancestors", func(c *Customer) key { return c },
-		func(ctx context.Context, cs []key) (map[key][]*CustomerRef, error) {
-			refs, err := s.refsAbove(ctx, cs)
-			if err != nil {
-				return nil, err
-			}
-			found := make(map[key][]*CustomerRef, len(cs))
-			for _, c := range cs {
-				found[c] = make([]*CustomerRef, 0, c.Level)
-				for _, id := range c.Lineage[:c.Level] {
-					found[c] = append(found[c], refs[id])
-				}
-			}
-			return found, nil
-		})
+	return follow(ctx, s, c, customerAncestors, none{})
 }
 
-func (s *Store) refsAbove(ctx context.Context, cs []*Customer) (map[int64]*CustomerRef, error) {
+// ancestors loads the companies above, root first.
+func ancestors(ctx context.Context, s *Store, _ none, cs []*Customer) (map[*Customer][]*CustomerRef, error) {
+	refs, err := refsAbove(ctx, s, cs)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[*Customer][]*CustomerRef, len(cs))
+	for _, c := range cs {
+		found[c] = make([]*CustomerRef, 0, c.Level)
+		for _, id := range c.Lineage[:c.Level] {
+			found[c] = append(found[c], refs[id])
+		}
+	}
+	return found, nil
+}
+
+func refsAbove(ctx context.Context, s *Store, cs []*Customer) (map[int64]*CustomerRef, error) {
 	seen := map[int64]bool{}
 	ids := []int64{}
 	for _, c := range cs {
@@ -168,74 +185,38 @@ func (s *Store) refsAbove(ctx context.Context, cs []*Customer) (map[int64]*Custo
 			}
 		}
 	}
-	var rows []*CustomerRef
-	err := s.list(ctx, &rows, qCustomerRefs, ids)
-	join(rows, func(r *CustomerRef) *siblings[CustomerRef] { return &r.siblings })
-	return index(rows, func(r *CustomerRef) int64 { return r.ID }), err
+	return refsByID(ctx, s, none{}, ids)
 }
 
 // Customer is the edge from a reference to the company itself; nil beyond the scope.
 func (r *CustomerRef) Customer(ctx context.Context, s *Store, scope access.Scope) (*Customer, error) {
-	return follow(ctx, r, &r.siblings, "customer", func(r *CustomerRef) int64 { return r.ID },
-		func(ctx context.Context, ids []int64) (map[int64]*Customer, error) {
-			return s.customersByID(ctx, scope, ids)
-		})
+	return follow(ctx, s, r, refCustomer, scope)
 }
 
 // Children is a page of the companies right below, by id.
 func (c *Customer) Children(ctx context.Context, s *Store, p paging.Page) ([]*Customer, error) {
-	return follow(ctx, c, &c.siblings, "children "+p.Key(), (*Customer).key,
-		func(ctx context.Context, ids []int64) (map[int64][]*Customer, error) {
-			return s.customersVia(ctx, qChildren, ids, afterID(p), p.First+1)
-		})
+	return follow(ctx, s, c, customerChildren, p)
 }
 
 // Descendants is a page of the companies anywhere below, in preorder; self adds the company itself.
 func (c *Customer) Descendants(ctx context.Context, s *Store, self bool, p paging.Page) ([]*Customer, error) {
-	name := "descendants "
-	if self {
-		name = "descendants and self "
-	}
-	return follow(ctx, c, &c.siblings, name+p.Key(), (*Customer).key,
-		func(ctx context.Context, ids []int64) (map[int64][]*Customer, error) {
-			return s.customersVia(ctx, qDescendants, ids, self, pq.Int64Array(atLeastEmpty(p.After)), p.First+1)
-		})
-}
-
-func (s *Store) customersVia(ctx context.Context, q query, args ...any) (map[int64][]*Customer, error) {
-	var rows []*Customer
-	err := s.list(ctx, &rows, q, args...)
-	return byKey(joinCustomers(rows), func(c *Customer) int64 { return c.Via }), err
+	return follow(ctx, s, c, customerDescendants, below{self, p})
 }
 
 // ChildCount counts the companies right below.
 func (c *Customer) ChildCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, c, &c.siblings, "child count", (*Customer).key, s.counts(qChildCounts))
+	return follow(ctx, s, c, customerChildCount, none{})
 }
 
 // DescendantCount counts the companies anywhere below and the company itself.
 func (c *Customer) DescendantCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, c, &c.siblings, "descendant count", (*Customer).key, s.counts(qDescendantCounts))
+	return follow(ctx, s, c, customerDescendantCount, none{})
 }
 
 // AncestorsAllow tells whether every company above has descendantsCanAdd.
 func (c *Customer) AncestorsAllow(ctx context.Context, s *Store) (bool, error) {
-	return follow(ctx, c, &c.siblings, "ancestors allow", (*Customer).key,
-		func(ctx context.Context, ids []int64) (map[int64]bool, error) {
-			var rows []struct {
-				ID      int64 `db:"id"`
-				Allowed bool  `db:"allowed"`
-			}
-			err := s.list(ctx, &rows, qForbiddingAncestors, ids)
-			found := make(map[int64]bool, len(rows))
-			for _, r := range rows {
-				found[r.ID] = r.Allowed
-			}
-			return found, err
-		})
+	return follow(ctx, s, c, customerAncestorsAllow, none{})
 }
-
-func (c *Customer) key() int64 { return c.ID }
 
 // OneRoot is the unique index that lets the tree have one root.
 const OneRoot = "customers_one_root"

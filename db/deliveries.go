@@ -32,7 +32,7 @@ type Delivery struct {
 	CreatedAt     time.Time  `db:"created_at"`
 	CompletedAt   *time.Time `db:"completed_at"`
 
-	siblings siblings[Delivery]
+	siblings[Delivery]
 }
 
 // GlobalID is the node id of the delivery.
@@ -100,7 +100,7 @@ var (
 			SELECT ` + deliveryColumns + ` FROM webhook_deliveries w WHERE w.destination_id = k.id AND w.id < $2 ORDER BY w.id DESC LIMIT $3) w
 		ORDER BY w.destination_id, w.id DESC`)
 	qDeliveryCounts = prepare(`
-		SELECT destination_id AS id, count(*) FROM webhook_deliveries WHERE destination_id = ANY($1) GROUP BY destination_id`)
+		SELECT destination_id AS id, count(*) AS value FROM webhook_deliveries WHERE destination_id = ANY($1) GROUP BY destination_id`)
 	qCaptured = prepare(`SELECT id, payload, log FROM webhook_deliveries WHERE id = ANY($1)`)
 
 	// One row for each enabled destination of the company that asked for the type.
@@ -126,8 +126,17 @@ var (
 		WHERE last.status IN ('failed', 'blocked') AND w.customer_id = $1 ORDER BY w.id`)
 )
 
-func joinDeliveries(rows []*Delivery) []*Delivery {
-	return join(rows, func(d *Delivery) *siblings[Delivery] { return &d.siblings })
+var (
+	destinationDeliveries    = edgeBy((*Destination).key, listsBy(qDeliveriesOf, fromNewest, func(w *Delivery) int64 { return w.DestinationID }))
+	destinationDeliveryCount = edgeBy((*Destination).key, valueOf[int](qDeliveryCounts, onlyIDs))
+	deliveryDestination      = edgeBy(func(d *Delivery) int64 { return d.DestinationID }, destinationsByID)
+	deliveryCaptured         = edgeBy(func(d *Delivery) int64 { return d.ID }, captured)
+)
+
+func captured(ctx context.Context, s *Store, _ none, ids []int64) (map[int64]*Captured, error) {
+	var rows []*Captured
+	err := s.list(ctx, &rows, qCaptured, ids)
+	return index(rows, func(c *Captured) int64 { return c.ID }), err
 }
 
 func (f DeliveryFilter) args(scope access.Scope, more ...any) []any {
@@ -148,13 +157,13 @@ func (s *Store) Delivery(ctx context.Context, scope access.Scope, id int64) (*De
 // DeliveriesNow reads those of some deliveries that go to a destination within the scope.
 func (s *Store) DeliveriesNow(ctx context.Context, scope access.Scope, destinationID int64, ids []int64) (rows []*Delivery, err error) {
 	err = s.list(ctx, &rows, qDeliveriesNow, scope.From(), scope.To(), ids, destinationID)
-	return joinDeliveries(rows), err
+	return join(rows), err
 }
 
 // Deliveries is a page of a company's deliveries within the scope, newest first.
 func (s *Store) Deliveries(ctx context.Context, scope access.Scope, f DeliveryFilter, p paging.Page) (rows []*Delivery, err error) {
 	err = s.list(ctx, &rows, qDeliveries, f.args(scope, beforeID(p), p.First+1)...)
-	return joinDeliveries(rows), err
+	return join(rows), err
 }
 
 // DeliveryCount counts a company's deliveries within the scope.
@@ -165,35 +174,22 @@ func (s *Store) DeliveryCount(ctx context.Context, scope access.Scope, f Deliver
 
 // Deliveries is a page of a destination's deliveries, newest first.
 func (d *Destination) Deliveries(ctx context.Context, s *Store, p paging.Page) ([]*Delivery, error) {
-	return follow(ctx, d, &d.siblings, "deliveries "+p.Key(), (*Destination).key,
-		func(ctx context.Context, ids []int64) (map[int64][]*Delivery, error) {
-			var rows []*Delivery
-			err := s.list(ctx, &rows, qDeliveriesOf, ids, beforeID(p), p.First+1)
-			return byKey(joinDeliveries(rows), func(w *Delivery) int64 { return w.DestinationID }), err
-		})
+	return follow(ctx, s, d, destinationDeliveries, p)
 }
 
 // DeliveryCount counts a destination's deliveries.
 func (d *Destination) DeliveryCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, d, &d.siblings, "delivery count", (*Destination).key, s.counts(qDeliveryCounts))
+	return follow(ctx, s, d, destinationDeliveryCount, none{})
 }
 
 // Destination is the edge from a delivery to its destination; nil when that was deleted.
 func (d *Delivery) Destination(ctx context.Context, s *Store, scope access.Scope) (*Destination, error) {
-	return follow(ctx, d, &d.siblings, "destination", func(d *Delivery) int64 { return d.DestinationID },
-		func(ctx context.Context, ids []int64) (map[int64]*Destination, error) {
-			return s.destinationsByID(ctx, scope, ids)
-		})
+	return follow(ctx, s, d, deliveryDestination, scope)
 }
 
 // Captured is the edge from a delivery to its bytes and its log.
 func (d *Delivery) Captured(ctx context.Context, s *Store) (*Captured, error) {
-	return follow(ctx, d, &d.siblings, "captured", func(d *Delivery) int64 { return d.ID },
-		func(ctx context.Context, ids []int64) (map[int64]*Captured, error) {
-			var rows []*Captured
-			err := s.list(ctx, &rows, qCaptured, ids)
-			return index(rows, func(c *Captured) int64 { return c.ID }), err
-		})
+	return follow(ctx, s, d, deliveryCaptured, none{})
 }
 
 // Attempts reads the log of the attempts, oldest first.

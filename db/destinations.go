@@ -25,7 +25,7 @@ type Destination struct {
 	NextAt    *time.Time `db:"next_at"`
 	CreatedAt time.Time  `db:"created_at"`
 
-	siblings siblings[Destination]
+	siblings[Destination]
 }
 
 // GlobalID is the node id of the destination.
@@ -52,7 +52,7 @@ var (
 			WHERE d.customer_id = k.id AND d.deleted_at IS NULL AND d.id > $2 ORDER BY d.id LIMIT $3) d
 		ORDER BY d.customer_id, d.id`)
 	qDestinationCounts = prepare(`
-		SELECT customer_id AS id, count(*) FROM webhook_destinations WHERE customer_id = ANY($1) AND deleted_at IS NULL GROUP BY customer_id`)
+		SELECT customer_id AS id, count(*) AS value FROM webhook_destinations WHERE customer_id = ANY($1) AND deleted_at IS NULL GROUP BY customer_id`)
 	qInsertDestination = prepare(`
 		INSERT INTO webhook_destinations AS d (customer_id, url, name, events, secret)
 		VALUES ($1, $2, $3, $4, '') RETURNING ` + destinationColumns)
@@ -83,23 +83,17 @@ var (
 		WHERE c.id = $1 AND r.is_owner AND NOT p.disabled AND NOT a.disabled ORDER BY u.id`)
 )
 
-func joinDestinations(rows []*Destination) []*Destination {
-	return join(rows, func(d *Destination) *siblings[Destination] { return &d.siblings })
-}
+var (
+	destinationsByID = rowsBy(qDestinationsByID, scoped, (*Destination).key)
+
+	customerDestinations     = edgeBy((*Customer).key, listsBy(qDestinationsOf, fromID, func(d *Destination) int64 { return d.CustomerID }))
+	customerDestinationCount = edgeBy((*Customer).key, valueOf[int](qDestinationCounts, onlyIDs))
+	destinationCustomer      = edgeBy(func(d *Destination) int64 { return d.CustomerID }, customersByID)
+)
 
 // Destination reads one destination of a company within the scope.
 func (s *Store) Destination(ctx context.Context, scope access.Scope, id int64) (*Destination, error) {
-	found, err := s.destinationsByID(ctx, scope, []int64{id})
-	if err == nil && found[id] == nil {
-		err = ErrNoRows
-	}
-	return found[id], err
-}
-
-func (s *Store) destinationsByID(ctx context.Context, scope access.Scope, ids []int64) (map[int64]*Destination, error) {
-	var rows []*Destination
-	err := s.list(ctx, &rows, qDestinationsByID, scope.From(), scope.To(), ids)
-	return index(joinDestinations(rows), (*Destination).key), err
+	return one(ctx, s, destinationsByID, scope, id)
 }
 
 // DestinationForUpdate reads one destination and holds its row until the transaction ends.
@@ -112,30 +106,22 @@ func (s *Store) DestinationForUpdate(ctx context.Context, scope access.Scope, id
 // AllDestinations lists a company's destinations.
 func (s *Store) AllDestinations(ctx context.Context, customerID int64) (rows []*Destination, err error) {
 	err = s.list(ctx, &rows, qAllDestinations, customerID)
-	return joinDestinations(rows), err
+	return join(rows), err
 }
 
 // Destinations is a page of a company's destinations, by id.
 func (c *Customer) Destinations(ctx context.Context, s *Store, p paging.Page) ([]*Destination, error) {
-	return follow(ctx, c, &c.siblings, "destinations "+p.Key(), func(c *Customer) int64 { return c.ID },
-		func(ctx context.Context, ids []int64) (map[int64][]*Destination, error) {
-			var rows []*Destination
-			err := s.list(ctx, &rows, qDestinationsOf, ids, afterID(p), p.First+1)
-			return byKey(joinDestinations(rows), func(d *Destination) int64 { return d.CustomerID }), err
-		})
+	return follow(ctx, s, c, customerDestinations, p)
 }
 
 // DestinationCount counts a company's destinations.
 func (c *Customer) DestinationCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, c, &c.siblings, "destination count", func(c *Customer) int64 { return c.ID }, s.counts(qDestinationCounts))
+	return follow(ctx, s, c, customerDestinationCount, none{})
 }
 
 // Customer is the edge from a destination to its company.
 func (d *Destination) Customer(ctx context.Context, s *Store, scope access.Scope) (*Customer, error) {
-	return follow(ctx, d, &d.siblings, "customer", func(d *Destination) int64 { return d.CustomerID },
-		func(ctx context.Context, ids []int64) (map[int64]*Customer, error) {
-			return s.customersByID(ctx, scope, ids)
-		})
+	return follow(ctx, s, d, destinationCustomer, scope)
 }
 
 // InsertDestination makes a destination, without a secret yet: that is sealed to its id.

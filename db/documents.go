@@ -34,7 +34,7 @@ type Document struct {
 	StartedAt   *time.Time `db:"started_at"`
 	CompletedAt *time.Time `db:"completed_at"`
 
-	siblings siblings[Document]
+	siblings[Document]
 }
 
 // GlobalID is the node id of the document.
@@ -67,7 +67,7 @@ var (
 			WHERE d.context_id = k.id AND d.id > $2 ORDER BY d.id LIMIT $3) d
 		ORDER BY d.context_id, d.id`)
 	qDocumentCounts = prepare(`
-		SELECT context_id AS id, count(*) FROM documents WHERE context_id = ANY($1) GROUP BY context_id`)
+		SELECT context_id AS id, count(*) AS value FROM documents WHERE context_id = ANY($1) GROUP BY context_id`)
 	qStored = prepare(`
 		SELECT COALESCE(sum(size), 0)::bigint AS size, COALESCE(max(name_index) FILTER (WHERE original_name = $2) + 1, 0) AS name_index
 		FROM documents WHERE context_id = $1`)
@@ -94,9 +94,14 @@ var (
 	qUnpin = prepare(`UPDATE contexts SET dimensions = 0 WHERE id = $1`)
 )
 
-func joinDocuments(rows []*Document) []*Document {
-	return join(rows, func(d *Document) *siblings[Document] { return &d.siblings })
-}
+var (
+	documentsByID = rowsBy(qDocumentsByID, Desk.scoped, (*Document).key)
+
+	contextDocuments     = edgeBy((*Context).key, listsBy(qDocumentsOf, fromID, func(d *Document) int64 { return d.ContextID }))
+	contextDocumentCount = edgeBy((*Context).key, valueOf[int](qDocumentCounts, onlyIDs))
+	documentContext      = edgeBy(func(d *Document) int64 { return d.ContextID }, contextsByID)
+	documentCreator      = edgeBy(func(d *Document) int64 { return orZero(d.CreatedBy) }, usersByID)
+)
 
 // Document reads one document of a desk's contexts.
 func (s *Store) Document(ctx context.Context, desk Desk, id int64) (*Document, error) {
@@ -112,27 +117,14 @@ func (s *Store) DocumentForUpdate(ctx context.Context, desk Desk, id int64) (*Do
 	return d, err
 }
 
-func (s *Store) documentsByID(desk Desk) func(context.Context, []int64) (map[int64]*Document, error) {
-	return func(ctx context.Context, ids []int64) (map[int64]*Document, error) {
-		var rows []*Document
-		err := s.list(ctx, &rows, qDocumentsByID, desk.args(ids)...)
-		return index(joinDocuments(rows), (*Document).key), err
-	}
-}
-
 // Documents is a page of a context's documents, by id.
 func (c *Context) Documents(ctx context.Context, s *Store, p paging.Page) ([]*Document, error) {
-	return follow(ctx, c, &c.siblings, "documents "+p.Key(), (*Context).key,
-		func(ctx context.Context, ids []int64) (map[int64][]*Document, error) {
-			var rows []*Document
-			err := s.list(ctx, &rows, qDocumentsOf, ids, afterID(p), p.First+1)
-			return byKey(joinDocuments(rows), func(d *Document) int64 { return d.ContextID }), err
-		})
+	return follow(ctx, s, c, contextDocuments, p)
 }
 
 // DocumentCount counts a context's documents.
 func (c *Context) DocumentCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, c, &c.siblings, "document count", (*Context).key, s.counts(qDocumentCounts))
+	return follow(ctx, s, c, contextDocumentCount, none{})
 }
 
 // StreamDocuments gives a context's documents by id, from after the id on, at most limit of them
@@ -200,12 +192,11 @@ func (s *Store) ReprocessContext(ctx context.Context, id int64) (documents []int
 
 // Context is the edge from a document to its context.
 func (d *Document) Context(ctx context.Context, s *Store, desk Desk) (*Context, error) {
-	return follow(ctx, d, &d.siblings, "context", func(d *Document) int64 { return d.ContextID }, s.contextsByID(desk))
+	return follow(ctx, s, d, documentContext, desk)
 }
 
 // Creator is the edge from a document to the user who uploaded it; nil when that user is gone or
 // beyond the scope.
 func (d *Document) Creator(ctx context.Context, s *Store, scope access.Scope) (*User, error) {
-	return follow(ctx, d, &d.siblings, "creator", func(d *Document) int64 { return orZero(d.CreatedBy) },
-		func(ctx context.Context, ids []int64) (map[int64]*User, error) { return s.usersByID(ctx, scope, ids) })
+	return follow(ctx, s, d, documentCreator, scope)
 }

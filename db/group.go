@@ -9,59 +9,86 @@ import (
 // it is loaded for all of them in one query, so the number of statements of an operation does not
 // depend on how many rows it returns, and nothing waits for a timer.
 type group[P any] struct {
-	rows  []*P
-	mu    sync.Mutex
-	edges map[string]*edge
+	rows []*P
+	mu   sync.Mutex
+	// loads holds a *loaded for each edge that was asked for, with each of its arguments.
+	loads []any
 }
 
-type edge struct {
-	once   sync.Once
-	values any
-	err    error
-}
-
-func (g *group[P]) edge(name string) *edge {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	e := g.edges[name]
-	if e == nil {
-		e = &edge{}
-		if g.edges == nil {
-			g.edges = map[string]*edge{}
-		}
-		g.edges[name] = e
-	}
-	return e
-}
-
-// siblings ties a row to its group.
+// siblings ties a row to its group; a row type that edges lead from embeds it.
 type siblings[P any] struct{ group *group[P] }
 
+func (s *siblings[P]) kin() *siblings[P] { return s }
+
+// member is a pointer to what embeds siblings.
+type member[P any] interface {
+	*P
+	kin() *siblings[P]
+}
+
 // join makes rows of one query a group.
-func join[P any](rows []*P, member func(*P) *siblings[P]) []*P {
+func join[P any, R member[P]](rows []*P) []*P {
 	g := &group[P]{rows: rows}
 	for _, r := range rows {
-		member(r).group = g
+		R(r).kin().group = g
 	}
 	return rows
 }
 
-// follow gives the edge called name of obj: load is called once for the keys of all siblings. The
-// zero V stands for a key without a value.
-func follow[P any, K comparable, V any](ctx context.Context, obj *P, member *siblings[P], name string,
-	key func(*P) K, load func(context.Context, []K) (map[K]V, error),
-) (V, error) {
-	g := member.group
+// edge leads from rows P to values V. It is declared once, outside of any function: so load has only
+// its arguments to go by, and since what it gave is kept under these, none of them can be forgotten.
+type edge[P any, A, K comparable, V any] struct {
+	key  func(*P) K
+	load load[A, K, V]
+}
+
+// load gives the values for all keys at once; a key without a value is left out.
+type load[A, K comparable, V any] func(ctx context.Context, s *Store, args A, keys []K) (map[K]V, error)
+
+// none is the argument of an edge that takes none.
+type none struct{}
+
+func edgeBy[P any, A, K comparable, V any](key func(*P) K, load load[A, K, V]) *edge[P, A, K, V] {
+	return &edge[P, A, K, V]{key: key, load: load}
+}
+
+// loaded is what an edge with certain arguments gave for a group.
+type loaded[P any, A, K comparable, V any] struct {
+	edge   *edge[P, A, K, V]
+	args   A
+	once   sync.Once
+	values map[K]V
+	err    error
+}
+
+// in finds the edge's place in a group. A document asks for few edges of a group, so a list is
+// quicker than a map.
+func (e *edge[P, A, K, V]) in(g *group[P], args A) *loaded[P, A, K, V] {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, other := range g.loads {
+		if l, ok := other.(*loaded[P, A, K, V]); ok && l.edge == e && l.args == args {
+			return l
+		}
+	}
+	l := &loaded[P, A, K, V]{edge: e, args: args}
+	g.loads = append(g.loads, l)
+	return l
+}
+
+// follow gives a row's value of an edge, which is loaded once for all siblings. The zero V stands for
+// a key without a value.
+func follow[P any, R member[P], A, K comparable, V any](ctx context.Context, s *Store, r R, e *edge[P, A, K, V], args A) (value V, err error) {
+	g := r.kin().group
 	if g == nil {
-		g = &group[P]{rows: []*P{obj}}
+		g = &group[P]{rows: []*P{r}}
 	}
-	e := g.edge(name)
-	e.once.Do(func() { e.values, e.err = load(ctx, distinct(g.rows, key)) })
-	if e.err != nil {
-		var zero V
-		return zero, e.err
+	l := e.in(g, args)
+	l.once.Do(func() { l.values, l.err = e.load(ctx, s, args, distinct(g.rows, e.key)) })
+	if l.err != nil {
+		return value, l.err
 	}
-	return e.values.(map[K]V)[key(obj)], nil
+	return l.values[e.key(r)], nil
 }
 
 func distinct[P any, K comparable](rows []*P, key func(*P) K) []K {
@@ -75,31 +102,4 @@ func distinct[P any, K comparable](rows []*P, key func(*P) K) []K {
 		}
 	}
 	return keys
-}
-
-// byKey sorts rows under the key that they were reached from.
-func byKey[K comparable, V any](rows []V, key func(V) K) map[K][]V {
-	m := make(map[K][]V)
-	for _, r := range rows {
-		k := key(r)
-		m[k] = append(m[k], r)
-	}
-	return m
-}
-
-// index maps rows by a key of their own.
-func index[K comparable, V any](rows []V, key func(V) K) map[K]V {
-	m := make(map[K]V, len(rows))
-	for _, r := range rows {
-		m[key(r)] = r
-	}
-	return m
-}
-
-// orZero is the id behind a pointer; no row has the id 0.
-func orZero(id *int64) int64 {
-	if id == nil {
-		return 0
-	}
-	return *id
 }

@@ -28,7 +28,7 @@ type Permission struct {
 	InstanceActive bool  `db:"instance_active"`
 	RoleOwner      bool  `db:"role_owner"`
 
-	siblings siblings[Permission]
+	siblings[Permission]
 }
 
 // Creator is who granted a permission.
@@ -77,11 +77,11 @@ var (
 			WHERE p.account_id = k.id AND p.id > $2 ORDER BY p.id LIMIT $3) p
 		ORDER BY p.account_id, p.id`)
 	qPermissionCountsOfUsers = prepare(`
-		SELECT p.user_id AS id, count(*)
+		SELECT p.user_id AS id, count(*) AS value
 		FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
-		WHERE p.user_id = ANY($1) AND c.lineage >= $2::bigint[] AND c.lineage < $3::bigint[] GROUP BY p.user_id`)
+		WHERE p.user_id = ANY($3) AND ` + inScope + ` GROUP BY p.user_id`)
 	qPermissionCountsOfAccounts = prepare(`
-		SELECT account_id AS id, count(*) FROM permissions WHERE account_id = ANY($1) GROUP BY account_id`)
+		SELECT account_id AS id, count(*) AS value FROM permissions WHERE account_id = ANY($1) GROUP BY account_id`)
 	qInsertPermission = prepare(`
 		INSERT INTO permissions (account_id, user_id, role_id, disabled, created_by)
 		VALUES ($1, $2, $3, $4, NULLIF($5::bigint, 0)) RETURNING id`)
@@ -93,9 +93,17 @@ var (
 			WHERE p.account_id = $1 AND p.id <> $2 AND NOT p.disabled AND r.is_owner)`)
 )
 
-func joinPermissions(rows []*Permission) []*Permission {
-	return join(rows, func(p *Permission) *siblings[Permission] { return &p.siblings })
-}
+var (
+	userPermissions        = edgeBy((*User).key, listsBy(qPermissionsOfUsers, scopedPage.args, func(p *Permission) int64 { return p.UserID }))
+	userPermissionCount    = edgeBy((*User).key, valueOf[int](qPermissionCountsOfUsers, scoped))
+	accountPermissions     = edgeBy((*Account).key, listsBy(qPermissionsOfAccounts, fromID, func(p *Permission) int64 { return p.AccountID }))
+	accountPermissionCount = edgeBy((*Account).key, valueOf[int](qPermissionCountsOfAccounts, onlyIDs))
+	permissionUser         = edgeBy(func(p *Permission) int64 { return p.UserID }, usersByID)
+	permissionAccount      = edgeBy(func(p *Permission) int64 { return p.AccountID }, accountsByID)
+	permissionRole         = edgeBy(func(p *Permission) int64 { return p.RoleID }, rolesByID)
+	permissionApplication  = edgeBy(func(p *Permission) int64 { return p.ApplicationID }, applicationsByID)
+	permissionRegion       = edgeBy(func(p *Permission) int64 { return p.RegionID }, regionsByID)
+)
 
 // Permission reads one permission on an account within the scope.
 func (s *Store) Permission(ctx context.Context, scope access.Scope, id int64) (*Permission, error) {
@@ -106,63 +114,48 @@ func (s *Store) Permission(ctx context.Context, scope access.Scope, id int64) (*
 
 // Permissions is a page of a user's permissions within the scope, by id.
 func (u *User) Permissions(ctx context.Context, s *Store, scope access.Scope, p paging.Page) ([]*Permission, error) {
-	return follow(ctx, u, &u.siblings, "permissions "+p.Key(), (*User).key,
-		func(ctx context.Context, ids []int64) (map[int64][]*Permission, error) {
-			var rows []*Permission
-			err := s.list(ctx, &rows, qPermissionsOfUsers, scope.From(), scope.To(), ids, afterID(p), p.First+1)
-			return byKey(joinPermissions(rows), func(p *Permission) int64 { return p.UserID }), err
-		})
+	return follow(ctx, s, u, userPermissions, scopedPage{scope, p})
 }
 
 // PermissionCount counts a user's permissions within the scope.
 func (u *User) PermissionCount(ctx context.Context, s *Store, scope access.Scope) (int, error) {
-	return follow(ctx, u, &u.siblings, "permission count", (*User).key,
-		s.counts(qPermissionCountsOfUsers, scope.From(), scope.To()))
+	return follow(ctx, s, u, userPermissionCount, scope)
 }
 
 // Permissions is a page of the permissions on an account, by id.
 func (a *Account) Permissions(ctx context.Context, s *Store, p paging.Page) ([]*Permission, error) {
-	return follow(ctx, a, &a.siblings, "permissions "+p.Key(), (*Account).key,
-		func(ctx context.Context, ids []int64) (map[int64][]*Permission, error) {
-			var rows []*Permission
-			err := s.list(ctx, &rows, qPermissionsOfAccounts, ids, afterID(p), p.First+1)
-			return byKey(joinPermissions(rows), func(p *Permission) int64 { return p.AccountID }), err
-		})
+	return follow(ctx, s, a, accountPermissions, p)
 }
 
 // PermissionCount counts the permissions on an account.
 func (a *Account) PermissionCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, a, &a.siblings, "permission count", (*Account).key, s.counts(qPermissionCountsOfAccounts))
+	return follow(ctx, s, a, accountPermissionCount, none{})
 }
 
 // User is the edge from a permission to its user. The user is visible to whoever sees the
 // permission, so the scope is the permission's own.
 func (p *Permission) User(ctx context.Context, s *Store, scope access.Scope) (*User, error) {
-	return follow(ctx, p, &p.siblings, "user", func(p *Permission) int64 { return p.UserID },
-		func(ctx context.Context, ids []int64) (map[int64]*User, error) { return s.usersByID(ctx, scope, ids) })
+	return follow(ctx, s, p, permissionUser, scope)
 }
 
 // Account is the edge from a permission to its account.
 func (p *Permission) Account(ctx context.Context, s *Store, scope access.Scope) (*Account, error) {
-	return follow(ctx, p, &p.siblings, "account", func(p *Permission) int64 { return p.AccountID },
-		func(ctx context.Context, ids []int64) (map[int64]*Account, error) {
-			return s.accountsByID(ctx, scope, ids)
-		})
+	return follow(ctx, s, p, permissionAccount, scope)
 }
 
 // Role is the edge from a permission to its role.
 func (p *Permission) Role(ctx context.Context, s *Store) (*Role, error) {
-	return follow(ctx, p, &p.siblings, "role", func(p *Permission) int64 { return p.RoleID }, s.rolesByID)
+	return follow(ctx, s, p, permissionRole, none{})
 }
 
 // Application is the edge from a permission to its account's application.
 func (p *Permission) Application(ctx context.Context, s *Store) (*Application, error) {
-	return follow(ctx, p, &p.siblings, "application", func(p *Permission) int64 { return p.ApplicationID }, s.applicationsByID)
+	return follow(ctx, s, p, permissionApplication, none{})
 }
 
 // Region is the edge from a permission to its account's region.
 func (p *Permission) Region(ctx context.Context, s *Store) (*Region, error) {
-	return follow(ctx, p, &p.siblings, "region", func(p *Permission) int64 { return p.RegionID }, s.regionsByID)
+	return follow(ctx, s, p, permissionRegion, none{})
 }
 
 // PermissionsUserAccount is the constraint that a user has one permission on an account.

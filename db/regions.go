@@ -76,14 +76,10 @@ func (s *Store) AvailableRegions(ctx context.Context) (rows []*Region, err error
 
 // Region reads one region; ErrNoRows when there is none of that id.
 func (s *Store) Region(ctx context.Context, id int64) (*Region, error) {
-	found, err := s.regionsByID(ctx, []int64{id})
-	if err == nil && found[id] == nil {
-		err = ErrNoRows
-	}
-	return found[id], err
+	return one(ctx, s, regionsByID, none{}, id)
 }
 
-func (s *Store) regionsByID(ctx context.Context, ids []int64) (map[int64]*Region, error) {
+func regionsByID(ctx context.Context, s *Store, _ none, ids []int64) (map[int64]*Region, error) {
 	var rows []*Region
 	err := s.list(ctx, &rows, qRegionsByID, ids)
 	return index(rows, func(r *Region) int64 { return r.ID }), err
@@ -97,14 +93,10 @@ func (s *Store) Applications(ctx context.Context) (rows []*Application, err erro
 
 // Application reads one application; ErrNoRows when there is none of that id.
 func (s *Store) Application(ctx context.Context, id int64) (*Application, error) {
-	found, err := s.applicationsByID(ctx, []int64{id})
-	if err == nil && found[id] == nil {
-		err = ErrNoRows
-	}
-	return found[id], err
+	return one(ctx, s, applicationsByID, none{}, id)
 }
 
-func (s *Store) applicationsByID(ctx context.Context, ids []int64) (map[int64]*Application, error) {
+func applicationsByID(ctx context.Context, s *Store, _ none, ids []int64) (map[int64]*Application, error) {
 	var rows []*Application
 	err := s.list(ctx, &rows, qApplicationsByID, ids)
 	return index(rows, func(a *Application) int64 { return a.ID }), err

@@ -21,7 +21,7 @@ type Role struct {
 	Features      pq.StringArray `db:"features"`
 	CreatedAt     time.Time      `db:"created_at"`
 
-	siblings siblings[Role]
+	siblings[Role]
 }
 
 // GlobalID is the node id of the role.
@@ -58,8 +58,30 @@ var (
 		DO UPDATE SET features = EXCLUDED.features, description = EXCLUDED.description`)
 )
 
-func joinRoles(rows []*Role) []*Role {
-	return join(rows, func(r *Role) *siblings[Role] { return &r.siblings })
+var (
+	rolesByID = rowsBy(qRolesByID, onlyIDs, func(r *Role) int64 { return r.ID })
+
+	customerRoles   = edgeBy((*Customer).key, rolesOf)
+	roleApplication = edgeBy(func(r *Role) int64 { return r.ApplicationID }, applicationsByID)
+	roleCustomer    = edgeBy(func(r *Role) int64 { return orZero(r.CustomerID) }, customersByID)
+)
+
+// rolesOf loads the roles that companies can give.
+func rolesOf(ctx context.Context, s *Store, _ none, ids []int64) (map[int64][]*Role, error) {
+	var rows []*Role
+	if err := s.list(ctx, &rows, qRolesOf, ids); err != nil {
+		return nil, err
+	}
+	join(rows)
+	found := make(map[int64][]*Role, len(ids))
+	for _, id := range ids {
+		for _, r := range rows {
+			if r.CustomerID == nil || *r.CustomerID == id {
+				found[id] = append(found[id], r)
+			}
+		}
+	}
+	return found, nil
 }
 
 // RoleToGive reads a role wherever it belongs, and keeps it from being removed until the transaction
@@ -84,52 +106,27 @@ func (s *Store) CompanyRoleForUpdate(ctx context.Context, scope access.Scope, id
 	return r, err
 }
 
-func (s *Store) rolesByID(ctx context.Context, ids []int64) (map[int64]*Role, error) {
-	var rows []*Role
-	err := s.list(ctx, &rows, qRolesByID, ids)
-	return index(joinRoles(rows), func(r *Role) int64 { return r.ID }), err
-}
-
 // RolesFor lists the roles that a company can give: the system-wide ones and its own, of one
 // application or, with nil, of all.
 func (s *Store) RolesFor(ctx context.Context, customerID int64, applicationID *int64) (rows []*Role, err error) {
 	err = s.list(ctx, &rows, qRolesFor, customerID, applicationID)
-	return joinRoles(rows), err
+	return join(rows), err
 }
 
 // Roles is the edge from a company to the roles that it can give.
 func (c *Customer) Roles(ctx context.Context, s *Store) ([]*Role, error) {
-	return follow(ctx, c, &c.siblings, "roles", (*Customer).key,
-		func(ctx context.Context, ids []int64) (map[int64][]*Role, error) {
-			var rows []*Role
-			if err := s.list(ctx, &rows, qRolesOf, ids); err != nil {
-				return nil, err
-			}
-			joinRoles(rows)
-			found := make(map[int64][]*Role, len(ids))
-			for _, id := range ids {
-				for _, r := range rows {
-					if r.CustomerID == nil || *r.CustomerID == id {
-						found[id] = append(found[id], r)
-					}
-				}
-			}
-			return found, nil
-		})
+	return follow(ctx, s, c, customerRoles, none{})
 }
 
 // Application is the edge from a role to its application.
 func (r *Role) Application(ctx context.Context, s *Store) (*Application, error) {
-	return follow(ctx, r, &r.siblings, "application", func(r *Role) int64 { return r.ApplicationID }, s.applicationsByID)
+	return follow(ctx, s, r, roleApplication, none{})
 }
 
 // Customer is the edge from a role to the company that it belongs to; nil when it is system-wide
 // or the company is beyond the scope.
 func (r *Role) Customer(ctx context.Context, s *Store, scope access.Scope) (*Customer, error) {
-	return follow(ctx, r, &r.siblings, "customer", func(r *Role) int64 { return orZero(r.CustomerID) },
-		func(ctx context.Context, ids []int64) (map[int64]*Customer, error) {
-			return s.customersByID(ctx, scope, ids)
-		})
+	return follow(ctx, s, r, roleCustomer, scope)
 }
 
 // RolesName is the unique index on a role's name within its company and application.

@@ -33,7 +33,7 @@ type Run struct {
 	Output     *json.RawMessage `db:"output"`
 	Error      *json.RawMessage `db:"error"`
 
-	siblings siblings[Run]
+	siblings[Run]
 }
 
 // GlobalID is the node id of the run.
@@ -80,7 +80,7 @@ var (
 			SELECT ` + runColumns + ` FROM runs r JOIN accounts a ON a.id = r.account_id
 			WHERE r.agent_id = k.id AND r.id < $2 ORDER BY r.id DESC LIMIT $3) r
 		ORDER BY r.agent_id, r.id DESC`)
-	qRunCounts = prepare(`SELECT agent_id AS id, count(*) FROM runs WHERE agent_id = ANY($1) GROUP BY agent_id`)
+	qRunCounts = prepare(`SELECT agent_id AS id, count(*) AS value FROM runs WHERE agent_id = ANY($1) GROUP BY agent_id`)
 	qInsertRun = prepare(`
 		INSERT INTO runs (job_key, agent_id, revision_id, account_id, user_id, input)
 		VALUES ($1, $2, $3, $4, NULLIF($5::bigint, 0), $6) RETURNING id`)
@@ -89,8 +89,18 @@ var (
 		UPDATE runs SET status = $2, output = $3, error = $4, finished_at = now() WHERE id = $1 AND status = 'running' RETURNING finished_at`)
 )
 
-func joinRuns(rows []*Run) []*Run {
-	return join(rows, func(r *Run) *siblings[Run] { return &r.siblings })
+var (
+	agentRuns     = edgeBy((*Agent).key, listsBy(qRunsOf, fromNewest, func(r *Run) int64 { return r.AgentID }))
+	agentRunCount = edgeBy((*Agent).key, valueOf[int](qRunCounts, onlyIDs))
+	runAgent      = edgeBy(func(r *Run) int64 { return r.AgentID }, agentsByID)
+	runRevision   = edgeBy(func(r *Run) int64 { return r.RevisionID }, revisionsByID)
+	runSteps      = edgeBy(func(r *Run) int64 { return r.ID }, stepsOf)
+)
+
+func stepsOf(ctx context.Context, s *Store, _ none, ids []int64) (map[int64][]*RunStep, error) {
+	var rows []*RunStep
+	err := s.list(ctx, &rows, qRunSteps, ids)
+	return byKey(rows, func(x *RunStep) int64 { return x.RunID }), err
 }
 
 // Run reads one run of an account within the scope.
@@ -116,38 +126,27 @@ func (s *Store) RunForUpdate(ctx context.Context, scope access.Scope, jobKey str
 
 // Runs is a page of an agent's runs, newest first.
 func (a *Agent) Runs(ctx context.Context, s *Store, p paging.Page) ([]*Run, error) {
-	return follow(ctx, a, &a.siblings, "runs "+p.Key(), (*Agent).key,
-		func(ctx context.Context, ids []int64) (map[int64][]*Run, error) {
-			var rows []*Run
-			err := s.list(ctx, &rows, qRunsOf, ids, beforeID(p), p.First+1)
-			return byKey(joinRuns(rows), func(r *Run) int64 { return r.AgentID }), err
-		})
+	return follow(ctx, s, a, agentRuns, p)
 }
 
 // RunCount counts an agent's runs.
 func (a *Agent) RunCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, a, &a.siblings, "run count", (*Agent).key, s.counts(qRunCounts))
+	return follow(ctx, s, a, agentRunCount, none{})
 }
 
 // Agent is the edge from a run to its agent; nil when that was deleted.
 func (r *Run) Agent(ctx context.Context, s *Store, scope access.Scope) (*Agent, error) {
-	return follow(ctx, r, &r.siblings, "agent", func(r *Run) int64 { return r.AgentID },
-		func(ctx context.Context, ids []int64) (map[int64]*Agent, error) { return s.AgentsByID(ctx, scope, ids) })
+	return follow(ctx, s, r, runAgent, scope)
 }
 
 // Revision is the edge from a run to the revision that it executes.
 func (r *Run) Revision(ctx context.Context, s *Store) (*Revision, error) {
-	return follow(ctx, r, &r.siblings, "revision", func(r *Run) int64 { return r.RevisionID }, s.revisionsByID)
+	return follow(ctx, s, r, runRevision, none{})
 }
 
 // Steps is the edge from a run to its log, in the order of execution.
 func (r *Run) Steps(ctx context.Context, s *Store) ([]*RunStep, error) {
-	return follow(ctx, r, &r.siblings, "steps", func(r *Run) int64 { return r.ID },
-		func(ctx context.Context, ids []int64) (map[int64][]*RunStep, error) {
-			var rows []*RunStep
-			err := s.list(ctx, &rows, qRunSteps, ids)
-			return byKey(rows, func(x *RunStep) int64 { return x.RunID }), err
-		})
+	return follow(ctx, s, r, runSteps, none{})
 }
 
 // InsertRun puts a run down as running and due; userID 0 stands for the platform itself.

@@ -23,7 +23,7 @@ type User struct {
 	// Via is the company that the user was reached from, when an edge led here.
 	Via int64 `db:"via"`
 
-	siblings siblings[User]
+	siblings[User]
 }
 
 // GlobalID is the node id of the user.
@@ -52,17 +52,17 @@ var (
 			WHERE m.customer_id = k.id AND m.user_id > $2 ORDER BY m.user_id LIMIT $3) u
 		ORDER BY k.id, u.id`)
 	qUserCounts = prepare(`
-		SELECT customer_id AS id, count(*) FROM memberships WHERE customer_id = ANY($1) GROUP BY customer_id`)
+		SELECT customer_id AS id, count(*) AS value FROM memberships WHERE customer_id = ANY($1) GROUP BY customer_id`)
 	qCustomersOf = prepare(`
 		SELECT k.id AS via, c.* FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (
 			SELECT ` + customerColumns + ` FROM memberships m JOIN customers c ON c.id = m.customer_id
 			WHERE m.user_id = k.id AND c.id > $4 AND ` + inScope + ` ORDER BY c.id LIMIT $5) c
 		ORDER BY k.id, c.id`)
 	qCustomerCounts = prepare(`
-		SELECT m.user_id AS id, count(*) FROM memberships m JOIN customers c ON c.id = m.customer_id
-		WHERE m.user_id = ANY($1) AND c.lineage >= $2::bigint[] AND c.lineage < $3::bigint[] GROUP BY m.user_id`)
+		SELECT m.user_id AS id, count(*) AS value FROM memberships m JOIN customers c ON c.id = m.customer_id
+		WHERE m.user_id = ANY($3) AND ` + inScope + ` GROUP BY m.user_id`)
 	qLastAccess = prepare(`
-		SELECT p.user_id AS id, max(p.last_access) AS last_access
+		SELECT p.user_id AS id, max(p.last_access) AS value
 		FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
 		WHERE p.user_id = ANY($3) AND ` + inScope + ` GROUP BY p.user_id`)
 	qInsertUser = prepare(`
@@ -81,23 +81,19 @@ var (
 	qIsMember = prepare(`SELECT EXISTS (SELECT 1 FROM memberships WHERE customer_id = $1 AND user_id = $2)`)
 )
 
-func joinUsers(rows []*User) []*User {
-	return join(rows, func(u *User) *siblings[User] { return &u.siblings })
-}
+var (
+	usersByID = rowsBy(qUsersByID, scoped, (*User).key)
+
+	customerUsers     = edgeBy((*Customer).key, listsBy(qUsersOf, fromID, func(u *User) int64 { return u.Via }))
+	customerUserCount = edgeBy((*Customer).key, valueOf[int](qUserCounts, onlyIDs))
+	userCustomers     = edgeBy((*User).key, listsBy(qCustomersOf, scopedPage.args, via))
+	userCustomerCount = edgeBy((*User).key, valueOf[int](qCustomerCounts, scoped))
+	userLastAccess    = edgeBy((*User).key, valueOf[*time.Time](qLastAccess, scoped))
+)
 
 // User reads one user who is a member of a company within the scope.
 func (s *Store) User(ctx context.Context, scope access.Scope, id int64) (*User, error) {
-	found, err := s.usersByID(ctx, scope, []int64{id})
-	if err == nil && found[id] == nil {
-		err = ErrNoRows
-	}
-	return found[id], err
-}
-
-func (s *Store) usersByID(ctx context.Context, scope access.Scope, ids []int64) (map[int64]*User, error) {
-	var rows []*User
-	err := s.list(ctx, &rows, qUsersByID, scope.From(), scope.To(), ids)
-	return index(joinUsers(rows), (*User).key), err
+	return one(ctx, s, usersByID, scope, id)
 }
 
 // LockUser holds a user's row until the transaction ends. It takes no scope: the caller of this
@@ -110,47 +106,27 @@ func (s *Store) LockUser(ctx context.Context, id int64) (*User, error) {
 
 // Users is a page of the members of a company, by id.
 func (c *Customer) Users(ctx context.Context, s *Store, p paging.Page) ([]*User, error) {
-	return follow(ctx, c, &c.siblings, "users "+p.Key(), (*Customer).key,
-		func(ctx context.Context, ids []int64) (map[int64][]*User, error) {
-			var rows []*User
-			err := s.list(ctx, &rows, qUsersOf, ids, afterID(p), p.First+1)
-			return byKey(joinUsers(rows), func(u *User) int64 { return u.Via }), err
-		})
+	return follow(ctx, s, c, customerUsers, p)
 }
 
 // UserCount counts the members of a company.
 func (c *Customer) UserCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, c, &c.siblings, "user count", (*Customer).key, s.counts(qUserCounts))
+	return follow(ctx, s, c, customerUserCount, none{})
 }
 
 // Customers is a page of the companies within the scope that a user is a member of.
 func (u *User) Customers(ctx context.Context, s *Store, scope access.Scope, p paging.Page) ([]*Customer, error) {
-	return follow(ctx, u, &u.siblings, "customers "+p.Key(), (*User).key,
-		func(ctx context.Context, ids []int64) (map[int64][]*Customer, error) {
-			return s.customersVia(ctx, qCustomersOf, scope.From(), scope.To(), ids, afterID(p), p.First+1)
-		})
+	return follow(ctx, s, u, userCustomers, scopedPage{scope, p})
 }
 
 // CustomerCount counts the companies within the scope that a user is a member of.
 func (u *User) CustomerCount(ctx context.Context, s *Store, scope access.Scope) (int, error) {
-	return follow(ctx, u, &u.siblings, "customer count", (*User).key, s.counts(qCustomerCounts, scope.From(), scope.To()))
+	return follow(ctx, s, u, userCustomerCount, scope)
 }
 
 // LastAccess is when the user last used a permission within the scope; nil when never.
 func (u *User) LastAccess(ctx context.Context, s *Store, scope access.Scope) (*time.Time, error) {
-	return follow(ctx, u, &u.siblings, "last access", (*User).key,
-		func(ctx context.Context, ids []int64) (map[int64]*time.Time, error) {
-			var rows []struct {
-				ID         int64      `db:"id"`
-				LastAccess *time.Time `db:"last_access"`
-			}
-			err := s.list(ctx, &rows, qLastAccess, scope.From(), scope.To(), ids)
-			found := make(map[int64]*time.Time, len(rows))
-			for _, r := range rows {
-				found[r.ID] = r.LastAccess
-			}
-			return found, err
-		})
+	return follow(ctx, s, u, userLastAccess, scope)
 }
 
 // EnsureUser gives the user of an e-mail address, making it if there is none; made tells which.

@@ -11,6 +11,7 @@ import (
 	"canopy/db"
 	"canopy/internal/egress"
 	"canopy/internal/webhook"
+	"canopy/outbox"
 )
 
 // attempt posts a delivery's captured bytes, freshly signed, and tells what came of it.
@@ -43,12 +44,12 @@ func (d *dispatcher) post(ctx context.Context, c *db.Claimed) (*egress.Response,
 	if c.Attempts >= db.MaxAttempts {
 		return nil, final("given up: the attempts were interrupted too often")
 	}
-	secret, err := openSigningSecret(d.box, c.DestinationID, c.Secret)
+	secret, err := outbox.OpenSigningSecret(d.box, c.DestinationID, c.Secret)
 	if err != nil {
 		d.log.ErrorContext(ctx, "a delivery can't be signed", "delivery", c.ID, "error", err)
 		return nil, final("the signing secret can't be read; rotate it and send again")
 	}
-	next, err := openSigningSecret(d.box, c.DestinationID, c.NextSecret)
+	next, err := outbox.OpenSigningSecret(d.box, c.DestinationID, c.NextSecret)
 	if err != nil {
 		next = ""
 	}

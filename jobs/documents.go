@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"canopy/internal/embed"
 	"canopy/internal/embed/lexical"
 	"canopy/internal/extract"
+	"canopy/outbox"
 )
 
 // The lease on a document at work, how often it is renewed, and how long the platform or a model
@@ -32,14 +32,6 @@ const (
 	twinWait        = 3 * time.Second
 	maxAttempts     = 500
 )
-
-// DocumentTopic is where the ids of a context's documents are told as they change.
-func DocumentTopic(contextID int64) string { return "documents:" + strconv.FormatInt(contextID, 10) }
-
-// TellDocument tells those who follow a context that one of its documents has changed.
-func TellDocument(ctx context.Context, b *bus.Bus, contextID, id int64) {
-	b.Publish(ctx, DocumentTopic(contextID), strconv.AppendInt(nil, id, 10))
-}
 
 // Documents are the parts that processing documents takes.
 type Documents struct {
@@ -58,12 +50,6 @@ type processor struct {
 	// stop is closed when the worker stops: work under way is handed back at once.
 	stop <-chan struct{}
 }
-
-// errLost says that a document is another's by now, or gone.
-var errLost = errors.New("the work on the document was lost")
-
-// errStopped says that the worker stops.
-var errStopped = errors.New("the worker stops")
 
 // unreadable is a fault of the document that no other try can mend, as a sentence for a person.
 type unreadable struct {
@@ -88,7 +74,7 @@ func (p *processor) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	if err != nil {
 		return err
 	}
-	TellDocument(ctx, p.bus, w.ContextID, w.ID)
+	outbox.TellDocument(ctx, p.bus, w.ContextID, w.ID)
 	a := &attempt{processor: p, work: w}
 	return a.record(context.WithoutCancel(ctx), a.run(ctx))
 }
@@ -101,58 +87,23 @@ type attempt struct {
 	progress atomic.Int64
 }
 
-// run processes the document under a lease that is kept up. Its error is errLost once another has
-// the document, and errStopped when the worker stops.
-func (a *attempt) run(ctx context.Context) (err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		a.keepLease(ctx, cancel)
-	}()
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
-		}
-		if cause := context.Cause(ctx); err != nil && cause != nil {
-			err = cause
-		}
-		cancel(nil)
-		<-done
-	}()
-	return a.process(ctx)
-}
-
-// keepLease renews the lease and tells the progress until ctx ends.
-func (a *attempt) keepLease(ctx context.Context, cancel context.CancelCauseFunc) {
-	renew := time.NewTicker(documentRenew)
-	defer renew.Stop()
+// run processes the document under a lease that is kept up, and tells the progress meanwhile.
+func (a *attempt) run(ctx context.Context) error {
 	show := time.NewTicker(progressEvery)
 	defer show.Stop()
 	shown := int64(0)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-a.stop:
-			cancel(errStopped)
-			return
-		case <-show.C:
-			if a.progress.Load() == shown {
-				continue
+	l := lease[time.Time]{
+		every: documentRenew, early: show.C, want: func(time.Time) bool { return a.progress.Load() != shown }, stop: a.stop,
+		renew: func(ctx context.Context) error {
+			shown = a.progress.Load()
+			err := a.store.RenewDocument(ctx, a.work, documentLease, float64(shown)/1000)
+			if err == nil {
+				outbox.TellDocument(ctx, a.bus, a.work.ContextID, a.work.ID)
 			}
-		case <-renew.C:
-		}
-		shown = a.progress.Load()
-		switch err := a.store.RenewDocument(ctx, a.work, documentLease, float64(shown)/1000); {
-		case errors.Is(err, db.ErrNoRows):
-			cancel(errLost)
-			return
-		case err == nil:
-			TellDocument(ctx, a.bus, a.work.ContextID, a.work.ID)
-		}
+			return err
+		},
 	}
+	return l.hold(ctx, a.process)
 }
 
 // progressEvery is how often progress is written down, at most.
@@ -254,7 +205,7 @@ const extractedAt = 100
 // record writes down what came of an attempt.
 func (a *attempt) record(ctx context.Context, err error) error {
 	w := a.work
-	defer func() { TellDocument(ctx, a.bus, w.ContextID, w.ID) }()
+	defer func() { outbox.TellDocument(ctx, a.bus, w.ContextID, w.ID) }()
 	var bad *unreadable
 	switch {
 	case err == nil, errors.Is(err, errLost), errors.Is(err, db.ErrNoRows):

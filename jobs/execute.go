@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -15,6 +14,7 @@ import (
 	"canopy/internal/bus"
 	"canopy/internal/diagram"
 	"canopy/internal/problem"
+	"canopy/outbox"
 )
 
 const (
@@ -31,9 +31,6 @@ const (
 	// accountRuns is how many runs of one account are handed out at the same time, for each worker.
 	accountRuns = runsAtOnce / 2
 )
-
-// errLostRun says that a run has ended or is another worker's.
-var errLostRun = errors.New("the run is no longer this worker's")
 
 // runner executes runs, step by step: the result of each step is kept before the next begins, so
 // that another worker can go on from there.
@@ -59,22 +56,21 @@ func (r *runner) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	if err != nil {
 		return err
 	}
-	err = r.execute(ctx, work)
-	if errors.Is(err, errLostRun) || errors.Is(err, db.ErrNoRows) {
+	l := lease[[]byte]{
+		every: runRenew, renew: func(ctx context.Context) error { return r.store.RenewRun(ctx, work, runLease) },
+		// A run that was cancelled is not this worker's any more.
+		early: r.bus.Subscribe(ctx, outbox.RunTopic(work.JobKey)), want: func(state []byte) bool { return string(state) == db.RunFailed },
+	}
+	err = l.hold(ctx, func(ctx context.Context) error { return r.execute(ctx, work) })
+	if errors.Is(err, errLost) || errors.Is(err, db.ErrNoRows) {
 		r.log.InfoContext(ctx, "a run was taken away", "run", work.ID)
 		return nil
 	}
 	return err
 }
 
+// execute goes through the steps that are left. The worker's hold of the run ends with ctx.
 func (r *runner) execute(ctx context.Context, w *db.RunWork) error {
-	ctx, lose := context.WithCancelCause(ctx)
-	defer lose(nil)
-	var keeping sync.WaitGroup
-	defer keeping.Wait()
-	keeping.Go(func() { r.keep(ctx, w, lose) })
-	defer lose(nil)
-
 	run, err := r.prepare(ctx, w)
 	var failure *diagram.Error
 	for err == nil {
@@ -87,13 +83,13 @@ func (r *runner) execute(ctx context.Context, w *db.RunWork) error {
 		}
 	}
 	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, errLostRun):
-		return errLostRun
+	case errors.Is(cause, errLost):
+		return errLost
 	case cause != nil:
 		// The worker stops: the run goes back to where it was before the step.
 		return r.store.ReleaseRun(context.WithoutCancel(ctx), w)
 	case errors.As(err, &failure):
-		return r.end(ctx, w, func(tx *db.Store) (bool, error) { return FailRun(ctx, tx, &w.Run, failure) })
+		return r.end(ctx, w, func(tx *db.Store) (bool, error) { return outbox.FailRun(ctx, tx, &w.Run, failure) })
 	}
 	return err
 }
@@ -174,7 +170,7 @@ func (r *runner) step(ctx context.Context, w *db.RunWork, run *diagram.Run) (mor
 		return false, writeErr
 	}
 	run.Results = append(run.Results, result)
-	r.bus.Publish(ctx, TopicRun(w.JobKey), []byte(next.ID))
+	r.bus.Publish(ctx, outbox.RunTopic(w.JobKey), []byte(next.ID))
 	return true, err
 }
 
@@ -185,12 +181,12 @@ func (r *runner) finish(ctx context.Context, w *db.RunWork, run *diagram.Run) er
 	}
 	var failure *diagram.Error
 	if errors.As(err, &failure) {
-		return r.end(ctx, w, func(tx *db.Store) (bool, error) { return FailRun(ctx, tx, &w.Run, failure) })
+		return r.end(ctx, w, func(tx *db.Store) (bool, error) { return outbox.FailRun(ctx, tx, &w.Run, failure) })
 	}
 	if err != nil {
 		return err
 	}
-	return r.end(ctx, w, func(tx *db.Store) (bool, error) { return finishRun(ctx, tx, &w.Run, output) })
+	return r.end(ctx, w, func(tx *db.Store) (bool, error) { return outbox.FinishRun(ctx, tx, &w.Run, output) })
 }
 
 // end ends a run, and records the event of it, if it is still this worker's.
@@ -205,31 +201,8 @@ func (r *runner) end(ctx context.Context, w *db.RunWork, do func(*db.Store) (boo
 	if err != nil {
 		return err
 	}
-	r.bus.Publish(ctx, TopicRun(w.JobKey), []byte(w.Status))
+	r.bus.Publish(ctx, outbox.RunTopic(w.JobKey), []byte(w.Status))
 	// There may be deliveries of its event, and a run of the account that waits for its turn.
-	Wake(ctx, r.bus)
+	outbox.Wake(ctx, r.bus)
 	return nil
-}
-
-// keep renews a worker's hold of a run, and ends the work on it when the hold is lost: the run
-// was cancelled, or taken over.
-func (r *runner) keep(ctx context.Context, w *db.RunWork, lose context.CancelCauseFunc) {
-	moved := r.bus.Subscribe(ctx, TopicRun(w.JobKey))
-	tick := time.NewTicker(runRenew)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		case state := <-moved:
-			if string(state) != db.RunFailed {
-				continue
-			}
-		}
-		if err := r.store.RenewRun(ctx, w, runLease); errors.Is(err, db.ErrNoRows) {
-			lose(errLostRun)
-			return
-		}
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"canopy/db"
 	"canopy/internal/mail"
 	"canopy/internal/secret"
+	"canopy/outbox"
 )
 
 // How long a mail server may be away before a mail is given up, and the waits between attempts.
@@ -22,26 +23,6 @@ const (
 	mailMinWait = 2 * time.Second
 	mailMaxWait = 15 * time.Minute
 )
-
-// mailSeal is the associated data of sealed mails.
-const mailSeal = "mail"
-
-// SealMail seals a message for the outbox.
-func SealMail(box *secret.Box, m mail.Message) ([]byte, error) {
-	raw, err := json.Marshal(m)
-	if err != nil {
-		return nil, err
-	}
-	return box.Seal(raw, mailSeal), nil
-}
-
-func openMail(box *secret.Box, sealed []byte) (m mail.Message, err error) {
-	raw, err := box.Open(sealed, mailSeal)
-	if err != nil {
-		return m, fmt.Errorf("open a sealed mail (has SECRET_KEY changed?): %w", err)
-	}
-	return m, json.Unmarshal(raw, &m)
-}
 
 // mailer sends the mails of the outbox.
 type mailer struct {
@@ -65,7 +46,7 @@ func (m *mailer) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	if err != nil {
 		return err
 	}
-	message, err := openMail(m.box, row.Message)
+	message, err := outbox.OpenMail(m.box, row.Message)
 	if err != nil {
 		return errors.Join(err, m.store.MailLate(ctx, row.ID, mailMaxWait, err.Error()))
 	}

@@ -17,6 +17,7 @@ import (
 	"canopy/internal/devstack/devtest"
 	"canopy/internal/mail"
 	"canopy/internal/redisconn"
+	"canopy/outbox"
 )
 
 // box takes mails, or answers with the errors it was given first.
@@ -47,7 +48,7 @@ func (b *box) count() int {
 
 func (r *room) post(t *testing.T, to string) int64 {
 	t.Helper()
-	sealed, err := SealMail(r.box, mail.Message{To: to, Subject: "Hello", Text: "secret link", HTML: "<p>secret link</p>"})
+	sealed, err := outbox.SealMail(r.box, mail.Message{To: to, Subject: "Hello", Text: "secret link", HTML: "<p>secret link</p>"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/bus"
+	"canopy/outbox"
 )
 
 // The recorder's batches, and how long it tries to write one: while the database is away, outcomes
@@ -99,7 +100,7 @@ func (r *recorder) write(batch []recording) {
 		rec.written <- ok
 	}
 	for to, ids := range touched {
-		r.bus.Publish(context.Background(), TopicDeliveries(to), ids)
+		r.bus.Publish(context.Background(), outbox.DeliveriesTopic(to), ids)
 	}
 }
 

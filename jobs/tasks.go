@@ -4,14 +4,12 @@
 package jobs
 
 import (
-	"context"
 	"encoding/json"
 	"time"
 
 	"github.com/hibiken/asynq"
 
 	"canopy/db"
-	"canopy/internal/bus"
 )
 
 // The queues, with their share of the workers.
@@ -45,13 +43,6 @@ const leaseTime = 30 * time.Second
 // uniqueTime is how long a mail's task keeps others of its kind for the same row and attempt out of the
 // queue: while workers are slow, leases end before their tasks begin.
 const uniqueTime = 2 * time.Minute
-
-// topicWake is where processes are told that there is something in an outbox.
-const topicWake = "outbox"
-
-// Wake tells the relays, wherever they run, to look into the outboxes at once. It may be lost;
-// they look every so often anyway.
-func Wake(ctx context.Context, b *bus.Bus) { b.Publish(ctx, topicWake, nil) }
 
 func mailTask(due db.DueMail) (*asynq.Task, error) {
 	return newTask(typeMail, queueMail, due, asynq.Unique(uniqueTime))

@@ -42,62 +42,81 @@ type Worker struct {
 	Log     *slog.Logger
 }
 
+// line is a kind of work: how its rows get into the queue, and what takes them up there.
+type line struct {
+	queue, task string
+	look        look
+	handler     asynq.Handler
+	// atOnce is how many tasks are taken up at the same time, every how often an empty queue is looked
+	// at; 0 shares the workers of queueShares.
+	atOnce int
+	every  time.Duration
+	// drain, unless it is nil, waits for what goes on after its tasks.
+	drain func()
+}
+
 // Run works until ctx ends; then tasks under way finish, and others are left for the next worker.
 func (w *Worker) Run(ctx context.Context) error {
-	servers := []*asynq.Server{w.server(20, checkEvery, queueShares)}
-	mux := asynq.NewServeMux()
-	if w.Mail != nil {
-		mux.Handle(typeMail, &mailer{w.Store, w.Box, w.Mail, w.Log})
-	} else {
-		w.Log.WarnContext(ctx, "no mail server is configured (SMTP_URL): mails wait in the outbox")
-	}
-	if w.Documents != nil {
-		mux.Handle(typeBlob, &remover{w.Store, w.Documents.Blobs})
-		mux.Handle(typeDocument, &processor{
-			Documents: *w.Documents, store: w.Store, bus: w.Bus, log: w.Log, stop: ctx.Done(),
-		})
-		servers = append(servers, w.server(documentsAtOnce, checkEvery, map[string]int{queueDocuments: 1}))
-	} else {
-		w.Log.WarnContext(ctx, "no document store is configured (CANOPY_BLOB_URL): documents are not processed")
-	}
-	if w.Tools != nil {
-		mux.Handle(typeRun, &runner{w.Store, w.Bus, w.Tools, w.Log, ctx.Done()})
-		servers = append(servers, w.server(runsAtOnce, checkEvery, map[string]int{queueRuns: 1}))
-	}
-	var deliveries *dispatcher
-	if w.Egress != nil {
-		deliveries = newDispatcher(ctx, w)
-		mux.Handle(typeDeliver, deliveries)
-		servers = append(servers, w.server(pokesAtOnce, checkOften, map[string]int{queueWebhooks: 1}))
+	r := &relay{store: w.Store, client: asynq.NewClient(w.Redis), inspector: asynq.NewInspector(w.Redis), bus: w.Bus, log: w.Log}
+	defer func() { _, _ = r.client.Close(), r.inspector.Close() }()
+	lines := w.lines(ctx, r)
+	servers, mux := []*asynq.Server{w.server(20, checkEvery, queueShares)}, asynq.NewServeMux()
+	for _, l := range lines {
+		mux.Handle(l.task, l.handler)
+		if l.atOnce > 0 {
+			servers = append(servers, w.server(l.atOnce, l.every, map[string]int{l.queue: 1}))
+		}
 	}
 	if err := start(servers, mux); err != nil {
 		return err
 	}
-	client, inspector := asynq.NewClient(w.Redis), asynq.NewInspector(w.Redis)
-	defer func() { _, _ = client.Close(), inspector.Close() }()
-	relay := &Relay{
-		Store: w.Store, Client: client, Inspector: inspector, Bus: w.Bus, Log: w.Log,
-		Mails: w.Mail != nil, Documents: w.Documents != nil,
-	}
 	var running sync.WaitGroup
-	running.Go(func() { relay.Run(ctx) })
 	running.Go(func() { w.upkeep(ctx) })
-	due := &dueRelay{Relay: relay}
-	if w.Tools != nil {
-		running.Go(func() { relay.watch(ctx, queueRuns, due.relayRuns) })
-	}
-	if deliveries != nil {
-		running.Go(func() { relay.watch(ctx, queueWebhooks, due.relayDeliveries) })
+	for _, l := range lines {
+		running.Go(func() { r.watch(ctx, l.queue, l.look) })
 	}
 	<-ctx.Done()
 	for _, server := range servers {
 		running.Go(server.Shutdown)
 	}
 	running.Wait()
-	if deliveries != nil {
-		deliveries.drain()
+	for _, l := range lines {
+		if l.drain != nil {
+			l.drain()
+		}
 	}
 	return nil
+}
+
+// lines are what the worker has the parts for. The rows of others wait.
+func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
+	if w.Mail != nil {
+		list = append(list, line{queue: queueMail, task: typeMail, look: r.relayMails, handler: &mailer{w.Store, w.Box, w.Mail, w.Log}})
+	} else {
+		w.Log.WarnContext(ctx, "no mail server is configured (CANOPY_SMTP_URL): mails wait in the outbox")
+	}
+	if w.Documents != nil {
+		p := &processor{Documents: *w.Documents, store: w.Store, bus: w.Bus, log: w.Log, stop: ctx.Done()}
+		list = append(list,
+			line{queue: queueBlobs, task: typeBlob, look: r.relayBlobs, handler: &remover{w.Store, w.Documents.Blobs}},
+			line{queue: queueDocuments, task: typeDocument, look: r.relayDocuments, handler: p, atOnce: documentsAtOnce, every: checkEvery})
+	} else {
+		w.Log.WarnContext(ctx, "no document store is configured (CANOPY_BLOB_URL): documents are not processed")
+	}
+	if w.Tools != nil {
+		runs := &runRelay{relay: r}
+		list = append(list, line{
+			queue: queueRuns, task: typeRun, look: runs.look, handler: &runner{w.Store, w.Bus, w.Tools, w.Log, ctx.Done()},
+			atOnce: runsAtOnce, every: checkEvery,
+		})
+	}
+	if w.Egress != nil {
+		due, d := &deliveryRelay{relay: r}, newDispatcher(ctx, w)
+		list = append(list, line{
+			queue: queueWebhooks, task: typeDeliver, look: due.look, handler: d, atOnce: pokesAtOnce, every: checkOften, drain: d.drain,
+		})
+	}
+	return list
 }
 
 // documentsAtOnce is how many documents a worker processes at the same time: half the processors,
@@ -136,44 +155,6 @@ func start(servers []*asynq.Server, mux *asynq.ServeMux) error {
 		}
 	}
 	return nil
-}
-
-// upkeepEvery is the pace of the upkeep. Each of its steps may run anywhere, at any time, twice.
-const upkeepEvery = 10 * time.Minute
-
-func (w *Worker) upkeep(ctx context.Context) {
-	tick := time.NewTicker(upkeepEvery)
-	defer tick.Stop()
-	for {
-		for name, step := range w.steps() {
-			if err := step(ctx); err != nil && ctx.Err() == nil {
-				w.Log.WarnContext(ctx, "upkeep failed; it is tried again", "step", name, "error", err)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}
-
-// steps are what the upkeep does.
-func (w *Worker) steps() map[string]func(context.Context) error {
-	steps := map[string]func(context.Context) error{
-		"rotate signing keys":          func(ctx context.Context) error { return rotateByAge(ctx, w.Store, w.Box) },
-		"forget old links":             w.Store.SweepLinks,
-		"forget old mails":             w.Store.SweepMails,
-		"forget old deliveries":        w.forgetDeliveries,
-		"forget old runs":              w.forgetRuns,
-		"disable failing destinations": w.disableFailing,
-	}
-	if w.Documents != nil {
-		steps["find originals without a document"] = func(ctx context.Context) error {
-			return SweepBlobs(ctx, w.Store, w.Documents.Blobs, orphanAge)
-		}
-	}
-	return steps
 }
 
 // asynqLog writes asynq's log with slog.

@@ -69,22 +69,22 @@ func (e ToolEdges) Agent(ctx context.Context, obj *Tool) (*db.Agent, error) {
 	if err != nil || account == nil {
 		return nil, err
 	}
-	found, err := obj.context.Agents(ctx, e.Store, c.Scope(), agentsOfTools)
+	found, err := agentsOfTools(ctx, e.Store, obj.context, c.Scope())
 	if a := found[obj.AgentID]; a != nil && a.CustomerID == account.CustomerID {
 		return a, nil
 	}
 	return nil, err
 }
 
-// agentsOfTools gives the ids of the agents that a context's tools name.
-func agentsOfTools(row *db.Context) []int64 {
+// agentsOfTools leads from a context to the agents that its tools name.
+var agentsOfTools = db.AgentsNamed(func(row *db.Context) []int64 {
 	tools := storedTools(row)
 	ids := make([]int64, len(tools))
 	for i, t := range tools {
 		ids[i] = t.AgentID
 	}
 	return ids
-}
+})
 
 // Agents is a page of the account's agents.
 func (e AccountEdges) Agents(ctx context.Context, obj *db.Account, first *int, after *string) (*AgentConnection, error) {

@@ -11,7 +11,7 @@ import (
 	"canopy/internal/paging"
 	"canopy/internal/problem"
 	"canopy/internal/webhook"
-	"canopy/jobs"
+	"canopy/outbox"
 )
 
 // builder allows operations of the agent builder.
@@ -358,7 +358,7 @@ func (m Mutation) changeAgent(ctx context.Context, id globalid.ID, action string
 
 // emit records an event in the change's transaction, and wakes the relay after it.
 func (ch *changes) emit(ctx context.Context, customerID int64, data webhook.Data) error {
-	due, err := jobs.Emit(ctx, ch.tx, customerID, data)
+	due, err := outbox.Emit(ctx, ch.tx, customerID, data)
 	ch.due = ch.due || due
 	return err
 }

@@ -9,7 +9,7 @@ import (
 	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
-	"canopy/jobs"
+	"canopy/outbox"
 )
 
 // details are what an audit event says of a change.
@@ -45,16 +45,16 @@ func (ch *changes) actor() int64 {
 // rows. Both may miss it; the rows are there.
 func (r *Resolver) announce(ctx context.Context, ch *changes) {
 	for _, id := range ch.audits {
-		jobs.TellAudit(ctx, r.Bus, id)
+		outbox.TellAudit(ctx, r.Bus, id)
 	}
 	for _, d := range ch.documents {
-		jobs.TellDocument(ctx, r.Bus, d[0], d[1])
+		outbox.TellDocument(ctx, r.Bus, d[0], d[1])
 	}
 	for _, m := range ch.told {
 		r.Bus.Publish(ctx, m.topic, m.payload)
 	}
 	if ch.mail || ch.work || ch.due {
-		jobs.Wake(ctx, r.Bus)
+		outbox.Wake(ctx, r.Bus)
 	}
 }
 
@@ -76,7 +76,7 @@ func (s Subscription) AuditEvent(ctx context.Context) (<-chan *db.AuditEvent, er
 	if _, err := s.tenant(ctx, access.AuditRead); err != nil {
 		return nil, err
 	}
-	return follow(ctx, s.Resolver, feed[db.AuditEvent]{topic: jobs.TopicAudit, load: func(ctx context.Context, message []byte) ([]*db.AuditEvent, error) {
+	return follow(ctx, s.Resolver, feed[db.AuditEvent]{topic: outbox.AuditTopic, load: func(ctx context.Context, message []byte) ([]*db.AuditEvent, error) {
 		c, err := s.tenant(ctx, access.AuditRead)
 		if err != nil || message == nil {
 			return nil, err

@@ -34,7 +34,7 @@ type Connection[T any] struct {
 // whether there is a next page. total counts the whole list, when it is asked for.
 func newConnection[T any](p paging.Page, rows []T, at func(T) paging.Cursor, total func(context.Context) (int, error)) *Connection[T] {
 	c := &Connection[T]{total: total}
-	c.PageInfo.HasPreviousPage = len(p.After) > 0
+	c.PageInfo.HasPreviousPage = !p.IsFirst()
 	if len(rows) > p.First {
 		rows = rows[:p.First]
 		c.PageInfo.HasNextPage = true

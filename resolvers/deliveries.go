@@ -13,7 +13,7 @@ import (
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/webhook"
-	"canopy/jobs"
+	"canopy/outbox"
 )
 
 var deliveryStates = []string{db.DeliveryPending, db.DeliveryDelivered, db.DeliveryFailed, db.DeliveryBlocked}
@@ -55,7 +55,7 @@ func (q Query) ListWebhookDeliveries(ctx context.Context, in DeliveryFilter, aft
 	if err != nil {
 		return nil, err
 	}
-	return q.Store.Deliveries(ctx, c.Scope(), f, paging.Page{First: limit, After: after})
+	return q.Store.Deliveries(ctx, c.Scope(), f, paging.NewPage(limit, after))
 }
 
 func (r *Resolver) deliveryFilter(ctx context.Context, c *caller, in DeliveryFilter) (db.DeliveryFilter, error) {
@@ -244,7 +244,7 @@ func (s Subscription) WebhookDeliveryUpdated(ctx context.Context, destinationID 
 	if err != nil {
 		return nil, err
 	}
-	return follow(ctx, s.Resolver, feed[db.Delivery]{topic: jobs.TopicDeliveries(id), load: func(ctx context.Context, message []byte) ([]*db.Delivery, error) {
+	return follow(ctx, s.Resolver, feed[db.Delivery]{topic: outbox.DeliveriesTopic(id), load: func(ctx context.Context, message []byte) ([]*db.Delivery, error) {
 		c, err := s.hooks(ctx, access.WebhookRead)
 		if err != nil {
 			return nil, err

@@ -8,7 +8,7 @@ import (
 	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
-	"canopy/jobs"
+	"canopy/outbox"
 )
 
 // documentNode gives a document of one of the caller's contexts.
@@ -163,7 +163,7 @@ func (s Subscription) DocumentUpdated(ctx context.Context, contextID globalid.ID
 	if err != nil {
 		return nil, err
 	}
-	return follow(ctx, s.Resolver, feed[db.Document]{topic: jobs.DocumentTopic(id), load: func(ctx context.Context, message []byte) ([]*db.Document, error) {
+	return follow(ctx, s.Resolver, feed[db.Document]{topic: outbox.DocumentTopic(id), load: func(ctx context.Context, message []byte) ([]*db.Document, error) {
 		c, err := s.assistant(ctx, access.ContextRead)
 		if err != nil {
 			return nil, err

@@ -7,7 +7,7 @@ import (
 	"canopy/db"
 	"canopy/internal/mail"
 	"canopy/internal/secret"
-	"canopy/jobs"
+	"canopy/outbox"
 )
 
 // The lives of the links that set a password (contract, section 2).
@@ -55,7 +55,7 @@ func (r *Resolver) newLink(ctx context.Context, tx *db.Store, userID int64, kind
 
 // post seals a message into the outbox.
 func (r *Resolver) post(ctx context.Context, ch *changes, userID int64, kind string, m mail.Message) error {
-	sealed, err := jobs.SealMail(r.Box, m)
+	sealed, err := outbox.SealMail(r.Box, m)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
 	"canopy/internal/webhook"
-	"canopy/jobs"
+	"canopy/outbox"
 )
 
 // message is what is told on the bus once a change is committed.
@@ -160,12 +160,12 @@ func (m Mutation) CancelRun(ctx context.Context, in CancelRunInput) (*CancelRunP
 		if out.Run.Status != db.RunRunning {
 			return problem.Bad("the run has ended already: it is %s", out.Run.Status)
 		}
-		due, err := jobs.FailRun(ctx, tx, out.Run, &diagram.Error{Code: diagram.CodeCancelled, Message: "The run was cancelled."})
+		due, err := outbox.FailRun(ctx, tx, out.Run, &diagram.Error{Code: diagram.CodeCancelled, Message: "The run was cancelled."})
 		if err != nil {
 			return err
 		}
 		ch.due = ch.due || due
-		ch.told = append(ch.told, message{jobs.TopicRun(key), []byte(out.Run.Status)})
+		ch.told = append(ch.told, message{outbox.RunTopic(key), []byte(out.Run.Status)})
 		return ch.audit(ctx, out.Run.CustomerID, "run.cancelled", out.Run, nil)
 	})
 	return out, err
@@ -182,7 +182,7 @@ func (s Subscription) RunUpdated(ctx context.Context, jobKey string) (<-chan *db
 		return nil, err
 	}
 	return follow(ctx, s.Resolver, feed[db.Run]{
-		topic: jobs.TopicRun(key),
+		topic: outbox.RunTopic(key),
 		load: func(ctx context.Context, _ []byte) ([]*db.Run, error) {
 			run, err := Query(s).Run(ctx, key)
 			return []*db.Run{run}, err

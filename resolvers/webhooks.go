@@ -17,7 +17,7 @@ import (
 	"canopy/internal/problem"
 	"canopy/internal/secret"
 	"canopy/internal/webhook"
-	"canopy/jobs"
+	"canopy/outbox"
 )
 
 const (
@@ -134,7 +134,7 @@ func (m Mutation) CreateWebhookDestination(ctx context.Context, in CreateWebhook
 			return err
 		}
 		id := out.Destination.ID
-		if err := tx.SetSigningSecret(ctx, id, jobs.SealSigningSecret(m.Box, id, out.Secret)); err != nil {
+		if err := tx.SetSigningSecret(ctx, id, outbox.SealSigningSecret(m.Box, id, out.Secret)); err != nil {
 			return err
 		}
 		return ch.audit(ctx, company.ID, "webhookDestination.created", out.Destination, details{"url": in.URL})
@@ -278,7 +278,7 @@ func (m Mutation) RotateWebhookSecret(ctx context.Context, in RotateWebhookSecre
 	out := &RotateWebhookSecretPayload{Secret: secret.NewSigningSecret()}
 	err = m.changeDestination(ctx, c, in.ID, "webhookDestination.rotated", func(tx *db.Store, d *db.Destination) error {
 		out.Destination = d
-		sealed := jobs.SealSigningSecret(m.Box, d.ID, out.Secret)
+		sealed := outbox.SealSigningSecret(m.Box, d.ID, out.Secret)
 		if or(in.Overlap, false) {
 			if d.NextAt != nil && d.NextAt.After(time.Now()) {
 				return problem.Bad("the overlap of an earlier rotation lasts until %s: another one would drop the secret that receivers are being given; rotate after it, or without overlap",

@@ -196,7 +196,7 @@ func TestAuditSubscription(t *testing.T) {
 	}
 	for name, subscribe := range doors {
 		t.Run(name, func(t *testing.T) {
-			key, plain, err := s.p.resolver.OperatorCreateKey(t.Context(), alpine, "greta@alpine.example", "")
+			key, plain, err := s.p.Resolver.OperatorCreateKey(t.Context(), alpine, "greta@alpine.example", "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -219,7 +219,7 @@ func TestAuditSubscription(t *testing.T) {
 				}
 			})
 			t.Run("ends when the token stops working", func(t *testing.T) {
-				if err := s.p.resolver.OperatorRevokeKey(t.Context(), key.ClientID); err != nil {
+				if err := s.p.Resolver.OperatorRevokeKey(t.Context(), key.ClientID); err != nil {
 					t.Fatal(err)
 				}
 				rename(hydro)(2)

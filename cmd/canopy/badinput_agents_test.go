@@ -58,7 +58,7 @@ func TestAgentBadArguments(t *testing.T) {
 func TestAgentBadBodies(t *testing.T) {
 	y := newYard(t)
 	b := &badInput{world: y.world, tables: newTables(t, y.db)}
-	_, registry := rest.New(y.p.resolver, rest.Options{})
+	_, registry := rest.New(y.p.Resolver, rest.Options{})
 	for _, e := range rest.Endpoints(registry) {
 		for _, row := range y.restRows() {
 			if row.op != e.OperationID || row.body == nil {
@@ -77,7 +77,7 @@ func TestAgentBadBodies(t *testing.T) {
 // TestAgentBadParameters is TestRESTBadParameters for agents, runs and webhooks.
 func TestAgentBadParameters(t *testing.T) {
 	y := newYard(t)
-	_, registry := rest.New(y.p.resolver, rest.Options{})
+	_, registry := rest.New(y.p.Resolver, rest.Options{})
 	bodies := map[string]any{}
 	for _, row := range y.restRows() {
 		if row.body != nil {

@@ -19,7 +19,7 @@ import (
 func TestRESTBadBodies(t *testing.T) {
 	w := newWorld(t)
 	b := &badInput{world: w, tables: newTables(t, w.db)}
-	_, registry := rest.New(w.p.resolver, rest.Options{})
+	_, registry := rest.New(w.p.Resolver, rest.Options{})
 	tried := 0
 	for _, e := range rest.Endpoints(registry) {
 		if agentOperations()[e.OperationID] {
@@ -69,7 +69,7 @@ func (b *badInput) publicRows() []restRow {
 		{op: "requestReset", body: func(*ask) any { return object{"email": "minh" + targetMail} }},
 		{op: "setPassword", body: func(a *ask) any {
 			link := secret.NewLinkToken()
-			a.ok(a.p.store.InsertLink(a.ctx, secret.HashSecret(link), a.shared, db.LinkReset, time.Now().Add(time.Hour)))
+			a.ok(a.p.Store.InsertLink(a.ctx, secret.HashSecret(link), a.shared, db.LinkReset, time.Now().Add(time.Hour)))
 			return object{"token": link, "password": "a good long password"}
 		}},
 	}
@@ -159,7 +159,7 @@ func fitting(op, member string, v hostile) hostile {
 
 // forgive has failed logins forgotten, which would slow the next ones down.
 func (b *badInput) forgive() {
-	b.p.resolver.Throttle.Succeed(b.ctx, "address:127.0.0.1", "account:"+b.info.AdminEmail)
+	b.p.Resolver.Throttle.Succeed(b.ctx, "address:127.0.0.1", "account:"+b.info.AdminEmail)
 }
 
 // judge checks what came of a hostile value.
@@ -211,7 +211,7 @@ func (b *badInput) kept(text string) (found bool) {
 func TestRESTBadParameters(t *testing.T) {
 	w := newWorld(t)
 	x := newTables(t, w.db)
-	_, registry := rest.New(w.p.resolver, rest.Options{})
+	_, registry := rest.New(w.p.Resolver, rest.Options{})
 	before := x.state(t)
 	for _, e := range rest.Endpoints(registry) {
 		if agentOperations()[e.OperationID] {

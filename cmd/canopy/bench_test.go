@@ -16,11 +16,11 @@ import (
 // figure that counts.
 func BenchmarkTree(b *testing.B) {
 	s := newStack(b)
-	top, err := s.p.store.SeedTree(context.Background(), db.Seed{Companies: 420, Fanout: 20, Staffed: 420, Users: 10, Progress: func(int) {}})
+	top, err := s.p.Store.SeedTree(context.Background(), db.Seed{Companies: 420, Fanout: 20, Staffed: 420, Users: 10, Progress: func(int) {}})
 	if err != nil {
 		b.Fatal(err)
 	}
-	h, err := s.p.handler(true)
+	h, err := s.p.Handler(true)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func BenchmarkTree(b *testing.B) {
 		b.Fatal(err)
 	}
 	token := s.root()
-	before := s.p.store.Executed()
+	before := s.p.Store.Executed()
 	b.ReportAllocs()
 	for b.Loop() {
 		r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/graphql", strings.NewReader(string(body)))
@@ -44,5 +44,5 @@ func BenchmarkTree(b *testing.B) {
 		}
 		b.SetBytes(int64(w.Body.Len()))
 	}
-	b.ReportMetric(float64(s.p.store.Executed()-before)/float64(b.N), "statements/op")
+	b.ReportMetric(float64(s.p.Store.Executed()-before)/float64(b.N), "statements/op")
 }

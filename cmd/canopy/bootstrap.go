@@ -31,8 +31,8 @@ func bootstrapCommand(m *Main, flags *flag.FlagSet) func(context.Context, []stri
 		if err != nil {
 			return err
 		}
-		defer p.close()
-		made, err := p.resolver.Found(ctx, resolvers.Founding{Regions: regions, Company: *company, Email: *email, FirstName: *first, LastName: *last})
+		defer p.Close()
+		made, err := p.Resolver.Found(ctx, resolvers.Founding{Regions: regions, Company: *company, Email: *email, FirstName: *first, LastName: *last})
 		if err != nil {
 			return err
 		}

@@ -169,10 +169,10 @@ func TestOrphansAreSwept(t *testing.T) {
 	s := newStack(t)
 	token := s.assistant()
 	s.upload(token, s.newContext(token, "Handbook"), "a.txt", []byte("kept"))
-	if err := s.p.resolver.Blobs.Write(t.Context(), "documents/6f1c1b1e-0000-4000-8000-000000000000", strings.NewReader("orphan")); err != nil {
+	if err := s.p.Resolver.Blobs.Write(t.Context(), "documents/6f1c1b1e-0000-4000-8000-000000000000", strings.NewReader("orphan")); err != nil {
 		t.Fatal(err)
 	}
-	w := s.p.worker(nil)
+	w := s.p.Worker(nil)
 	for _, c := range []struct {
 		age  time.Duration
 		left int64

@@ -21,7 +21,7 @@ func TestRunsTakeTurns(t *testing.T) {
 	s.start(modest, b, object{})
 	handedOut := func(limit, share int) (ofA, ofB int64) {
 		t.Helper()
-		due, err := s.p.store.LeaseRuns(t.Context(), limit, share, time.Minute)
+		due, err := s.p.Store.LeaseRuns(t.Context(), limit, share, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestLapsedRunsKeepTheirTurn(t *testing.T) {
 	}
 	var first []db.DueRun
 	for range 3 {
-		due, err := s.p.store.LeaseRuns(t.Context(), 256, 3, time.Millisecond)
+		due, err := s.p.Store.LeaseRuns(t.Context(), 256, 3, time.Millisecond)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,9 +15,11 @@ import (
 	"testing"
 
 	"canopy/db"
+	"canopy/internal/app"
 	"canopy/internal/config"
 	"canopy/internal/devstack/devtest"
 	"canopy/internal/extract"
+	"canopy/internal/globalid"
 	"canopy/internal/mail"
 	"canopy/resolvers"
 )
@@ -34,12 +36,14 @@ func TestMain(m *testing.M) {
 	devtest.Main(m)
 }
 
+const demoAdmin = app.DemoAdmin
+
 // stack is a whole platform on a database of its own, with the demo data, behind a real listener.
 type stack struct {
 	t    testing.TB
-	p    *platform
+	p    *app.Platform
 	url  string
-	info devFile
+	info app.Demo
 	// log is what the platform has said.
 	log *devtest.Log
 }
@@ -67,15 +71,19 @@ func newStack(t testing.TB, change ...func(*config.Config)) *stack {
 	if cfg.PublicURL, err = url.Parse(s.url); err != nil {
 		t.Fatal(err)
 	}
-	s.p, err = openPlatform(context.Background(), cfg, slog.New(slog.NewTextHandler(s.log, nil)))
+	s.p, err = app.Open(context.Background(), cfg, app.Options{Version: "test", Log: slog.New(slog.NewTextHandler(s.log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.p.close)
-	if err := makeDemo(context.Background(), s.p, &s.info, nil); err != nil {
+	t.Cleanup(s.p.Close)
+	err = s.p.MakeDemo(context.Background(), func(made app.Demo) error {
+		s.info = made
+		return nil
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if server.Config.Handler, err = s.p.handler(true); err != nil {
+	if server.Config.Handler, err = s.p.Handler(true); err != nil {
 		t.Fatal(err)
 	}
 	server.Start()
@@ -88,7 +96,7 @@ func (s *stack) work(sender mail.Sender) (stop func()) {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- s.p.worker(sender).Run(ctx) }()
+	go func() { done <- s.p.Worker(sender).Run(ctx) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -184,7 +192,7 @@ func (s *stack) gql(token, query string, variables map[string]any) (data map[str
 // token exchanges an API key for an access token.
 func (s *stack) token(clientID, clientSecret, app string) string {
 	s.t.Helper()
-	issued, err := s.p.resolver.ExchangeToken(context.Background(), resolvers.TokenRequest{
+	issued, err := s.p.Resolver.ExchangeToken(context.Background(), resolvers.TokenRequest{
 		GrantType: "client_credentials", ClientID: clientID, ClientSecret: clientSecret, TargetApp: app,
 	})
 	if err != nil {
@@ -208,7 +216,7 @@ func (s *stack) rootAs(app string) string {
 // tokenOf makes an API key for a user of a company and gives a token of it.
 func (s *stack) tokenOf(companyID int64, email, app string) string {
 	s.t.Helper()
-	key, plain, err := s.p.resolver.OperatorCreateKey(context.Background(), companyID, email, "test")
+	key, plain, err := s.p.Resolver.OperatorCreateKey(context.Background(), companyID, email, "test")
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -226,3 +234,6 @@ func (s *stack) company(name string) int64 {
 	s.t.Fatalf("no company %q", name)
 	return 0
 }
+
+// id is an id as the resolvers' inputs have it where they may have none.
+func id(n int64) *globalid.ID { return &globalid.ID{Int: n} }

@@ -13,7 +13,7 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/globalid"
-	"canopy/jobs"
+	"canopy/outbox"
 	"canopy/resolvers"
 	"canopy/rest"
 )
@@ -239,7 +239,7 @@ func agentFields() map[string]bool {
 func TestAgentIsolationREST(t *testing.T) {
 	y := newYard(t)
 	m := newMatrix(t, y.world)
-	_, registry := rest.New(y.p.resolver, rest.Options{})
+	_, registry := rest.New(y.p.Resolver, rest.Options{})
 	endpoints := map[string]rest.Endpoint{}
 	for _, e := range rest.Endpoints(registry) {
 		endpoints[e.OperationID] = e
@@ -305,7 +305,7 @@ func TestAgentSubscriptionIsolation(t *testing.T) {
 	}{
 		"runUpdated": {`subscription { runUpdated(jobKey: "` + key + `") { jobKey status } }`, within(access.AgentRead), func() {}},
 		"webhookDeliveryUpdated": {`subscription { webhookDeliveryUpdated(destinationId: ` + decimal(destination) + `) { eventId status } }`, hooked(access.WebhookRead), func() {
-			y.p.bus.Publish(t.Context(), jobs.TopicDeliveries(destination), []byte("x,"+strconv.FormatInt(delivery, 10)))
+			y.p.Bus.Publish(t.Context(), outbox.DeliveriesTopic(destination), []byte("x,"+strconv.FormatInt(delivery, 10)))
 		}},
 	} {
 		for _, as := range everybody {

@@ -165,15 +165,15 @@ func TestContextsOfACompanyBelow(t *testing.T) {
 	contextID := a.freshContext()
 	var account int64
 	w.look(&account, `SELECT account_id FROM contexts WHERE id = $1`, contextID)
-	key, plain, err := w.p.resolver.OperatorCreateKey(t.Context(), w.homes[asAncestor], "wei@coral.example", "below")
+	key, plain, err := w.p.Resolver.OperatorCreateKey(t.Context(), w.homes[asAncestor], "wei@coral.example", "below")
 	w.ok(err)
 	// The ancestor's owner has no permission on the account yet.
 	request := resolvers.TokenRequest{GrantType: "client_credentials", ClientID: key.ClientID, ClientSecret: plain, TargetApp: "assistant", AccountID: &account}
-	if _, err := w.p.resolver.ExchangeToken(t.Context(), request); err == nil {
+	if _, err := w.p.Resolver.ExchangeToken(t.Context(), request); err == nil {
 		t.Fatal("a token for an account without a permission on it")
 	}
 	w.grant(w.target, w.userID("wei@coral.example"), "assistant", resolvers.ViewerRole)
-	issued, err := w.p.resolver.ExchangeToken(t.Context(), request)
+	issued, err := w.p.Resolver.ExchangeToken(t.Context(), request)
 	w.ok(err)
 	w.must(200, "GET", fmt.Sprintf("/context/%d", contextID), issued.AccessToken, nil)
 	w.must(403, "DELETE", fmt.Sprintf("/context/%d", contextID), issued.AccessToken, nil)

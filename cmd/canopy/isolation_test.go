@@ -23,7 +23,7 @@ func TestRESTIsolation(t *testing.T) {
 		name, _, _ := strings.Cut(row.op, "/")
 		rows[name] = append(rows[name], row)
 	}
-	_, registry := rest.New(w.p.resolver, rest.Options{})
+	_, registry := rest.New(w.p.Resolver, rest.Options{})
 	for _, e := range rest.Endpoints(registry) {
 		if agentOperations()[e.OperationID] {
 			continue

@@ -28,8 +28,8 @@ func keyCreateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []stri
 		if err != nil {
 			return err
 		}
-		defer p.close()
-		key, plain, err := p.resolver.OperatorCreateKey(ctx, *company, *email, *name)
+		defer p.Close()
+		key, plain, err := p.Resolver.OperatorCreateKey(ctx, *company, *email, *name)
 		if err != nil {
 			return err
 		}
@@ -45,8 +45,8 @@ func keyListCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string
 		if err != nil {
 			return err
 		}
-		defer p.close()
-		keys, err := p.resolver.OperatorListKeys(ctx, *company)
+		defer p.Close()
+		keys, err := p.Resolver.OperatorListKeys(ctx, *company)
 		if err != nil {
 			return err
 		}
@@ -76,9 +76,9 @@ func keyRotateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []stri
 		if err != nil {
 			return err
 		}
-		defer p.close()
+		defer p.Close()
 		ends := time.Now().Add(*grace)
-		plain, err := p.resolver.OperatorRotateKey(ctx, args[0], ends)
+		plain, err := p.Resolver.OperatorRotateKey(ctx, args[0], ends)
 		if err != nil {
 			return err
 		}
@@ -96,8 +96,8 @@ func keyRevokeCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) 
 		if err != nil {
 			return err
 		}
-		defer p.close()
-		if err := p.resolver.OperatorRevokeKey(ctx, args[0]); err != nil {
+		defer p.Close()
+		if err := p.Resolver.OperatorRevokeKey(ctx, args[0]); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(m.Stdout, "%s is revoked\n", args[0])
@@ -115,8 +115,8 @@ func signingKeyRotateCommand(m *Main, flags *flag.FlagSet) func(context.Context,
 		if err != nil {
 			return err
 		}
-		defer p.close()
-		kid, err := jobs.RotateSigningKey(ctx, p.store, p.box, *after)
+		defer p.Close()
+		kid, err := jobs.RotateSigningKey(ctx, p.Store, p.Box, *after)
 		if err != nil {
 			return err
 		}

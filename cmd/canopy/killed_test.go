@@ -28,7 +28,7 @@ func (s *stack) startWorker(t *testing.T) *workerProcess {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := s.p.cfg
+	c := s.p.Config
 	var allow []string
 	for _, p := range c.WebhookAllow {
 		allow = append(allow, p.String())
@@ -124,7 +124,7 @@ func (s *stack) text(documentID any) string {
 
 func (s *stack) flushRedis(t *testing.T) {
 	t.Helper()
-	o, err := redis.ParseURL(s.p.cfg.RedisURL)
+	o, err := redis.ParseURL(s.p.Config.RedisURL)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"canopy/db"
+	"canopy/internal/app"
 	"canopy/internal/config"
 )
 
@@ -78,10 +79,10 @@ func (m *Main) printStatus(ctx context.Context, mig *db.Migrator) error {
 }
 
 // tool opens the platform for a command of the operator's shell.
-func (m *Main) tool(ctx context.Context) (*platform, error) {
+func (m *Main) tool(ctx context.Context) (*app.Platform, error) {
 	cfg, err := config.Load(config.Tool, m.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	return openPlatform(ctx, cfg, m.logger())
+	return app.Open(ctx, cfg, m.options())
 }

@@ -13,7 +13,7 @@ import (
 // closed serves the platform as outside dev.
 func (s *stack) closed(t *testing.T) {
 	t.Helper()
-	h, err := s.p.handler(false)
+	h, err := s.p.Handler(false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -214,7 +214,7 @@ func TestRunsWaitInTheDatabase(t *testing.T) {
 	for range atOnce {
 		<-begun
 	}
-	inspector := asynq.NewInspector(s.p.queue)
+	inspector := asynq.NewInspector(s.p.Queue)
 	defer func() { _ = inspector.Close() }()
 	waiting := func() int {
 		q, err := inspector.GetQueueInfo("runs")

@@ -30,7 +30,7 @@ var webhookReads = []string{
 // TestParityIsWhole: a read of runs or webhooks that is documented is compared here.
 func TestParityIsWhole(t *testing.T) {
 	s := newStack(t)
-	_, registry := rest.New(s.p.resolver, rest.Options{})
+	_, registry := rest.New(s.p.Resolver, rest.Options{})
 	var reads []string
 	for _, e := range rest.Endpoints(registry) {
 		if e.Method == http.MethodGet && (strings.HasPrefix(e.Path, hooks) || strings.HasPrefix(e.Path, "/job/")) {

@@ -26,7 +26,7 @@ var contextReads = []string{"getContext", "listContexts", "listDocuments", "sear
 // TestParityOfContextsIsWhole: a read of contexts that is documented is compared.
 func TestParityOfContextsIsWhole(t *testing.T) {
 	s := newStack(t)
-	_, registry := rest.New(s.p.resolver, rest.Options{})
+	_, registry := rest.New(s.p.Resolver, rest.Options{})
 	reads := []string{"searchContext"} // a POST, as it has a body
 	for _, e := range rest.Endpoints(registry) {
 		if e.Method == http.MethodGet && strings.HasPrefix(e.Path, "/context") {

@@ -60,7 +60,7 @@ func TestOldDeliveriesAreForgotten(t *testing.T) {
 	s.sql(`UPDATE webhook_deliveries SET created_at = now() - interval '31 days', completed_at = completed_at - interval '31 days' WHERE id < $1`, old)
 	batches := 0
 	for after := int64(0); batches < 10; batches++ {
-		last, err := s.p.store.ForgetDeliveries(t.Context(), 30*24*time.Hour, after, 2)
+		last, err := s.p.Store.ForgetDeliveries(t.Context(), 30*24*time.Hour, after, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestForgettingReadsNoWholeTable(t *testing.T) {
 	scans := func() int64 {
 		return s.number(`SELECT sum(seq_scan)::bigint FROM pg_stat_user_tables WHERE relname IN ('webhook_deliveries', 'runs', 'run_steps')`)
 	}
-	store, err := db.Open(t.Context(), s.p.cfg.DatabaseURL, db.Options{MaxConns: 1})
+	store, err := db.Open(t.Context(), s.p.Config.DatabaseURL, db.Options{MaxConns: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -207,7 +207,7 @@ func (s *stack) form(values url.Values, basic ...string) answerOf {
 // database opens the platform's database past the platform.
 func (s *stack) database() *sql.DB {
 	s.t.Helper()
-	c, err := sql.Open("postgres", s.p.cfg.DatabaseURL)
+	c, err := sql.Open("postgres", s.p.Config.DatabaseURL)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func (s *stack) mails(to string) (list []mail.Message) {
 		if err := rows.Scan(&sealed); err != nil {
 			s.t.Fatal(err)
 		}
-		raw, err := s.p.box.Open(sealed, "mail")
+		raw, err := s.p.Box.Open(sealed, "mail")
 		if err != nil {
 			s.t.Fatal(err)
 		}

@@ -23,12 +23,12 @@ func seedCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) e
 		if err != nil {
 			return err
 		}
-		defer p.close()
+		defer p.Close()
 		start := time.Now()
 		s.Progress = func(done int) {
 			_, _ = fmt.Fprintf(m.Stderr, "%d of %d companies, %.0f s\n", done, s.Companies, time.Since(start).Seconds())
 		}
-		top, err := p.store.SeedTree(ctx, s)
+		top, err := p.Store.SeedTree(ctx, s)
 		if err != nil {
 			return err
 		}

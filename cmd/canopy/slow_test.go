@@ -15,7 +15,7 @@ import (
 // Clients that read whole lists slowly hold connections of the pool; the others go on meanwhile.
 func TestSlowReadersLeaveRoom(t *testing.T) {
 	s := newStack(t)
-	if _, err := s.p.store.SeedTree(context.Background(), db.Seed{Companies: 30_000, Fanout: 20, Progress: func(int) {}}); err != nil {
+	if _, err := s.p.Store.SeedTree(context.Background(), db.Seed{Companies: 30_000, Fanout: 20, Progress: func(int) {}}); err != nil {
 		t.Fatal(err)
 	}
 	token := s.root()

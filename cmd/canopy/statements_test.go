@@ -10,9 +10,9 @@ import (
 
 // statements counts the SQL statements of a call.
 func (s *stack) statements(call func()) int64 {
-	before := s.p.store.Executed()
+	before := s.p.Store.Executed()
 	call()
-	return s.p.store.Executed() - before
+	return s.p.Store.Executed() - before
 }
 
 // grow gives a company so many companies below it, each with users that have three permissions

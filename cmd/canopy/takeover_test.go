@@ -20,18 +20,18 @@ const countingSteps = `{"steps":[{"id":"a","type":"set","values":{"n":1}},{"id":
 func (s *stack) lostRun(token string, agent int64, finished int) (key string, lost *db.RunWork) {
 	s.t.Helper()
 	key = s.mutate(token, "startRun", "jobKey", map[string]any{"agentId": agent})["jobKey"].(string)
-	due, err := s.p.store.LeaseRuns(s.t.Context(), 10, 10, time.Millisecond)
+	due, err := s.p.Store.LeaseRuns(s.t.Context(), 10, 10, time.Millisecond)
 	if err != nil || len(due) != 1 {
 		s.t.Fatal(due, err)
 	}
 	const lease = 50 * time.Millisecond
-	if lost, err = s.p.store.ClaimRun(s.t.Context(), due[0], lease); err != nil {
+	if lost, err = s.p.Store.ClaimRun(s.t.Context(), due[0], lease); err != nil {
 		s.t.Fatal(err)
 	}
 	result := json.RawMessage(`{"n":41}`) // not what the step would give, so that a repetition shows
 	for i := range finished {
 		step := db.RunStep{Position: i, StepID: "a", Type: "set", Result: &result, StartedAt: time.Now()}
-		if err := s.p.store.AddRunStep(s.t.Context(), lost, step, lease); err != nil {
+		if err := s.p.Store.AddRunStep(s.t.Context(), lost, step, lease); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -68,7 +68,7 @@ func TestRunsOutliveTheirWorkers(t *testing.T) {
 		}
 	}
 	result := json.RawMessage(`{}`)
-	if err := s.p.store.AddRunStep(t.Context(), lost, db.RunStep{Position: 5, StepID: "x", Type: "set", Result: &result, StartedAt: time.Now()}, time.Second); err == nil {
+	if err := s.p.Store.AddRunStep(t.Context(), lost, db.RunStep{Position: 5, StepID: "x", Type: "set", Result: &result, StartedAt: time.Now()}, time.Second); err == nil {
 		t.Error("the lost worker still writes")
 	}
 	if _, codes := s.gql(token, `mutation { cancelRun(input: {jobKey: "`+given+`"}) { run { status } } }`, nil); !slices.Equal(codes, []string{"BAD_REQUEST"}) {
@@ -199,14 +199,14 @@ func TestInterruptedAttempts(t *testing.T) {
 	a := s.do("POST", hooks+"/destinations/"+decimal(id)+"/test", token, map[string]any{"type": "run.started"})
 	delivery := int64(a.json(t).(map[string]any)["deliveryId"].(float64))
 	for i := range 2 {
-		rows, err := s.p.store.ClaimDeliveries(t.Context(), id, 10, time.Millisecond)
+		rows, err := s.p.Store.ClaimDeliveries(t.Context(), id, 10, time.Millisecond)
 		if err != nil || len(rows) != 1 {
 			t.Fatal(i, rows, err)
 		}
 		s.sql(`SELECT pg_sleep(0.005)`)
 	}
 	late := db.Outcome{ID: delivery, DestinationID: id, Claim: 1, Status: db.DeliveryFailed, Log: []byte(`[]`)}
-	if written, err := s.p.store.RecordOutcomes(t.Context(), []db.Outcome{late}); err != nil || len(written) != 0 {
+	if written, err := s.p.Store.RecordOutcomes(t.Context(), []db.Outcome{late}); err != nil || len(written) != 0 {
 		t.Errorf("an outcome of an older claim is written: %v %v", written, err)
 	}
 	s.work(nil)

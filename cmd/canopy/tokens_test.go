@@ -108,7 +108,7 @@ func TestTokenExchange(t *testing.T) {
 		s.must(200, "POST", "/permission", root, map[string]any{
 			"appAccountId": s.account(coral, "tenant"), "appRoleId": s.roleID(coral, "tenant", "Viewer"), "userIdentityId": s.userID("greta@alpine.example"),
 		})
-		key, plain, err := s.p.resolver.OperatorCreateKey(t.Context(), alpine, "greta@alpine.example", "")
+		key, plain, err := s.p.Resolver.OperatorCreateKey(t.Context(), alpine, "greta@alpine.example", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +245,7 @@ func TestTokensStopAtOnce(t *testing.T) {
 	eva := s.userID("eva@alpine-hydro.example")
 	account := s.account(hydro, "tenant")
 	permission := s.permission(eva, account)
-	key, plain, err := s.p.resolver.OperatorCreateKey(t.Context(), hydro, "eva@alpine-hydro.example", "")
+	key, plain, err := s.p.Resolver.OperatorCreateKey(t.Context(), hydro, "eva@alpine-hydro.example", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func TestTokensStopAtOnce(t *testing.T) {
 		ask(t, 200, "")
 	})
 	t.Run("key revoked", func(t *testing.T) {
-		if err := s.p.resolver.OperatorRevokeKey(t.Context(), key.ClientID); err != nil {
+		if err := s.p.Resolver.OperatorRevokeKey(t.Context(), key.ClientID); err != nil {
 			t.Fatal(err)
 		}
 		ask(t, 401, "invalid_token")
@@ -317,7 +317,7 @@ func TestSecretRotation(t *testing.T) {
 	s := newStack(t)
 	root := s.root()
 	alpine := s.company("Alpine Energy")
-	key, first, err := s.p.resolver.OperatorCreateKey(t.Context(), alpine, "greta@alpine.example", "")
+	key, first, err := s.p.Resolver.OperatorCreateKey(t.Context(), alpine, "greta@alpine.example", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +367,7 @@ func TestFirstUseIsWrittenAtOnce(t *testing.T) {
 	alpine := s.company("Alpine Energy")
 	greta := s.userID("greta@alpine.example")
 	permission := s.permission(greta, s.account(alpine, "tenant"))
-	key, plain, err := s.p.resolver.OperatorCreateKey(t.Context(), alpine, "greta@alpine.example", "")
+	key, plain, err := s.p.Resolver.OperatorCreateKey(t.Context(), alpine, "greta@alpine.example", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 // blobs counts the files of the document store.
 func (s *stack) blobs() (n int) {
 	s.t.Helper()
-	root := strings.TrimPrefix(s.p.cfg.BlobURL, "file://")
+	root := strings.TrimPrefix(s.p.Config.BlobURL, "file://")
 	err := filepath.WalkDir(root, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			n++
@@ -246,7 +246,7 @@ func TestUploadsAreStreamed(t *testing.T) {
 	if d := list[0]; len(list) != 1 || d["size"] != float64(maxSize) || d["contentHash"] != hex.EncodeToString(hash.Sum(nil)) {
 		t.Errorf("%v", list)
 	}
-	path, done, err := s.p.resolver.Blobs.Local(t.Context(), "documents/"+list[0]["fileName"].(string))
+	path, done, err := s.p.Resolver.Blobs.Local(t.Context(), "documents/"+list[0]["fileName"].(string))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func TestSearchWithinBudget(t *testing.T) {
 	for i, id := range ids {
 		ask(s, token, id, i)
 	}
-	whole := s.p.resolver.Search.Stats()
+	whole := s.p.Resolver.Search.Stats()
 	if whole.Entries != 2*contexts || whole.Evictions != 0 {
 		t.Fatalf("with room for all: %+v", whole)
 	}
@@ -54,15 +54,15 @@ func TestSearchWithinBudget(t *testing.T) {
 	for range 3 {
 		for i, id := range ids {
 			ask(s, token, id, i)
-			if kept := s.p.resolver.Search.Stats(); kept.Bytes > budget || kept.Entries == 0 {
+			if kept := s.p.Resolver.Search.Stats(); kept.Bytes > budget || kept.Entries == 0 {
 				t.Errorf("kept are %d indexes of %d bytes, allowed %d bytes", kept.Entries, kept.Bytes, budget)
 			}
 		}
 	}
-	if end := s.p.resolver.Search.Stats(); end.Evictions == 0 || end.Loads <= 2*contexts {
+	if end := s.p.Resolver.Search.Stats(); end.Evictions == 0 || end.Loads <= 2*contexts {
 		t.Errorf("nothing was dropped: %+v", end)
 	}
-	if metrics := string(s.must(200, "GET", "/metrics", "", nil).Body); !strings.Contains(metrics, fmt.Sprintf("canopy_search_index_evictions_total %d\n", s.p.resolver.Search.Stats().Evictions)) {
+	if metrics := string(s.must(200, "GET", "/metrics", "", nil).Body); !strings.Contains(metrics, fmt.Sprintf("canopy_search_index_evictions_total %d\n", s.p.Resolver.Search.Stats().Evictions)) {
 		t.Error("/metrics does not tell of it")
 	}
 }

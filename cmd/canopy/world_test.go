@@ -43,13 +43,13 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	s := newStack(t)
 	w := &world{stack: s, homes: map[who]int64{}}
-	w.m, w.q = resolvers.Mutation{Resolver: s.p.resolver}, resolvers.Query{Resolver: s.p.resolver}
+	w.m, w.q = resolvers.Mutation{Resolver: s.p.Resolver}, resolvers.Query{Resolver: s.p.Resolver}
 	var err error
-	if w.db, err = sqlx.Open("postgres", s.p.cfg.DatabaseURL); err != nil {
+	if w.db, err = sqlx.Open("postgres", s.p.Config.DatabaseURL); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.db.Close() })
-	if w.ctx, err = s.p.resolver.Admit(t.Context(), "Bearer "+s.root()); err != nil {
+	if w.ctx, err = s.p.Resolver.Admit(t.Context(), "Bearer "+s.root()); err != nil {
 		t.Fatal(err)
 	}
 	w.target = s.company("Coral Ports")
@@ -99,7 +99,7 @@ func (w *world) serve(app string) (tokens map[who]string, owner context.Context)
 	tokens[asExpired] = w.stale(tokens[asOwner])
 	_, err := w.m.TogglePermission(w.ctx, resolvers.TogglePermissionInput{ID: globalid.ID{Int: dora}})
 	w.ok(err)
-	owner, err = w.p.resolver.Admit(context.Background(), "Bearer "+tokens[asOwner])
+	owner, err = w.p.Resolver.Admit(context.Background(), "Bearer "+tokens[asOwner])
 	w.ok(err)
 	return tokens, owner
 }
@@ -113,11 +113,11 @@ func (w *world) actBelow(owner context.Context) {
 
 // stale signs the claims of a token anew, as of an hour ago.
 func (w *world) stale(raw string) string {
-	c, err := w.p.resolver.Verifier.Verify(raw)
+	c, err := w.p.Resolver.Verifier.Verify(raw)
 	w.ok(err)
 	old := *c
 	old.IssuedAt, old.ExpiresAt = time.Now().Add(-time.Hour), time.Now().Add(-45*time.Minute)
-	key, _ := w.p.resolver.Keys.Signing(time.Now())
+	key, _ := w.p.Resolver.Keys.Signing(time.Now())
 	signed, err := token.Sign(key, old)
 	w.ok(err)
 	return signed

@@ -8,7 +8,46 @@ import (
 
 	"canopy/db"
 	"canopy/internal/mail"
+	"canopy/outbox"
 )
+
+// upkeepEvery is the pace of the upkeep. Each of its steps may run anywhere, at any time, twice.
+const upkeepEvery = 10 * time.Minute
+
+func (w *Worker) upkeep(ctx context.Context) {
+	tick := time.NewTicker(upkeepEvery)
+	defer tick.Stop()
+	for {
+		for name, step := range w.steps() {
+			if err := step(ctx); err != nil && ctx.Err() == nil {
+				w.Log.WarnContext(ctx, "upkeep failed; it is tried again", "step", name, "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// steps are what the upkeep does.
+func (w *Worker) steps() map[string]func(context.Context) error {
+	steps := map[string]func(context.Context) error{
+		"rotate signing keys":          func(ctx context.Context) error { return rotateByAge(ctx, w.Store, w.Box) },
+		"forget old links":             w.Store.SweepLinks,
+		"forget old mails":             w.Store.SweepMails,
+		"forget old deliveries":        w.forgetDeliveries,
+		"forget old runs":              w.forgetRuns,
+		"disable failing destinations": w.disableFailing,
+	}
+	if w.Documents != nil {
+		steps["find originals without a document"] = func(ctx context.Context) error {
+			return SweepBlobs(ctx, w.Store, w.Documents.Blobs, orphanAge)
+		}
+	}
+	return steps
+}
 
 // A destination is disabled by the platform after three days in which at least 20 deliveries have
 // failed and none has got through.
@@ -54,9 +93,9 @@ func (w *Worker) disableFailing(ctx context.Context) error {
 		return err
 	}
 	for _, id := range audits {
-		TellAudit(ctx, w.Bus, id)
+		outbox.TellAudit(ctx, w.Bus, id)
 	}
-	Wake(ctx, w.Bus)
+	outbox.Wake(ctx, w.Bus)
 	return nil
 }
 
@@ -74,7 +113,7 @@ func (w *Worker) mailOwners(ctx context.Context, tx *db.Store, d *db.Destination
 		if err != nil {
 			return err
 		}
-		sealed, err := SealMail(w.Box, m)
+		sealed, err := outbox.SealMail(w.Box, m)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package main
+package importer
 
 import (
 	"context"
@@ -19,11 +19,11 @@ type waited struct {
 }
 
 // wait waits until no document of the context is on its way any more, and tells what became of them.
-func (i *importer) wait(ctx context.Context) error {
+func (i *Importer) wait(ctx context.Context) error {
 	bar := i.bar(1000, false)
 	for {
 		var list []waited
-		if err := i.c.Call(ctx, http.MethodGet, fmt.Sprintf("/context/documents/%d", i.context), nil, &list); err != nil {
+		if err := i.Client.Call(ctx, http.MethodGet, fmt.Sprintf("/context/documents/%d", i.Context), nil, &list); err != nil {
 			return err
 		}
 		var done float64
@@ -51,15 +51,15 @@ func (i *importer) wait(ctx context.Context) error {
 	}
 }
 
-func (i *importer) outcome(list []waited) error {
+func (i *Importer) outcome(list []waited) error {
 	failed := 0
 	for _, d := range list {
 		if d.Status == "failed" {
 			failed++
-			_, _ = fmt.Fprintf(i.m.Stdout, "  %s: %s\n", d.DisplayName, d.Error)
+			_, _ = fmt.Fprintf(i.Out, "  %s: %s\n", d.DisplayName, d.Error)
 		}
 	}
-	_, _ = fmt.Fprintf(i.m.Stdout, "%d documents are ready, %d failed\n", len(list)-failed, failed)
+	_, _ = fmt.Fprintf(i.Out, "%d documents are ready, %d failed\n", len(list)-failed, failed)
 	if failed > 0 {
 		return fmt.Errorf("%d documents could not be read", failed)
 	}

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"fmt"
@@ -18,13 +18,13 @@ const stepResponse = 1 << 20
 
 // egressClient makes a client for addresses that others choose: deliveries with their 5 seconds,
 // http steps with theirs.
-func (p *platform) egressClient(timeout time.Duration, maxResponse int64) (*egress.Client, error) {
+func (p *Platform) egressClient(timeout time.Duration, maxResponse int64) (*egress.Client, error) {
 	o := egress.Options{
-		Allow: p.cfg.WebhookAllow, Timeout: timeout, MaxResponse: maxResponse, MaxConnsPerHost: hostConnections,
-		UserAgent: "canopy/" + version,
+		Allow: p.Config.WebhookAllow, Timeout: timeout, MaxResponse: maxResponse, MaxConnsPerHost: hostConnections,
+		UserAgent: "canopy/" + p.version,
 	}
-	if p.cfg.WebhookCA != "" {
-		pem, err := os.ReadFile(p.cfg.WebhookCA)
+	if p.Config.WebhookCA != "" {
+		pem, err := os.ReadFile(p.Config.WebhookCA)
 		if err != nil {
 			return nil, fmt.Errorf("CANOPY_WEBHOOK_CA: %w", err)
 		}
@@ -36,10 +36,10 @@ func (p *platform) egressClient(timeout time.Duration, maxResponse int64) (*egre
 }
 
 // runTools are what the steps of runs work with.
-func (p *platform) runTools() (*jobs.Tools, error) {
+func (p *Platform) runTools() (*jobs.Tools, error) {
 	client, err := p.egressClient(diagram.StepTimeout, stepResponse)
 	if err != nil {
 		return nil, err
 	}
-	return &jobs.Tools{HTTP: client, Chat: p.resolver.Chat, Contexts: p.resolver.Search, Log: p.log}, nil
+	return &jobs.Tools{HTTP: client, Chat: p.Resolver.Chat, Contexts: p.Resolver.Search, Log: p.Log}, nil
 }

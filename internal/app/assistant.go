@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -20,15 +20,15 @@ import (
 const indexTimeout = 60 * time.Second
 
 // wireAssistant gives the resolver what contexts need: the document store, the models, the indexes.
-func (p *platform) wireAssistant(ctx context.Context) (err error) {
-	r := p.resolver
-	if p.cfg.BlobURL != "" {
-		if r.Blobs, err = blob.Open(ctx, p.cfg.BlobURL); err != nil {
+func (p *Platform) wireAssistant(ctx context.Context) (err error) {
+	r := p.Resolver
+	if p.Config.BlobURL != "" {
+		if r.Blobs, err = blob.Open(ctx, p.Config.BlobURL); err != nil {
 			return fmt.Errorf("CANOPY_BLOB_URL: %w", err)
 		}
 	}
 	var models search.Models
-	if e := p.cfg.Embeddings; e.URL != "" {
+	if e := p.Config.Embeddings; e.URL != "" {
 		models.Embeddings, err = embed.NewRemote(embed.Options{
 			Server: openai.Config{URL: e.URL, Key: e.APIKey}, Model: e.Model, CountTokens: countTokens,
 		})
@@ -36,8 +36,8 @@ func (p *platform) wireAssistant(ctx context.Context) (err error) {
 			return fmt.Errorf("CANOPY_EMBEDDINGS_URL: %w", err)
 		}
 	}
-	r.Search = search.New(p.store, models, vector.NewCache(p.cfg.VectorCache, indexTimeout))
-	if c := p.cfg.Chat; c.URL != "" {
+	r.Search = search.New(p.Store, models, vector.NewCache(p.Config.VectorCache, indexTimeout))
+	if c := p.Config.Chat; c.URL != "" {
 		if r.Chat, err = chat.New(openai.Config{URL: c.URL, Key: c.APIKey}, c.Model); err != nil {
 			return fmt.Errorf("CANOPY_CHAT_URL: %w", err)
 		}
@@ -55,10 +55,10 @@ func countTokens(text string) int {
 }
 
 // documents are the parts that a worker needs for documents; nil where there is no store for them.
-func (p *platform) documents() *jobs.Documents {
-	if p.resolver.Blobs == nil {
+func (p *Platform) documents() *jobs.Documents {
+	if p.Resolver.Blobs == nil {
 		return nil
 	}
-	runner := extract.NewRunner(extract.RunnerOptions{Logger: p.log})
-	return &jobs.Documents{Blobs: p.resolver.Blobs, Extract: runner, Embeddings: p.resolver.Search.Embeddings}
+	runner := extract.NewRunner(extract.RunnerOptions{Logger: p.Log})
+	return &jobs.Documents{Blobs: p.Resolver.Blobs, Extract: runner, Embeddings: p.Resolver.Search.Embeddings}
 }

@@ -1,4 +1,4 @@
-package jobs
+package outbox
 
 import (
 	"context"
@@ -8,9 +8,6 @@ import (
 	"canopy/internal/diagram"
 	"canopy/internal/webhook"
 )
-
-// TopicRun is where it is told that a run has moved on.
-func TopicRun(jobKey string) string { return "run:" + jobKey }
 
 // FailRun ends a running run as failed, and records the event of it; ErrNoRows when it has ended
 // already. It tells whether there is anything to deliver.
@@ -26,8 +23,9 @@ func FailRun(ctx context.Context, tx *db.Store, r *db.Run, cause *diagram.Error)
 	return Emit(ctx, tx, r.CustomerID, webhook.NewRunFailed(r.JobKey))
 }
 
-// finishRun ends a running run well, and records the event of it.
-func finishRun(ctx context.Context, tx *db.Store, r *db.Run, output json.RawMessage) (bool, error) {
+// FinishRun ends a running run well, and records the event of it; ErrNoRows when it has ended already. It
+// tells whether there is anything to deliver.
+func FinishRun(ctx context.Context, tx *db.Store, r *db.Run, output json.RawMessage) (bool, error) {
 	r.Status, r.Output = db.RunFinished, &output
 	if err := tx.EndRun(ctx, r); err != nil {
 		return false, err

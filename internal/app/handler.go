@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -19,31 +19,32 @@ import (
 	"canopy/rest"
 )
 
-// handler is everything that the platform serves, on one listener.
-func (p *platform) handler(open bool) (http.Handler, error) {
+// Handler is everything that the platform serves, on one listener. open leaves the operator's pages
+// without a password where none is set, for dev.
+func (p *Platform) Handler(open bool) (http.Handler, error) {
 	registry := p.own()
 	measure, err := web.Metrics(registry)
 	if err != nil {
 		return nil, err
 	}
-	door, _ := rest.New(p.resolver, rest.Options{Version: version})
-	gql := graph.New(p.resolver, graph.Options{
-		Introspection: p.cfg.Introspection, MaxCost: p.cfg.MaxCost, CostPerMinute: p.cfg.CostLimit,
-		Redis: p.redis, Origins: p.cfg.CORSOrigins, PublicURL: p.cfg.PublicURL, Log: p.log,
+	door, _ := rest.New(p.Resolver, rest.Options{Version: p.version})
+	gql := graph.New(p.Resolver, graph.Options{
+		Introspection: p.Config.Introspection, MaxCost: p.Config.MaxCost, CostPerMinute: p.Config.CostLimit,
+		Redis: p.redis, Origins: p.Config.CORSOrigins, PublicURL: p.Config.PublicURL, Log: p.Log,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/", door)
 	mux.Handle("/graphql", gql)
 	mux.HandleFunc("GET /schema.graphql", graph.ServeSchema)
-	pages.Register(mux, pages.Options{Version: version, Monitoring: p.queue != nil})
-	guard := web.BasicAuth{User: p.cfg.MonitorUser, Password: p.cfg.MonitorPassword, Open: open && p.cfg.MonitorUser == ""}
-	p.operatorMux(mux, guard, registry)
-	if p.queue != nil {
-		mux.Handle("/monitoring/", guard.Guard(asynqmon.New(asynqmon.Options{RootPath: "/monitoring", RedisConnOpt: p.queue})))
+	pages.Register(mux, pages.Options{Version: p.version, Monitoring: p.Queue != nil})
+	guard := web.BasicAuth{User: p.Config.MonitorUser, Password: p.Config.MonitorPassword, Open: open && p.Config.MonitorUser == ""}
+	p.operators(mux, guard, registry)
+	if p.Queue != nil {
+		mux.Handle("/monitoring/", guard.Guard(asynqmon.New(asynqmon.Options{RootPath: "/monitoring", RedisConnOpt: p.Queue})))
 		mux.Handle("GET /monitoring", http.RedirectHandler("/monitoring/", http.StatusSeeOther))
 	}
-	return web.Chain(web.Routed(mux), web.Identify(p.cfg.TrustedProxies), measure,
-		web.AccessLog(p.log, "/healthz", "/readyz", "/metrics"), web.Recover(p.log, rest.Failed), web.CORS(p.cfg.CORSOrigins)), nil
+	return web.Chain(web.Routed(mux), web.Identify(p.Config.TrustedProxies), measure,
+		web.AccessLog(p.Log, "/healthz", "/readyz", "/metrics"), web.Recover(p.Log, rest.Failed), web.CORS(p.Config.CORSOrigins), web.CleanPaths(rest.NotFound)), nil
 }
 
 // readyTimeout bounds what readiness asks of each part.
@@ -51,7 +52,7 @@ const readyTimeout = 2 * time.Second
 
 // ready tells whether requests can be served: with the database away they can't; without Redis
 // they can, though limits are open and background work waits.
-func (p *platform) ready(w http.ResponseWriter, r *http.Request) {
+func (p *Platform) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 	defer cancel()
 	parts := map[string]string{"postgresql": "ok", "schema": "ok", "redis": "ok"}
@@ -59,8 +60,8 @@ func (p *platform) ready(w http.ResponseWriter, r *http.Request) {
 	if p.redis == nil || p.redis.Ping(ctx).Err() != nil {
 		parts["redis"], word = "away", "degraded"
 	}
-	if err := p.store.Ready(ctx); err != nil {
-		p.log.WarnContext(ctx, "not ready", "error", err)
+	if err := p.Store.Ready(ctx); err != nil {
+		p.Log.WarnContext(ctx, "not ready", "error", err)
 		parts["postgresql"], parts["schema"], status, word = "away or of another schema", "unknown", http.StatusServiceUnavailable, "unavailable"
 	}
 	if late := p.relayLag(ctx); status == http.StatusOK && late > stuckAfter {
@@ -74,8 +75,8 @@ func (p *platform) ready(w http.ResponseWriter, r *http.Request) {
 const stuckAfter = time.Minute
 
 // relayLag is how long something in the outboxes has been due with nobody at work on it.
-func (p *platform) relayLag(ctx context.Context) (late time.Duration) {
-	for _, ask := range []func(context.Context) (time.Duration, error){p.store.DeliveriesUntouchedFor, p.store.RunsUntouchedFor} {
+func (p *Platform) relayLag(ctx context.Context) (late time.Duration) {
+	for _, ask := range []func(context.Context) (time.Duration, error){p.Store.DeliveriesUntouchedFor, p.Store.RunsUntouchedFor} {
 		if d, err := ask(ctx); err == nil {
 			late = max(late, d)
 		}
@@ -83,27 +84,27 @@ func (p *platform) relayLag(ctx context.Context) (late time.Duration) {
 	return late
 }
 
-// operatorMux serves what operators ask of any process of the platform.
-func (p *platform) operatorMux(mux *http.ServeMux, guard web.BasicAuth, own *prometheus.Registry) {
+// operators serves what operators ask of any process of the platform.
+func (p *Platform) operators(mux *http.ServeMux, guard web.BasicAuth, own *prometheus.Registry) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok", nil) })
 	mux.HandleFunc("GET /readyz", p.ready)
 	mux.Handle("GET /metrics", guard.Guard(promhttp.HandlerFor(prometheus.Gatherers{own, p.registry}, promhttp.HandlerOpts{})))
 }
 
 // own is a registry of what every process of the platform measures of itself and of the outboxes.
-func (p *platform) own() *prometheus.Registry {
+func (p *Platform) own() *prometheus.Registry {
 	registry := prometheus.NewRegistry()
-	backlogs := &jobs.Backlogs{Store: p.store}
-	if p.queue != nil {
-		backlogs.Inspector = asynq.NewInspector(p.queue)
+	backlogs := &jobs.Backlogs{Store: p.Store}
+	if p.Queue != nil {
+		backlogs.Inspector = asynq.NewInspector(p.Queue)
 	}
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), backlogs,
-		counter("canopy_sql_statements_total", "SQL statements that were run.", p.store.Executed),
-		counter("canopy_search_index_loads_total", "Search indexes that were loaded.", func() int64 { return int64(p.resolver.Search.Stats().Loads) }),
-		counter("canopy_search_index_evictions_total", "Search indexes that were dropped to make room.", func() int64 { return int64(p.resolver.Search.Stats().Evictions) }),
+		counter("canopy_sql_statements_total", "SQL statements that were run.", p.Store.Executed),
+		counter("canopy_search_index_loads_total", "Search indexes that were loaded.", func() int64 { return int64(p.Resolver.Search.Stats().Loads) }),
+		counter("canopy_search_index_evictions_total", "Search indexes that were dropped to make room.", func() int64 { return int64(p.Resolver.Search.Stats().Evictions) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "canopy_search_index_bytes", Help: "Memory of the search indexes that are kept.",
-		}, func() float64 { return float64(p.resolver.Search.Stats().Bytes) }))
+		}, func() float64 { return float64(p.Resolver.Search.Stats().Bytes) }))
 	return registry
 }
 

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -12,7 +12,8 @@ import (
 	"canopy/resolvers"
 )
 
-const demoAdmin = "ada.owner@northwind.example"
+// DemoAdmin is the address of the demo data's first person, the root company's owner.
+const DemoAdmin = "ada.owner@northwind.example"
 
 // demoRegions: in the last one the builder does not run, so that it takes no new customers.
 var demoRegions = append(append([]resolvers.RegionSeed{}, resolvers.DefaultRegions...),
@@ -58,40 +59,50 @@ var demoTree = []demoCompany{
 	{"Coral Ports", "Harbour Robotics", "ap-southeast", false, false, "kenji@harbour.example", "Kenji", "Mori", nil},
 }
 
-// makeDemo makes the demo data through the resolvers, all of it or, if anything fails, nothing. keep,
-// which may be nil, puts the credentials by before they are needed.
-func makeDemo(ctx context.Context, p *platform, info *devFile, keep func() error) error {
-	return p.store.Tx(ctx, func(tx *db.Store) error {
-		inside := *p.resolver
+// Demo are the credentials of the demo data: the root company's first API key, and the password of its
+// owner.
+type Demo struct {
+	ClientID      string `json:"clientId"`
+	ClientSecret  string `json:"clientSecret"`
+	AdminEmail    string `json:"adminEmail"`
+	AdminPassword string `json:"adminPassword"`
+}
+
+// MakeDemo makes the demo data through the resolvers, all of it or, if anything fails, nothing. keep
+// is given the credentials before that is final.
+func (p *Platform) MakeDemo(ctx context.Context, keep func(Demo) error) error {
+	return p.Store.Tx(ctx, func(tx *db.Store) error {
+		inside := *p.Resolver
 		inside.Store = tx
-		if err := fillDemo(ctx, &inside, info); err != nil || keep == nil {
+		demo, err := fillDemo(ctx, &inside)
+		if err != nil {
 			return err
 		}
-		return keep()
+		return keep(demo)
 	})
 }
 
 // fillDemo makes the demo data as the root company's owner.
-func fillDemo(ctx context.Context, r *resolvers.Resolver, info *devFile) error {
-	info.AdminEmail, info.AdminPassword = demoAdmin, secret.NewLinkToken()[:16]
+func fillDemo(ctx context.Context, r *resolvers.Resolver) (Demo, error) {
+	password := secret.NewLinkToken()[:16]
 	made, err := r.Found(ctx, resolvers.Founding{
-		Regions: demoRegions, Company: "Northwind Group", Email: demoAdmin, FirstName: "Ada", LastName: "Owner", Password: info.AdminPassword,
+		Regions: demoRegions, Company: "Northwind Group", Email: DemoAdmin, FirstName: "Ada", LastName: "Owner", Password: password,
 	})
 	if err != nil {
-		return err
+		return Demo{}, err
 	}
-	info.ClientID, info.ClientSecret = made.ClientID, made.ClientSecret
+	demo := Demo{ClientID: made.ClientID, ClientSecret: made.ClientSecret, AdminEmail: DemoAdmin, AdminPassword: password}
 	issued, err := r.ExchangeToken(ctx, resolvers.TokenRequest{
 		GrantType: "client_credentials", ClientID: made.ClientID, ClientSecret: made.ClientSecret, TargetApp: access.Tenant.String(),
 	})
 	if err != nil {
-		return err
+		return Demo{}, err
 	}
 	if ctx, err = r.Admit(ctx, "Bearer "+issued.AccessToken); err != nil {
-		return err
+		return Demo{}, err
 	}
 	m := &demoMaker{q: resolvers.Query{Resolver: r}, m: resolvers.Mutation{Resolver: r}}
-	return m.make(ctx, made.Customer)
+	return demo, m.make(ctx, made.Customer)
 }
 
 type demoMaker struct {

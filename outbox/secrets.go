@@ -1,4 +1,4 @@
-package jobs
+package outbox
 
 import (
 	"fmt"
@@ -6,12 +6,6 @@ import (
 
 	"canopy/internal/secret"
 )
-
-// TopicDeliveries is where the ids of a destination's deliveries are told that have moved on,
-// separated by commas.
-func TopicDeliveries(destinationID int64) string {
-	return "deliveries:" + strconv.FormatInt(destinationID, 10)
-}
 
 // signingSeal is the associated data of a destination's sealed signing secrets.
 func signingSeal(destinationID int64) string {
@@ -23,8 +17,8 @@ func SealSigningSecret(box *secret.Box, destinationID int64, plain string) []byt
 	return box.Seal([]byte(plain), signingSeal(destinationID))
 }
 
-// openSigningSecret opens a sealed signing secret; there may be none.
-func openSigningSecret(box *secret.Box, destinationID int64, sealed []byte) (string, error) {
+// OpenSigningSecret opens a sealed signing secret; there may be none.
+func OpenSigningSecret(box *secret.Box, destinationID int64, sealed []byte) (string, error) {
 	if len(sealed) == 0 {
 		return "", nil
 	}

@@ -1,12 +1,10 @@
-package jobs
+package outbox
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"canopy/db"
-	"canopy/internal/bus"
 	"canopy/internal/webhook"
 )
 
@@ -20,12 +18,4 @@ func Emit(ctx context.Context, tx *db.Store, customerID int64, data webhook.Data
 	}
 	n, err := tx.Emit(ctx, customerID, db.NewEvent{ID: e.ID, Type: e.Type, Payload: e.Payload})
 	return n > 0, err
-}
-
-// TopicAudit is where the ids of new audit events are told.
-const TopicAudit = "audit"
-
-// TellAudit tells of a new audit event, once it is committed.
-func TellAudit(ctx context.Context, b *bus.Bus, id int64) {
-	b.Publish(ctx, TopicAudit, strconv.AppendInt(nil, id, 10))
 }

@@ -1,0 +1,99 @@
+package db_test
+
+import (
+	"testing"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/paging"
+)
+
+// tree makes a root company and one below it, each with an account that the user owns.
+func tree(t *testing.T, s *db.Store) (root, child *db.Customer, user *db.User) {
+	t.Helper()
+	ctx := t.Context()
+	region := must[int64](t)(s.PutRegion(ctx, db.Region{Code: "eu", Name: "Europe"}))
+	check(t, s.PutApplication(ctx, db.Application{ID: 1, Code: access.Tenant.String(), Name: "Tenant"}))
+	check(t, s.PutInstance(ctx, 1, region, "https://tenant.example", true))
+	check(t, s.PutSystemRole(ctx, db.Role{ApplicationID: 1, Name: "Owner", IsOwner: true, Features: []string{}}))
+	instances := must[map[string]int64](t)(s.InstancesIn(ctx, region))
+	user, _, err := s.EnsureUser(ctx, "ada@example.com", "Ada", "Lovelace")
+	check(t, err)
+	root = must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{Name: "Root", RegionID: region}))
+	child = must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{ParentID: &root.ID, Name: "Child", RegionID: region}))
+	for _, c := range []*db.Customer{root, child} {
+		must[bool](t)(s.AddMember(ctx, c.ID, user.ID))
+		check(t, s.OpenAccounts(ctx, c, []int64{instances[access.Tenant.String()]}, user.ID, "Owner", 0))
+	}
+	return root, child, user
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		check(t, err)
+		return v
+	}
+}
+
+// TestEdgesKeepScopesApart: what a row answered within one scope is not its answer within another.
+func TestEdgesKeepScopesApart(t *testing.T) {
+	s := openStore(t)
+	root, child, user := tree(t, s)
+	user = must[*db.User](t)(s.User(t.Context(), root.Lineage.Subtree(), user.ID))
+	page := paging.NewPage(paging.MaxFirst, nil)
+	for _, c := range []struct {
+		scope access.Scope
+		want  int
+	}{
+		{root.Lineage.Subtree(), 2},
+		{child.Lineage.Subtree(), 1},
+		{access.Scope{}, 0},
+	} {
+		got := map[string]int{
+			"permissions":          len(must[[]*db.Permission](t)(user.Permissions(t.Context(), s, c.scope, page))),
+			"count of permissions": must[int](t)(user.PermissionCount(t.Context(), s, c.scope)),
+			"companies":            len(must[[]*db.Customer](t)(user.Customers(t.Context(), s, c.scope, page))),
+			"count of companies":   must[int](t)(user.CustomerCount(t.Context(), s, c.scope)),
+		}
+		for edge, n := range got {
+			if n != c.want {
+				t.Errorf("%d %s within %v, want %d", n, edge, c.scope.From(), c.want)
+			}
+		}
+	}
+}
+
+// TestEdgesKeepPagesApart: a page is not the answer to another one.
+func TestEdgesKeepPagesApart(t *testing.T) {
+	s := openStore(t)
+	root, child, _ := tree(t, s)
+	root = must[*db.Customer](t)(s.Customer(t.Context(), root.Lineage.Subtree(), root.ID))
+	for _, c := range []struct {
+		self bool
+		page paging.Page
+		want []int64
+	}{
+		{false, paging.NewPage(0, nil), []int64{child.ID}},
+		{true, paging.NewPage(0, nil), []int64{root.ID}},
+		{true, paging.NewPage(1, nil), []int64{root.ID, child.ID}},
+		{true, paging.NewPage(1, paging.Cursor(root.Lineage)), []int64{child.ID}},
+		{true, paging.NewPage(1, paging.Cursor(child.Lineage)), nil},
+	} {
+		rows := must[[]*db.Customer](t)(root.Descendants(t.Context(), s, c.self, c.page))
+		var ids []int64
+		for _, r := range rows {
+			ids = append(ids, r.ID)
+		}
+		if len(ids) != len(c.want) || len(ids) > 0 && ids[0] != c.want[0] {
+			t.Errorf("%+v with self %v: %v, want %v", c.page, c.self, ids, c.want)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package db
+
+import (
+	"context"
+
+	"canopy/internal/access"
+	"canopy/internal/paging"
+)
+
+// listsBy loads the rows of a query as one group, each under the key that it was reached from. args
+// are the arguments that the query takes.
+func listsBy[V any, R member[V], A, K comparable](q query, args func(A, []K) []any, by func(*V) K) load[A, K, []*V] {
+	return func(ctx context.Context, s *Store, a A, keys []K) (map[K][]*V, error) {
+		var rows []*V
+		err := s.list(ctx, &rows, q, args(a, keys)...)
+		return byKey(join[V, R](rows), by), err
+	}
+}
+
+// rowsBy loads the rows of a query as one group, each under a key of its own.
+func rowsBy[V any, R member[V], A, K comparable](q query, args func(A, []K) []any, key func(*V) K) load[A, K, *V] {
+	return func(ctx context.Context, s *Store, a A, keys []K) (map[K]*V, error) {
+		var rows []*V
+		err := s.list(ctx, &rows, q, args(a, keys)...)
+		return index(join[V, R](rows), key), err
+	}
+}
+
+// valueOf loads the column value of each id's row; an id without a row has the zero value.
+func valueOf[V any, A comparable](q query, args func(A, []int64) []any) load[A, int64, V] {
+	return func(ctx context.Context, s *Store, a A, ids []int64) (map[int64]V, error) {
+		var rows []struct {
+			ID    int64 `db:"id"`
+			Value V     `db:"value"`
+		}
+		err := s.list(ctx, &rows, q, args(a, ids)...)
+		found := make(map[int64]V, len(rows))
+		for _, r := range rows {
+			found[r.ID] = r.Value
+		}
+		return found, err
+	}
+}
+
+// one loads a single row; ErrNoRows when there is none.
+func one[A comparable, V any](ctx context.Context, s *Store, load load[A, int64, *V], args A, id int64) (*V, error) {
+	found, err := load(ctx, s, args, []int64{id})
+	if err == nil && found[id] == nil {
+		err = ErrNoRows
+	}
+	return found[id], err
+}
+
+// onlyIDs is for a query that takes the ids alone.
+func onlyIDs(_ none, ids []int64) []any { return []any{ids} }
+
+// scoped is for a query whose ids come behind inScope's bounds.
+func scoped(scope access.Scope, ids []int64) []any { return []any{scope.From(), scope.To(), ids} }
+
+// fromID is for a query of pages by id.
+func fromID(p paging.Page, ids []int64) []any { return []any{ids, afterID(p), p.First + 1} }
+
+// fromNewest is for a query of pages from the newest id down.
+func fromNewest(p paging.Page, ids []int64) []any { return []any{ids, beforeID(p), p.First + 1} }
+
+// scopedPage is a page of what is within a scope.
+type scopedPage struct {
+	scope access.Scope
+	page  paging.Page
+}
+
+// args is for a query of pages by id whose keys come behind inScope's bounds.
+func (p scopedPage) args(ids []int64) []any {
+	return append(scoped(p.scope, ids), afterID(p.page), p.page.First+1)
+}
+
+// byKey sorts rows under the key that they were reached from.
+func byKey[K comparable, V any](rows []V, key func(V) K) map[K][]V {
+	m := make(map[K][]V)
+	for _, r := range rows {
+		k := key(r)
+		m[k] = append(m[k], r)
+	}
+	return m
+}
+
+// index maps rows by a key of their own.
+func index[K comparable, V any](rows []V, key func(V) K) map[K]V {
+	m := make(map[K]V, len(rows))
+	for _, r := range rows {
+		m[key(r)] = r
+	}
+	return m
+}
+
+// orZero is the id behind a pointer; no row has the id 0.
+func orZero(id *int64) int64 {
+	if id == nil {
+		return 0
+	}
+	return *id
+}

@@ -1,0 +1,191 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"canopy/db"
+	"canopy/internal/config"
+	"canopy/internal/devstack"
+	"canopy/internal/mail"
+)
+
+// stopTime is how long the private servers may take to end.
+const stopTime = 10 * time.Second
+
+// DevInfo is what a development platform tells of itself, to the shell and in dev.json.
+type DevInfo struct {
+	URL        string `json:"url"`
+	GraphqlURL string `json:"graphqlUrl"`
+	ConsoleURL string `json:"consoleUrl"`
+	DocsURL    string `json:"docsUrl"`
+	MonitorURL string `json:"monitorUrl"`
+	Demo
+}
+
+// dev is the whole platform in one process.
+type dev struct {
+	Options
+	cfg      *config.Config
+	dir      string
+	postgres *devstack.Postgres
+	redis    *devstack.Redis
+}
+
+// Dev runs the whole platform in one process until ctx ends, with the demo data, on private servers
+// where none are configured. dir is the folder for everything that is kept. ready is told where the
+// platform is.
+func Dev(ctx context.Context, cfg *config.Config, dir string, ready func(DevInfo), o Options) error {
+	d := &dev{Options: o, cfg: cfg, dir: dir}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	defer d.stopServers()
+	if err := d.startServers(ctx); err != nil {
+		return err
+	}
+	if err := db.Migrate(ctx, cfg.DatabaseURL); err != nil {
+		return err
+	}
+	warn(ctx, cfg, o.Log)
+	p, err := Open(ctx, cfg, o)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	l, err := p.listen(ctx)
+	if err != nil {
+		return err
+	}
+	info, err := d.demo(ctx, p)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	sender, err := d.sender()
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	all, ctx := errgroup.WithContext(ctx)
+	all.Go(func() error { return p.serve(ctx, l, true) })
+	all.Go(func() error { return p.work(ctx, sender) })
+	ready(*info)
+	return all.Wait()
+}
+
+// startServers fills the gaps of the settings: private servers, a sealing key that stays.
+func (d *dev) startServers(ctx context.Context) (err error) {
+	start, ctx := errgroup.WithContext(ctx)
+	if d.cfg.BlobURL == "" {
+		d.cfg.BlobURL = "file://" + filepath.ToSlash(filepath.Join(d.dir, "blobs"))
+	}
+	if d.cfg.DatabaseURL == "" {
+		start.Go(func() (err error) {
+			d.postgres, err = devstack.StartPostgres(ctx, devstack.PostgresOptions{Dir: filepath.Join(d.dir, "postgres"), Durable: true, Log: d.Log})
+			if err == nil {
+				d.cfg.DatabaseURL = d.postgres.URL()
+			}
+			return err
+		})
+	}
+	if d.cfg.RedisURL == "" {
+		start.Go(func() (err error) {
+			d.redis, err = devstack.StartRedis(ctx, devstack.RedisOptions{Dir: filepath.Join(d.dir, "redis"), Log: d.Log})
+			if err == nil {
+				d.cfg.RedisURL = d.redis.URL()
+			}
+			return err
+		})
+	}
+	if len(d.cfg.SecretKey) == 0 {
+		start.Go(func() (err error) {
+			d.cfg.SecretKey, err = keptKey(filepath.Join(d.dir, "secret.key"))
+			return err
+		})
+	}
+	return start.Wait()
+}
+
+func (d *dev) stopServers() {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	if d.redis != nil {
+		_ = d.redis.Stop(ctx) // it keeps nothing
+	}
+	if d.postgres != nil {
+		if err := d.postgres.Stop(ctx); err != nil {
+			d.Log.Warn("PostgreSQL did not stop in order", "error", err)
+		}
+	}
+}
+
+// keptKey reads the sealing key of a file, making it the first time.
+func keptKey(file string) ([]byte, error) {
+	raw, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		key := make([]byte, 32)
+		_, _ = rand.Read(key) // never fails, by its documentation
+		return key, os.WriteFile(file, []byte(base64.StdEncoding.EncodeToString(key)), 0o600)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return base64.StdEncoding.DecodeString(string(raw))
+}
+
+func (d *dev) sender() (mail.Sender, error) {
+	if d.cfg.SMTPURL == "" {
+		return &mail.Files{Dir: filepath.Join(d.dir, "mail"), Log: d.Log}, nil
+	}
+	return mail.NewSMTP(d.cfg.SMTPURL)
+}
+
+// demo makes the demo data on the first start, and reads what that start told on later ones.
+func (d *dev) demo(ctx context.Context, p *Platform) (*DevInfo, error) {
+	file := filepath.Join(d.dir, "dev.json")
+	info := &DevInfo{}
+	_, err := p.Store.Root(ctx)
+	switch {
+	case errors.Is(err, db.ErrNoRows):
+		err := p.MakeDemo(ctx, func(made Demo) error {
+			info.Demo = made
+			return d.keep(file, info)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("demo data: %w", err)
+		}
+	case err != nil:
+		return nil, err
+	default:
+		if raw, err := os.ReadFile(file); err == nil {
+			if err := json.Unmarshal(raw, info); err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+		}
+	}
+	if info.ClientID == "" {
+		d.Log.WarnContext(ctx, "the database was filled elsewhere, so there is no demo key here: canopy key create --email ADDRESS makes one")
+	}
+	return info, d.keep(file, info)
+}
+
+// keep writes what the platform tells of itself.
+func (d *dev) keep(file string, info *DevInfo) error {
+	at := d.cfg.PublicURL
+	info.URL, info.GraphqlURL, info.ConsoleURL = at.String(), at.JoinPath("graphql").String(), at.JoinPath("graphiql").String()
+	info.DocsURL, info.MonitorURL = at.JoinPath("docs").String(), at.JoinPath("monitoring").String()+"/"
+	raw, err := json.MarshalIndent(info, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(raw, '\n'), 0o600)
+}

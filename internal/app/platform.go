@@ -1,0 +1,174 @@
+// Package app is the platform, wired: what `canopy serve`, `worker` and `dev` run, and what
+// end-to-end tests start. It stands above every other room; only commands and tests import it.
+package app
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
+
+	"canopy/db"
+	"canopy/internal/bus"
+	"canopy/internal/config"
+	"canopy/internal/egress"
+	"canopy/internal/limit"
+	"canopy/internal/redisconn"
+	"canopy/internal/secret"
+	"canopy/internal/token"
+	"canopy/jobs"
+	"canopy/resolvers"
+)
+
+// keysEvery is how often the signing keys are read again; an unknown key id has them read at once,
+// at most every keysSoon.
+const (
+	keysEvery = 30 * time.Second
+	keysSoon  = time.Second
+)
+
+// Platform is what serve, worker and dev share: the parts, wired.
+type Platform struct {
+	Config *config.Config
+	Log    *slog.Logger
+	Store  *db.Store
+	Box    *secret.Box
+	Bus    *bus.Bus
+	// Queue is where asynq finds Redis; nil where none is configured.
+	Queue    asynq.RedisConnOpt
+	Resolver *resolvers.Resolver
+
+	version  string
+	redis    redis.UniversalClient
+	registry *prometheus.Registry
+	metrics  *jobs.Metrics
+	tools    *jobs.Tools
+
+	background sync.WaitGroup
+	stop       context.CancelFunc
+}
+
+// Options are what a platform is told besides its settings.
+type Options struct {
+	// Version is the program's, told to those who ask and to receivers of deliveries.
+	Version string
+	Log     *slog.Logger
+}
+
+// Open connects and wires the parts. The database has to be there, with this program's schema; Redis
+// may be away. Close ends what it began.
+func Open(ctx context.Context, cfg *config.Config, o Options) (*Platform, error) {
+	box, err := secret.NewBox(cfg.SecretKey)
+	if err != nil {
+		return nil, err
+	}
+	store, err := db.Open(ctx, cfg.DatabaseURL, db.Options{})
+	if err != nil {
+		return nil, err
+	}
+	p := &Platform{Config: cfg, Log: o.Log, Store: store, Box: box, version: o.Version, registry: prometheus.NewRegistry()}
+	if err := p.connectRedis(); err != nil {
+		_ = store.Close()
+		return nil, err
+	}
+	p.Bus = bus.New(p.redis, p.Log)
+	if err := p.wire(ctx); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Platform) connectRedis() (err error) {
+	if p.Config.RedisURL == "" {
+		return nil
+	}
+	if p.Queue, err = redisconn.Parse(p.Config.RedisURL); err != nil {
+		return err
+	}
+	p.redis, err = redisconn.Client(p.Config.RedisURL)
+	return err
+}
+
+func (p *Platform) wire(ctx context.Context) error {
+	ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if err := jobs.EnsureSigningKey(ctx, p.Store, p.Box); err != nil {
+		return err
+	}
+	client, err := p.egressClient(egress.DefaultTimeout, egress.DefaultMaxResponse)
+	if err != nil {
+		return err
+	}
+	if p.metrics, err = jobs.NewMetrics(p.registry); err != nil {
+		return err
+	}
+	keys := &token.KeyRing{}
+	if err := jobs.LoadSigningKeys(ctx, p.Store, p.Box, keys); err != nil {
+		return err
+	}
+	p.Resolver = &resolvers.Resolver{
+		Store: p.Store, Box: p.Box, Egress: client, Keys: keys, Bus: p.Bus, PublicURL: p.Config.PublicURL, Log: p.Log,
+		Limiter: limit.New(p.redis), Throttle: limit.NewThrottle(p.redis), Addresses: limit.NewAddressThrottle(p.redis), RequestsPerMinute: p.Config.RateLimit,
+	}
+	p.Resolver.Verifier = token.NewVerifier(p.Resolver.Issuer(), keys, p.reloadKeys(ctx, keys))
+	p.background.Go(func() { p.refreshKeys(ctx, keys) })
+	if err := p.wireAssistant(ctx); err != nil {
+		return err
+	}
+	p.tools, err = p.runTools()
+	return err
+}
+
+func (p *Platform) refreshKeys(ctx context.Context, keys *token.KeyRing) {
+	tick := time.NewTicker(keysEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			p.loadKeys(ctx, keys)
+		}
+	}
+}
+
+func (p *Platform) loadKeys(ctx context.Context, keys *token.KeyRing) {
+	if err := jobs.LoadSigningKeys(ctx, p.Store, p.Box, keys); err != nil && ctx.Err() == nil {
+		p.Log.WarnContext(ctx, "the signing keys were not read; the last ones stay in use", "error", err)
+	}
+}
+
+// reloadKeys reads the keys again for a key id that is not among them: another process may have
+// made it a moment ago. Made-up ids do not have them read more than once in a while.
+func (p *Platform) reloadKeys(ctx context.Context, keys *token.KeyRing) func(string) bool {
+	var last atomic.Int64
+	return func(string) bool {
+		now, before := time.Now().UnixNano(), last.Load()
+		if now-before < keysSoon.Nanoseconds() || !last.CompareAndSwap(before, now) {
+			return false
+		}
+		p.loadKeys(ctx, keys)
+		return true
+	}
+}
+
+// Close ends the background work of an open platform, and its connections.
+func (p *Platform) Close() {
+	if p.stop != nil {
+		p.stop()
+	}
+	p.background.Wait()
+	p.Bus.Close()
+	if p.Resolver != nil && p.Resolver.Blobs != nil {
+		_ = p.Resolver.Blobs.Close()
+	}
+	if p.redis != nil {
+		_ = p.redis.Close()
+	}
+	_ = p.Store.Close()
+}

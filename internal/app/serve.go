@@ -1,0 +1,65 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"canopy/internal/config"
+	"canopy/internal/web"
+)
+
+// Serve answers requests until ctx ends, and then finishes what is under way.
+func Serve(ctx context.Context, cfg *config.Config, o Options) error {
+	warn(ctx, cfg, o.Log)
+	p, err := Open(ctx, cfg, o)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	l, err := p.listen(ctx)
+	if err != nil {
+		return err
+	}
+	return p.serve(ctx, l, false)
+}
+
+// warn tells of settings that are a risk, or are missed.
+func warn(ctx context.Context, cfg *config.Config, log *slog.Logger) {
+	for _, w := range cfg.Warnings() {
+		log.WarnContext(ctx, w)
+	}
+}
+
+func (p *Platform) listen(ctx context.Context) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", p.Config.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("CANOPY_LISTEN: %w", err)
+	}
+	return l, nil
+}
+
+// serve serves the Handler. open leaves the operator's pages without a password, for dev.
+func (p *Platform) serve(ctx context.Context, l net.Listener, open bool) error {
+	h, err := p.Handler(open)
+	if err != nil {
+		return err
+	}
+	p.Log.InfoContext(ctx, "serving", "address", l.Addr().String(), "url", p.Config.PublicURL.String())
+	return web.Serve(ctx, l, h, web.ServeOptions{Log: p.Log})
+}
+
+// serveOperators serves a worker's metrics and health.
+func (p *Platform) serveOperators(ctx context.Context, address string) error {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("-metrics: %w", err)
+	}
+	mux := http.NewServeMux()
+	p.operators(mux, web.BasicAuth{User: p.Config.MonitorUser, Password: p.Config.MonitorPassword}, p.own())
+	return web.Serve(ctx, l, mux, web.ServeOptions{Log: p.Log})
+}

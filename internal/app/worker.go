@@ -1,0 +1,58 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"canopy/internal/config"
+	"canopy/internal/mail"
+	"canopy/jobs"
+)
+
+// Work does the background work until ctx ends. metrics is an address to serve /metrics, /healthz and
+// /readyz on; empty is nowhere.
+func Work(ctx context.Context, cfg *config.Config, metrics string, o Options) error {
+	warn(ctx, cfg, o.Log)
+	p, err := Open(ctx, cfg, o)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	var sender mail.Sender
+	if cfg.SMTPURL != "" {
+		if sender, err = mail.NewSMTP(cfg.SMTPURL); err != nil {
+			return fmt.Errorf("CANOPY_SMTP_URL: %w", err)
+		}
+	}
+	p.Log.InfoContext(ctx, "working")
+	all, ctx := errgroup.WithContext(ctx)
+	all.Go(func() error { return p.work(ctx, sender) })
+	if metrics != "" {
+		all.Go(func() error { return p.serveOperators(ctx, metrics) })
+	}
+	return all.Wait()
+}
+
+// Worker makes the background half of the platform. sender may be nil: mails wait then.
+func (p *Platform) Worker(sender mail.Sender) *jobs.Worker {
+	return &jobs.Worker{
+		Store: p.Store, Redis: p.Queue, Bus: p.Bus, Box: p.Box, Mail: sender, Documents: p.documents(), Egress: p.Resolver.Egress, Tools: p.tools,
+		Retention: jobs.Retention{Deliveries: p.Config.WebhookRetention, Runs: p.Config.RunRetention}, PublicURL: p.Resolver.Issuer(), Metrics: p.metrics, Log: p.Log,
+	}
+}
+
+// work runs it until ctx ends. The first PDF of a machine would wait some seconds until its reader is
+// compiled: that is done meanwhile.
+func (p *Platform) work(ctx context.Context, sender mail.Sender) error {
+	w := p.Worker(sender)
+	if w.Documents != nil {
+		p.background.Go(func() {
+			if err := w.Documents.Extract.Warm(ctx); err != nil && ctx.Err() == nil {
+				p.Log.WarnContext(ctx, "the reader of PDFs is not ready", "error", err)
+			}
+		})
+	}
+	return w.Run(ctx)
+}

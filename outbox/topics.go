@@ -1,0 +1,33 @@
+package outbox
+
+import (
+	"context"
+	"strconv"
+
+	"canopy/internal/bus"
+)
+
+// AuditTopic is where the ids of new audit events are told.
+const AuditTopic = "audit"
+
+// DocumentTopic is where the ids of a context's documents are told as they change.
+func DocumentTopic(contextID int64) string { return "documents:" + strconv.FormatInt(contextID, 10) }
+
+// RunTopic is where it is told that a run has moved on.
+func RunTopic(jobKey string) string { return "run:" + jobKey }
+
+// DeliveriesTopic is where the ids of a destination's deliveries are told that have moved on,
+// separated by commas.
+func DeliveriesTopic(destinationID int64) string {
+	return "deliveries:" + strconv.FormatInt(destinationID, 10)
+}
+
+// TellAudit tells of a new audit event, once it is committed.
+func TellAudit(ctx context.Context, b *bus.Bus, id int64) {
+	b.Publish(ctx, AuditTopic, strconv.AppendInt(nil, id, 10))
+}
+
+// TellDocument tells those who follow a context that one of its documents has changed.
+func TellDocument(ctx context.Context, b *bus.Bus, contextID, id int64) {
+	b.Publish(ctx, DocumentTopic(contextID), strconv.AppendInt(nil, id, 10))
+}
