@@ -1,8 +1,9 @@
 # Canopy. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test build generate verify lint fuzz bench bench-retrieval chaos clients clean bootstrap
+.PHONY: help run test build generate verify lint fuzz bench bench-retrieval chaos clients vuln release clean bootstrap
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
 STACK := go run ./internal/devstack/cmd/teststack --
 # The tests that a target runs, and how.
 PKG ?= ./...
@@ -18,16 +19,16 @@ run: bootstrap build ## Run the whole platform here, with demo data (ARGS go to 
 	@exec bin/canopy dev $(ARGS)
 
 build: ## Build bin/canopy
-	@CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/canopy ./cmd/canopy
+	@CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/canopy ./cmd/canopy
 
 test: bootstrap ## Run all tests on a real PostgreSQL and a real Redis
 	@$(STACK) go test -timeout 14m $(PKG)
 
-generate: ## Write the generated half of the graph anew
+generate: ## Write anew what follows from schema.graphql
 	@go generate ./graph
 
 verify: bootstrap ## Check generated code, formatting and style
-	@go generate ./graph && git diff --exit-code --stat -- graph/generated || { echo "graph/generated is stale: run make generate" >&2; exit 1; }
+	@go generate ./graph && git diff --exit-code --stat -- graph/generated internal/rule/rules_gen.go || { echo "generated code is stale: run make generate" >&2; exit 1; }
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go') >&2; exit 1; }
 	@go mod verify >/dev/null
 	@go vet ./...
@@ -53,5 +54,11 @@ chaos: bootstrap build ## Try to lose deliveries: kill workers, lose Redis, rest
 clients: bootstrap build ## Try real clients and linters from npm against the platform
 	@CANOPY_CLIENTS=1 $(STACK) go test -count=1 -timeout 14m -run 'Clients' ./...
 
+vuln: ## Look for known vulnerabilities in what the programs call
+	@scripts/vuln.sh
+
+release: ## Build archives for Linux and macOS, amd64 and arm64, with checksums, in dist/
+	@go run ./cmd/release -version "$(VERSION)" -ldflags "$(LDFLAGS)"
+
 clean: ## Remove what was built; data under .data stays
-	@rm -rf bin .cache
+	@rm -rf bin dist .cache

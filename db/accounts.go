@@ -25,7 +25,7 @@ type Account struct {
 	Domain         string `db:"domain"`
 	InstanceActive bool   `db:"instance_active"`
 
-	siblings[Account]
+	siblings
 }
 
 // GlobalID is the node id of the account.

@@ -22,7 +22,7 @@ type Agent struct {
 	CreatedAt   time.Time       `db:"created_at"`
 	UpdatedAt   time.Time       `db:"updated_at"`
 
-	siblings[Agent]
+	siblings
 }
 
 // GlobalID is the node id of the agent.
@@ -41,7 +41,7 @@ type Revision struct {
 	Diagram   json.RawMessage `db:"diagram"`
 	CreatedAt time.Time       `db:"created_at"`
 
-	siblings[Revision]
+	siblings
 }
 
 // GlobalID is the node id of the revision.

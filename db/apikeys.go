@@ -21,7 +21,7 @@ type APIKey struct {
 	LastUsedAt *time.Time `db:"last_used_at"`
 	CreatedAt  time.Time  `db:"created_at"`
 
-	siblings[APIKey]
+	siblings
 }
 
 // GlobalID is the node id of the key.

@@ -22,7 +22,7 @@ type AuditEvent struct {
 	Details     json.RawMessage `db:"details"`
 	CreatedAt   time.Time       `db:"created_at"`
 
-	siblings[AuditEvent]
+	siblings
 }
 
 // GlobalID is the node id of the event.

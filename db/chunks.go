@@ -24,7 +24,7 @@ type Chunk struct {
 	Heading string `db:"heading"`
 	Row     int    `db:"row_number"`
 
-	siblings[Chunk]
+	siblings
 }
 
 // GlobalID is the node id of the chunk.

@@ -37,7 +37,7 @@ type Context struct {
 	Version   int64     `db:"version"`
 	CreatedAt time.Time `db:"created_at"`
 
-	siblings[Context]
+	siblings
 }
 
 // GlobalID is the node id of the context.

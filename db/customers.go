@@ -25,7 +25,7 @@ type Customer struct {
 	// Via is the company that this one was reached from, when an edge led here.
 	Via int64 `db:"via"`
 
-	siblings[Customer]
+	siblings
 }
 
 // GlobalID is the node id of the company.
@@ -41,7 +41,7 @@ type CustomerRef struct {
 	Level    int            `db:"level"`
 	Lineage  access.Lineage `db:"lineage"`
 
-	siblings[CustomerRef]
+	siblings
 }
 
 func (r *CustomerRef) key() int64 { return r.ID }

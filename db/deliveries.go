@@ -20,19 +20,21 @@ const (
 
 // Delivery is one event on its way to one destination, with its log.
 type Delivery struct {
-	ID            int64      `db:"id"`
-	CustomerID    int64      `db:"customer_id"`
-	DestinationID int64      `db:"destination_id"`
-	EventID       string     `db:"event_id"`
-	Type          string     `db:"type"`
-	Status        string     `db:"status"`
-	Attempts      int        `db:"attempts"`
-	HTTPStatus    *int       `db:"http_status"`
-	Error         string     `db:"error"`
-	CreatedAt     time.Time  `db:"created_at"`
-	CompletedAt   *time.Time `db:"completed_at"`
+	ID            int64  `db:"id"`
+	CustomerID    int64  `db:"customer_id"`
+	DestinationID int64  `db:"destination_id"`
+	EventID       string `db:"event_id"`
+	Type          string `db:"type"`
+	Status        string `db:"status"`
+	Attempts      int    `db:"attempts"`
+	HTTPStatus    *int   `db:"http_status"`
+	Error         string `db:"error"`
+	// Test: it was sent to try the destination out, and tells of nothing that happened.
+	Test        bool       `db:"test"`
+	CreatedAt   time.Time  `db:"created_at"`
+	CompletedAt *time.Time `db:"completed_at"`
 
-	siblings[Delivery]
+	siblings
 }
 
 // GlobalID is the node id of the delivery.
@@ -78,7 +80,7 @@ type DeliveryFilter struct {
 }
 
 const deliveryColumns = `w.id, w.customer_id, w.destination_id, w.event_id, w.type, w.status, w.attempts,
-	w.http_status, w.error, w.created_at, w.completed_at`
+	w.http_status, w.error, w.test, w.created_at, w.completed_at`
 
 // deliveryFilter bounds deliveries w by the arguments from the scope on.
 const deliveryFilter = ` AND w.customer_id = $3 AND ($4::bigint = 0 OR w.destination_id = $4)
@@ -109,17 +111,17 @@ var (
 		SELECT d.customer_id, d.id, $2, $3::text, $4::bytea FROM webhook_destinations d
 		WHERE d.customer_id = $1 AND d.deleted_at IS NULL AND d.enabled AND (d.events IS NULL OR $3 = ANY(d.events))
 		ORDER BY d.id`)
-	qEmitTo = prepare(`
-		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
-		VALUES ($1, $2, $3, $4, $5) RETURNING id`)
+	qEmitTest = prepare(`
+		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, test)
+		VALUES ($1, $2, $3, $4, $5, true) RETURNING id`)
 	qResend = prepare(`
-		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
-		SELECT customer_id, destination_id, event_id, type, payload FROM webhook_deliveries WHERE id = $1 RETURNING id`)
+		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, test)
+		SELECT customer_id, destination_id, event_id, type, payload, test FROM webhook_deliveries WHERE id = $1 RETURNING id`)
 	// What counts of an event is its last delivery: one that was lost several times is sent again
 	// once, and one that has since been delivered, or is on its way, is not.
 	qRecover = prepare(`
-		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
-		SELECT w.customer_id, w.destination_id, w.event_id, w.type, w.payload
+		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, test)
+		SELECT w.customer_id, w.destination_id, w.event_id, w.type, w.payload, w.test
 		FROM (SELECT DISTINCT ON (event_id) id, status FROM webhook_deliveries
 			WHERE destination_id = $2 AND created_at >= $3 ORDER BY event_id, id DESC) last
 		JOIN webhook_deliveries w ON w.id = last.id
@@ -211,9 +213,9 @@ func (s *Store) Emit(ctx context.Context, customerID int64, e NewEvent) (int64, 
 	return s.exec(ctx, qEmit, customerID, e.ID, e.Type, e.Payload)
 }
 
-// EmitTo writes a delivery of an event to one destination, enabled or not.
-func (s *Store) EmitTo(ctx context.Context, d *Destination, e NewEvent) (id int64, err error) {
-	err = s.get(ctx, &id, qEmitTo, d.CustomerID, d.ID, e.ID, e.Type, e.Payload)
+// EmitTest writes a test delivery of an event to one destination, enabled or not.
+func (s *Store) EmitTest(ctx context.Context, d *Destination, e NewEvent) (id int64, err error) {
+	err = s.get(ctx, &id, qEmitTest, d.CustomerID, d.ID, e.ID, e.Type, e.Payload)
 	return id, err
 }
 

@@ -25,7 +25,7 @@ type Destination struct {
 	NextAt    *time.Time `db:"next_at"`
 	CreatedAt time.Time  `db:"created_at"`
 
-	siblings[Destination]
+	siblings
 }
 
 // GlobalID is the node id of the destination.

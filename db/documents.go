@@ -34,7 +34,7 @@ type Document struct {
 	StartedAt   *time.Time `db:"started_at"`
 	CompletedAt *time.Time `db:"completed_at"`
 
-	siblings[Document]
+	siblings
 }
 
 // GlobalID is the node id of the document.

@@ -8,27 +8,30 @@ import (
 // group is the set of rows that one query returned. The first time an edge is asked of any member
 // it is loaded for all of them in one query, so the number of statements of an operation does not
 // depend on how many rows it returns, and nothing waits for a timer.
-type group[P any] struct {
-	rows []*P
+type group struct {
+	// rows is a slice of pointers to the rows.
+	rows any
 	mu   sync.Mutex
 	// loads holds a *loaded for each edge that was asked for, with each of its arguments.
 	loads []any
 }
 
 // siblings ties a row to its group; a row type that edges lead from embeds it.
-type siblings[P any] struct{ group *group[P] }
+type siblings struct{ group *group }
 
-func (s *siblings[P]) kin() *siblings[P] { return s }
+func (s *siblings) kin() *siblings { return s }
 
 // member is a pointer to what embeds siblings.
 type member[P any] interface {
 	*P
-	kin() *siblings[P]
+	sibling
 }
+
+type sibling interface{ kin() *siblings }
 
 // join makes rows of one query a group.
 func join[P any, R member[P]](rows []*P) []*P {
-	g := &group[P]{rows: rows}
+	g := &group{rows: rows}
 	for _, r := range rows {
 		R(r).kin().group = g
 	}
@@ -63,7 +66,7 @@ type loaded[P any, A, K comparable, V any] struct {
 
 // in finds the edge's place in a group. A document asks for few edges of a group, so a list is
 // quicker than a map.
-func (e *edge[P, A, K, V]) in(g *group[P], args A) *loaded[P, A, K, V] {
+func (e *edge[P, A, K, V]) in(g *group, args A) *loaded[P, A, K, V] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, other := range g.loads {
@@ -81,10 +84,10 @@ func (e *edge[P, A, K, V]) in(g *group[P], args A) *loaded[P, A, K, V] {
 func follow[P any, R member[P], A, K comparable, V any](ctx context.Context, s *Store, r R, e *edge[P, A, K, V], args A) (value V, err error) {
 	g := r.kin().group
 	if g == nil {
-		g = &group[P]{rows: []*P{r}}
+		g = &group{rows: []*P{r}}
 	}
 	l := e.in(g, args)
-	l.once.Do(func() { l.values, l.err = e.load(ctx, s, args, distinct(g.rows, e.key)) })
+	l.once.Do(func() { l.values, l.err = e.load(ctx, s, args, distinct(g.rows.([]*P), e.key)) })
 	if l.err != nil {
 		return value, l.err
 	}

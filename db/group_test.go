@@ -15,7 +15,7 @@ import (
 type leaf struct {
 	id int64
 
-	siblings[leaf]
+	siblings
 }
 
 func (l *leaf) key() int64 { return l.id }
@@ -86,7 +86,9 @@ func TestFollowOfALoneRow(t *testing.T) {
 
 func TestFollowTellsWhatWentWrong(t *testing.T) {
 	broken := errors.New("broken")
-	e := edgeBy((*leaf).key, func(context.Context, *Store, none, []int64) (map[int64]int, error) { return map[int64]int{1: 1}, broken })
+	e := edgeBy((*leaf).key, func(context.Context, *Store, none, []int64) (map[int64]int, error) {
+		return map[int64]int{1: 1}, broken
+	})
 	for _, r := range leaves(2) {
 		if n, err := follow(t.Context(), nil, r, e, none{}); n != 0 || !errors.Is(err, broken) {
 			t.Errorf("%d, %v", n, err)

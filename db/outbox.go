@@ -30,6 +30,7 @@ type Claimed struct {
 	Payload       []byte    `db:"payload"`
 	Attempts      int       `db:"attempts"`
 	Claim         int       `db:"claim"`
+	Test          bool      `db:"test"`
 	CreatedAt     time.Time `db:"created_at"`
 	// URL is empty when the destination was deleted.
 	URL        string `db:"url"`
@@ -120,7 +121,7 @@ func claim(which string) string {
 		FROM (SELECT id, destination_id FROM webhook_deliveries WHERE ` + which + ` FOR UPDATE SKIP LOCKED) due
 		LEFT JOIN webhook_destinations d ON d.id = due.destination_id AND d.deleted_at IS NULL
 		WHERE w.id = due.id
-		RETURNING w.id, w.customer_id, w.destination_id, w.event_id, w.type, w.payload, w.attempts, w.claim, w.created_at,
+		RETURNING w.id, w.customer_id, w.destination_id, w.event_id, w.type, w.payload, w.attempts, w.claim, w.test, w.created_at,
 			COALESCE(d.url, '') AS url,
 			COALESCE(CASE WHEN d.next_at <= now() THEN d.next_secret ELSE d.secret END, '') AS secret,
 			CASE WHEN d.next_at > now() THEN d.next_secret END AS next_secret`

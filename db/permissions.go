@@ -28,7 +28,7 @@ type Permission struct {
 	InstanceActive bool  `db:"instance_active"`
 	RoleOwner      bool  `db:"role_owner"`
 
-	siblings[Permission]
+	siblings
 }
 
 // Creator is who granted a permission.

@@ -21,7 +21,7 @@ type Role struct {
 	Features      pq.StringArray `db:"features"`
 	CreatedAt     time.Time      `db:"created_at"`
 
-	siblings[Role]
+	siblings
 }
 
 // GlobalID is the node id of the role.

@@ -33,7 +33,7 @@ type Run struct {
 	Output     *json.RawMessage `db:"output"`
 	Error      *json.RawMessage `db:"error"`
 
-	siblings[Run]
+	siblings
 }
 
 // GlobalID is the node id of the run.

@@ -23,7 +23,7 @@ type User struct {
 	// Via is the company that the user was reached from, when an edge led here.
 	Via int64 `db:"via"`
 
-	siblings[User]
+	siblings
 }
 
 // GlobalID is the node id of the user.

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/handler"
 	"github.com/99designs/gqlgen/graphql/handler/extension"
 	"github.com/99designs/gqlgen/graphql/handler/lru"
@@ -17,7 +18,6 @@ import (
 
 	"canopy/graph/generated"
 	"canopy/internal/problem"
-	"canopy/internal/upload"
 	"canopy/resolvers"
 )
 
@@ -45,9 +45,9 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 	schema := generated.NewExecutableSchema(generated.Config{Resolvers: root{r}})
 	s := handler.New(schema)
 	door := &endpoint{resolver: r, options: o, server: s}
-	s.AddTransport(webSocket{door, keepAlive, initTimeout})
-	s.AddTransport(multipartTransport{})
-	s.AddTransport(httpTransport{})
+	for _, t := range []graphql.Transport{webSocket{door, keepAlive, initTimeout}, multipartTransport{}, httpTransport{}} {
+		s.AddTransport(discreet{t})
+	}
 	s.SetQueryCache(lru.New[*ast.QueryDocument](cachedQueries))
 	s.SetDisableSuggestion(true)
 	s.SetValidationRulesFn(quietRules)
@@ -110,9 +110,6 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.logInternal(r.Context(), p)
 		refuse(w, r, p.Status(), p)
 		return
-	}
-	if !upload.Is(r) { // a form is read as it comes, within bounds of its own
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	}
 	e.server.ServeHTTP(w, r.WithContext(ctx))
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"canopy/internal/access"
 	"canopy/internal/problem"
 	"canopy/internal/web"
 )
@@ -57,9 +56,11 @@ func (e *endpoint) present(ctx context.Context, err error) *gqlerror.Error {
 	default:
 		p = problem.From(err)
 	}
-	if p.Code == problem.BadRequest && executing(ctx) && access.PrincipalOf(ctx) == nil {
+	if fc := graphql.GetFieldContext(ctx); p.Code == problem.BadRequest && readingArguments(ctx) {
 		// What is wrong with a field's arguments is only told to those who may ask for the field.
-		p = problem.Unauthorized("a bearer token is needed")
+		if err := mayAsk(ctx, fc.Object, fc.Field.Name); err != nil {
+			p = problem.From(err)
+		}
 	}
 	e.logInternal(ctx, p)
 	shown := face(ctx, p)
@@ -77,9 +78,6 @@ func hasFace(err *gqlerror.Error) bool {
 	code, _ := err.Extensions["code"].(string)
 	return http.StatusText(problem.New(problem.Code(code), "").Status()) != ""
 }
-
-// executing tells a field's errors from those of the document.
-func executing(ctx context.Context) bool { return graphql.GetFieldContext(ctx) != nil }
 
 // introspectionOff tells whether the field at hand is one of introspection, where that is switched off.
 func introspectionOff(ctx context.Context) bool {

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 
+	"canopy/internal/access"
 	"canopy/internal/problem"
 	"canopy/resolvers"
 )
@@ -72,18 +74,29 @@ func TestPanicIsInternal(t *testing.T) {
 	}
 }
 
+// faulty are operations with something wrong in their arguments, and the right that each needs.
+var faulty = []struct {
+	name, document string
+	variables      map[string]any
+	right          access.Features
+}{
+	{"an ID that is none", `{ customer(id: "nonsense!") { name } }`, nil, access.CompanyRead},
+	{"an ID variable that is none", `query ($id: ID) { customer(id: $id) { name } }`, map[string]any{"id": "\u0000"}, access.CompanyRead},
+	{"an Int out of range", `{ auditEvents(first: 99999999999999999999) { nodes { id } } }`, nil, access.AuditRead},
+	{"an Int that is a text", `query ($n: Int) { auditEvents(first: $n) { nodes { id } } }`, map[string]any{"n": "ten"}, access.AuditRead},
+	{"a literal of another type", `{ auditEvents(first: "ten") { nodes { id } } }`, nil, access.AuditRead},
+	{"an unknown argument", `{ auditEvents(last: 1) { nodes { id } } }`, nil, access.AuditRead},
+	{"a variable that is missing", `query ($id: ID!) { user(id: $id) { name } }`, nil, access.UserRead},
+	{"a member that is missing", `mutation { createRole(input: {name: "a"}) { role { id } } }`, nil, access.PermissionWrite},
+	{"a member of another type", `mutation ($in: CreateRoleInput!) { createRole(input: $in) { role { id } } }`, map[string]any{"in": map[string]any{"applicationId": 1, "name": 7, "features": "x"}}, access.PermissionWrite},
+	{"by a fragment", `{ ...f } fragment f on Query { ... { auditEvents(first: "ten") { nodes { id } } } }`, nil, access.AuditRead},
+	{"beside what is right", `{ me { email } auditEvents(first: "ten") { nodes { id } } }`, nil, access.AuditRead},
+	{"in a subscription", `subscription ($x: Int!) { auditEvent { id } }`, nil, access.AuditRead},
+}
+
 func TestArgumentsThatCannotBeRead(t *testing.T) {
 	d := newTestDoor(t, nil).as(owner(time.Minute))
-	for _, c := range []struct {
-		name, document string
-		variables      map[string]any
-	}{
-		{"an ID that is none", `{ customer(id: "nonsense!") { name } }`, nil},
-		{"an ID variable that is none", `query ($id: ID) { customer(id: $id) { name } }`, map[string]any{"id": "\u0000"}},
-		{"an Int out of range", `{ auditEvents(first: 99999999999999999999) { nodes { id } } }`, nil},
-		{"an Int that is a text", `query ($n: Int) { auditEvents(first: $n) { nodes { id } } }`, map[string]any{"n": "ten"}},
-		{"a cursor that is none", `{ auditEvents(after: "\u0000") { nodes { id } } }`, nil},
-	} {
+	for _, c := range faulty {
 		t.Run(c.name, func(t *testing.T) {
 			a := d.query(t, c.document, c.variables)
 			if a.code() != "BAD_REQUEST" {
@@ -91,11 +104,55 @@ func TestArgumentsThatCannotBeRead(t *testing.T) {
 			}
 		})
 	}
+	if a := d.query(t, `{ auditEvents(after: "\u0000") { nodes { id } } }`, nil); a.code() != "BAD_REQUEST" {
+		t.Errorf("a cursor that is none: %d %.300s", a.Status, a.Raw)
+	}
+}
+
+// TestTheBarredHearNoFaults: who may not use what an operation begins with hears just that, by every
+// transport, and so does who comes without a token.
+func TestTheBarredHearNoFaults(t *testing.T) {
+	d := newTestDoor(t, nil)
+	for _, c := range faulty {
+		t.Run(c.name, func(t *testing.T) {
+			refused := func(t *testing.T, d *testDoor, code, message string) {
+				t.Helper()
+				a := d.query(t, c.document, c.variables)
+				if a.code() != code || a.message() != message || strings.Contains(a.Raw, "BAD_REQUEST") {
+					t.Errorf("answered %s, want %s %q", a.Raw, code, message)
+				}
+				if _, events := d.events(t, post(t.Context(), strings.NewReader(toText(map[string]any{"query": c.document, "variables": c.variables})))); len(events) == 0 ||
+					!strings.Contains(strings.Join(events, ""), code) || strings.Contains(strings.Join(events, ""), "BAD_REQUEST") {
+					t.Errorf("streamed %q", events)
+				}
+			}
+			lacking := owner(time.Minute)
+			lacking.Grants[access.Tenant].Features &^= c.right
+			refused(t, d.as(lacking), "FORBIDDEN", `the role "Owner" lacks the right `+c.right.Names()[0])
+			refused(t, d, "UNAUTHENTICATED", "a bearer token is needed")
+		})
+	}
+}
+
+// TestTheBarredHearNoFaultsOfEdges: an edge's arguments are read once its object is there.
+func TestTheBarredHearNoFaultsOfEdges(t *testing.T) {
+	lacking := owner(time.Minute)
+	lacking.Grants[access.Tenant].Features &^= access.UserRead
+	for may, who := range map[bool]*access.Principal{true: owner(time.Minute), false: lacking} {
+		ctx := graphql.WithResponseContext(access.WithPrincipal(t.Context(), who), (&endpoint{}).present, nil)
+		field := &ast.Field{Name: "users", Definition: &ast.FieldDefinition{Name: "users", Arguments: ast.ArgumentDefinitionList{{Name: "first"}}}}
+		ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: "Customer", Field: graphql.CollectedField{Field: field}})
+		graphql.AddError(ctx, errors.New("first is no Int"))
+		got := graphql.GetErrors(ctx)[0]
+		if told := codeOf(got.Extensions) == "BAD_REQUEST"; told != may || !may && !strings.Contains(got.Message, "user.read") {
+			t.Errorf("who may: %t, hears %v", may, got)
+		}
+	}
 }
 
 // A hint names parts of the schema that the caller did not, also where introspection is off.
 func TestNoHints(t *testing.T) {
-	d := newTestDoor(t, func(_ *resolvers.Resolver, o *Options) { o.Introspection = false })
+	d := newTestDoor(t, func(_ *resolvers.Resolver, o *Options) { o.Introspection = false }).as(owner(time.Minute))
 	for name, document := range map[string]string{
 		"field":    `{ customr { name } }`,
 		"argument": `{ customer(idd: 1) { name } }`,

@@ -16,6 +16,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"canopy/internal/intake"
 	"canopy/internal/web"
 )
 
@@ -84,7 +85,7 @@ func TestServerSentEvents(t *testing.T) {
 		})
 	}
 	t.Run("a body that is too large", func(t *testing.T) {
-		a, _ := newTestDoor(t, nil).events(t, post(t.Context(), strings.NewReader(`{"query":"{ __typename }","x":"`+strings.Repeat("x", maxBody)+`"}`)))
+		a, _ := newTestDoor(t, nil).events(t, post(t.Context(), strings.NewReader(`{"query":"{ __typename }","x":"`+strings.Repeat("x", intake.MaxBody)+`"}`)))
 		if a.Status != http.StatusRequestEntityTooLarge {
 			t.Errorf("status %d: %.200q", a.Status, a.Raw)
 		}

@@ -52,7 +52,7 @@ func (g guard) MutateOperationParameters(ctx context.Context, p *graphql.RawPara
 	}
 	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: p.Query}, maxTokens)
 	if err != nil {
-		return nil //nolint:nilerr // gqlgen parses it again and tells of the fault itself
+		return nil // gqlgen parses it again and tells of the fault itself
 	}
 	m := measure{doc: doc, fragments: map[string]*size{}}
 	for _, op := range doc.Operations {

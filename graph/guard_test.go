@@ -7,11 +7,14 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"canopy/internal/intake"
 )
 
-// nested is a chain of fragments, each of which spreads the next one twice: it expands to 2ⁿ
+// nested is a chain of fragments, each of which spreads the next one twice: it expands to 2⁶⁰
 // fields.
-func nested(n int) string {
+func nested() string {
+	const n = 60
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, "fragment f%d on Customer { ...f%d ...f%d } ", i, i+1, i+1)
@@ -36,7 +39,7 @@ func TestGuard(t *testing.T) {
 		{"the greatest depth", strings.Repeat("{ a ", maxDepth) + strings.Repeat("}", maxDepth), ""},
 		{"too deep", strings.Repeat("{ a ", maxDepth+1) + strings.Repeat("}", maxDepth+1), "levels deep"},
 		{"too deep by fragments", `{ customer { ...f } } fragment f on Customer ` + strings.Repeat("{ a ", maxDepth) + strings.Repeat("}", maxDepth), "levels deep"},
-		{"fragments that explode", `{ customer { ...f0 } } ` + nested(60), "fields"},
+		{"fragments that explode", `{ customer { ...f0 } } ` + nested(), "fields"},
 		{"the most aliases", `{ customer { ` + repeat(maxAliases, "a%d: name") + `} }`, ""},
 		{"too many aliases", `{ customer { ` + repeat(maxAliases+1, "a%d: name") + `} }`, "aliases"},
 		{"aliases by a fragment", `{ customer { ...f } b: customer { ...f } } fragment f on Customer { ` + repeat(maxAliases/2+1, "a%d: name") + `}`, "aliases"},
@@ -68,10 +71,10 @@ func TestGuard(t *testing.T) {
 // the body may be, or expands to more.
 func TestHostileDocumentsAreRefusedSoon(t *testing.T) {
 	for name, document := range map[string]string{
-		"fragments that explode":                     `{ customer { ...f0 } } ` + nested(60),
-		"fragments that explode beside an operation": `{ __typename } ` + nested(60),
-		"braces":                strings.Repeat("{", maxBody/2),
-		"brackets":              `{ customer(id: ` + strings.Repeat("[", maxBody/2),
+		"fragments that explode":                     `{ customer { ...f0 } } ` + nested(),
+		"fragments that explode beside an operation": `{ __typename } ` + nested(),
+		"braces":                strings.Repeat("{", intake.MaxBody/2),
+		"brackets":              `{ customer(id: ` + strings.Repeat("[", intake.MaxBody/2),
 		"one field many times":  `{ customer { ` + strings.Repeat("name ", maxFields) + `} }`,
 		"many operations":       strings.Repeat("query { customer { name } } ", maxTokens/8),
 		"a circle of fragments": `{ customer { ...a } } fragment a on Customer { ...b } fragment b on Customer { ...a ...a }`,

@@ -2,15 +2,14 @@ package graph
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"canopy/internal/intake"
 	"canopy/internal/problem"
-	"canopy/internal/upload"
 )
 
 // multipartTransport takes requests with one file, by the GraphQL multipart request specification
@@ -22,7 +21,7 @@ var _ graphql.Transport = multipartTransport{}
 
 // Supports takes forms.
 func (multipartTransport) Supports(r *http.Request) bool {
-	return r.Header.Get("Upgrade") == "" && r.Method == http.MethodPost && upload.Is(r)
+	return r.Header.Get("Upgrade") == "" && r.Method == http.MethodPost && intake.IsForm(r)
 }
 
 // preflighted tells whether a request has a header that a page of another site can't send without
@@ -48,7 +47,7 @@ func (multipartTransport) Do(w http.ResponseWriter, r *http.Request, exec graphq
 		return
 	}
 	start := graphql.Now()
-	form, err := upload.Open(w, r)
+	form, err := intake.OpenForm(w, r)
 	var raw *graphql.RawParams
 	if err == nil {
 		raw, err = formParams(form)
@@ -75,7 +74,7 @@ func (multipartTransport) Do(w http.ResponseWriter, r *http.Request, exec graphq
 }
 
 // formParams reads the form up to its file, which takes the place that the map gives it.
-func formParams(form *upload.Form) (*graphql.RawParams, error) {
+func formParams(form *intake.Form) (*graphql.RawParams, error) {
 	var q request
 	operations, err := formField(form, "operations")
 	if err != nil {
@@ -96,22 +95,21 @@ func formParams(form *upload.Form) (*graphql.RawParams, error) {
 	if err != nil {
 		return nil, err
 	}
-	part, err := form.Next()
+	file, err := form.File(key)
 	switch {
 	case err != nil:
 		return nil, err
-	case part == nil || part.FormName() != key || part.FileName() == "":
+	case file == nil:
 		return nil, problem.Bad("after operations and map the form must hold the file %q and nothing else", key)
 	}
-	file := graphql.Upload{File: once{form.Last(part)}, Filename: part.FileName(), ContentType: part.Header.Get("Content-Type")}
-	if !put(raw.Variables, strings.Split(path, ".")[1:], file) {
+	if !put(raw.Variables, strings.Split(path, ".")[1:], *file) {
 		return nil, errPlace
 	}
 	return raw, nil
 }
 
 // put puts the file into the variables; false where there is no null at its place.
-func put(at map[string]any, path []string, file graphql.Upload) bool {
+func put(at map[string]any, path []string, file intake.File) bool {
 	for len(path) > 1 {
 		below, ok := at[path[0]].(map[string]any)
 		if !ok {
@@ -127,7 +125,7 @@ func put(at map[string]any, path []string, file graphql.Upload) bool {
 }
 
 // formField reads the next part, which must be a field of that name.
-func formField(form *upload.Form, name string) ([]byte, error) {
+func formField(form *intake.Form, name string) ([]byte, error) {
 	part, err := form.Next()
 	switch {
 	case err != nil:
@@ -135,12 +133,12 @@ func formField(form *upload.Form, name string) ([]byte, error) {
 	case part == nil || part.FormName() != name:
 		return nil, problem.Bad("the form must hold operations, map and one file, in this order: %q is missing", name)
 	}
-	content, err := io.ReadAll(io.LimitReader(part, maxBody+1))
+	content, err := io.ReadAll(io.LimitReader(part, intake.MaxBody+1))
 	switch {
 	case err != nil:
 		return nil, problem.Bad("the request could not be read").Because(err)
-	case len(content) > maxBody:
-		return nil, problem.New(problem.PayloadTooLarge, "%s is larger than %d bytes", name, maxBody)
+	case len(content) > intake.MaxBody:
+		return nil, problem.New(problem.PayloadTooLarge, "%s is larger than %d bytes", name, intake.MaxBody)
 	}
 	return content, nil
 }
@@ -163,12 +161,4 @@ func onlyPlace(raw []byte) (key, path string, err error) {
 		key, path = name, paths[0]
 	}
 	return key, path, nil
-}
-
-// once is a file that can be read through once.
-type once struct{ io.Reader }
-
-// Seek refuses to go anywhere.
-func (once) Seek(int64, int) (int64, error) {
-	return 0, errors.New("an upload is read through once")
 }

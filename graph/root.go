@@ -18,14 +18,14 @@ func (x root) Subscription() generated.SubscriptionResolver {
 }
 
 func (x root) Account() generated.AccountResolver { return resolvers.AccountEdges{Resolver: x.r} }
-func (x root) ApiKey() generated.ApiKeyResolver   { return resolvers.APIKeyEdges{Resolver: x.r} } //nolint:revive,staticcheck // gqlgen's name
+func (x root) ApiKey() generated.ApiKeyResolver   { return resolvers.APIKeyEdges{Resolver: x.r} } // gqlgen's name
 func (x root) AuditEvent() generated.AuditEventResolver {
 	return resolvers.AuditEventEdges{Resolver: x.r}
 }
 func (x root) Chunk() generated.ChunkResolver     { return resolvers.ChunkEdges{Resolver: x.r} }
 func (x root) Context() generated.ContextResolver { return resolvers.ContextEdges{Resolver: x.r} }
 func (x root) ContextTool() generated.ContextToolResolver {
-	return resolvers.ToolEdges{Resolver: x.r}
+	return resolvers.ContextToolEdges{Resolver: x.r}
 }
 func (x root) Document() generated.DocumentResolver { return resolvers.DocumentEdges{Resolver: x.r} }
 func (x root) SearchHit() generated.SearchHitResolver {

@@ -3,7 +3,6 @@ package graph
 import (
 	"net/http"
 	"net/http/httptest"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"canopy/graph/generated"
+	"canopy/internal/rule"
 )
 
 func eachType(t *testing.T, do func(*ast.Definition)) {
@@ -51,21 +51,36 @@ func TestEverythingIsDescribed(t *testing.T) {
 	})
 }
 
-// Contract, section 2: each field of a root documents which applications serve it.
-func TestOperationsNameTheirApplications(t *testing.T) {
-	const end = "(any application|(tenant|assistant|builder)(,| or| and|\\s|tenant|assistant|builder)*(`[a-z]+\\.[a-z]+`)?|are those of the object's own field)\\.$"
-	application := regexp.MustCompile("(?i)\\b" + end)
+// TestRulesAreTold: what the schema declares of who may use a field is in the field's description,
+// which introspection shows, and nothing else is.
+func TestRulesAreTold(t *testing.T) {
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
-	for _, root := range []*ast.Definition{schema.Query, schema.Mutation, schema.Subscription} {
-		for _, f := range root.Fields {
-			if !strings.HasPrefix(f.Name, "__") && !application.MatchString(strings.TrimSpace(f.Description)) {
-				t.Errorf("%s.%s names no application: %q", root.Name, f.Name, f.Description)
+	told := 0
+	for _, def := range schema.Types {
+		root := def == schema.Query || def == schema.Mutation || def == schema.Subscription
+		for _, f := range def.Fields {
+			if strings.HasPrefix(f.Name, "__") {
+				continue
+			}
+			name := def.Name + "." + f.Name
+			need := rule.Of(name)
+			if declared := f.Directives.ForName("needs") != nil; declared != (need != nil) || root && !declared {
+				t.Errorf("%s declares a rule: %t, has one: %t", name, declared, need != nil)
+			}
+			sentences := strings.Count(f.Description, "a token for `") + strings.Count(f.Description, "a token for any application")
+			if need == nil && sentences > 0 || need != nil && (sentences != 1 || !strings.HasSuffix(f.Description, " "+need.Sentence())) {
+				t.Errorf("%s is described by %q", name, f.Description)
+			}
+			if need != nil {
+				told++
 			}
 		}
 	}
+	if told != len(rule.All()) {
+		t.Errorf("%d rules are told, of %d", told, len(rule.All()))
+	}
 }
 
-// Contract, section 8.
 func TestMutationsTakeAnInputAndGiveAPayload(t *testing.T) {
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
 	for _, f := range schema.Mutation.Fields {
@@ -91,5 +106,9 @@ func TestServeSchema(t *testing.T) {
 	}
 	if schema.Query == nil || schema.Mutation == nil || schema.Subscription == nil {
 		t.Error("a root is missing")
+	}
+	f := schema.Mutation.Fields.ForName("createPermission")
+	if f.Directives.ForName("needs") == nil || !strings.HasSuffix(f.Description, rule.CreatePermission.Sentence()) {
+		t.Errorf("the rule of createPermission is not shown: %q", f.Description)
 	}
 }

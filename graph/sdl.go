@@ -8,7 +8,7 @@ import (
 	"canopy/graph/generated"
 )
 
-// ServeSchema answers with the schema as it is written.
+// ServeSchema answers with the schema.
 func ServeSchema(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/graphql; charset=utf-8")
 	w.Header().Set("Cache-Control", "public, max-age=300")

@@ -13,8 +13,8 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"canopy/internal/access"
+	"canopy/internal/intake"
 	"canopy/internal/problem"
-	"canopy/internal/strictjson"
 	"canopy/resolvers"
 )
 
@@ -79,7 +79,7 @@ func (s *socket) serve() {
 		s.close(closing{code: closeSubprotocol, reason: "the subprotocol must be " + subprotocol})
 	}
 	s.running.Go(s.ping)
-	s.conn.SetReadLimit(maxBody)
+	s.conn.SetReadLimit(intake.MaxBody)
 	s.conn.SetPongHandler(func(string) error { return s.alive() })
 	for s.alive() == nil {
 		kind, raw, err := s.conn.ReadMessage()
@@ -110,7 +110,7 @@ func (s *socket) ping() {
 // hear does what a message asks for. Whoever breaks the protocol is left.
 func (s *socket) hear(kind int, raw []byte) {
 	var m message
-	if kind != websocket.TextMessage || strictjson.Check(raw) != nil || json.Unmarshal(raw, &m) != nil {
+	if kind != websocket.TextMessage || intake.CheckJSON(raw) != nil || json.Unmarshal(raw, &m) != nil {
 		s.close(closing{code: closeBadMessage, reason: "a message must be a JSON object with type, id and payload"})
 		return
 	}

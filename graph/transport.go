@@ -5,26 +5,18 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"canopy/internal/intake"
 	"canopy/internal/problem"
-	"canopy/internal/strictjson"
-)
-
-// maxBody bounds a request, in bytes; bodyTimeout the time that it takes to arrive.
-const (
-	maxBody     = 1 << 20
-	bodyTimeout = 30 * time.Second
 )
 
 // maxErrors is how many faults of a document an answer tells of.
@@ -236,7 +228,7 @@ func notObjects() *problem.Error {
 }
 
 // sound tells whether what came in an address is JSON as bodies have to be.
-func sound(raw json.RawMessage) bool { return len(raw) == 0 || strictjson.Check(raw) == nil }
+func sound(raw json.RawMessage) bool { return len(raw) == 0 || intake.CheckJSON(raw) == nil }
 
 func fromQuery(r *http.Request) request {
 	var q request
@@ -257,18 +249,12 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, int, *problem.Err
 	if !isJSON(r) {
 		return nil, http.StatusUnsupportedMediaType, problem.Bad("the Content-Type must be application/json in UTF-8")
 	}
-	rc := http.NewResponseController(w)
-	timed := rc.SetReadDeadline(time.Now().Add(bodyTimeout)) == nil
-	body, err := io.ReadAll(r.Body)
-	if timed && err == nil {
-		// Only then: what is left of a body that does not arrive would be waited for without end.
-		_ = rc.SetReadDeadline(time.Time{})
-	}
+	body, err := intake.ReadBody(w, r)
 	if err != nil {
 		w.Header().Set("Connection", "close")
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			return nil, http.StatusRequestEntityTooLarge, problem.New(problem.PayloadTooLarge, "%s: the request is larger than %d bytes", strictjson.OpenMember(body), maxBody)
+			return nil, http.StatusRequestEntityTooLarge, problem.New(problem.PayloadTooLarge, "%s: the request is larger than %d bytes", intake.OpenMember(body), intake.MaxBody)
 		}
 		return nil, http.StatusBadRequest, problem.Bad("the request could not be read")
 	}
@@ -276,7 +262,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, int, *problem.Err
 }
 
 func (q *request) decode(body []byte) *problem.Error {
-	if fault := strictjson.Check(body); fault != nil {
+	if fault := intake.CheckJSON(body); fault != nil {
 		return problem.Invalid(problem.Fault(*fault))
 	}
 	if err := json.Unmarshal(body, q); err != nil {

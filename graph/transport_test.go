@@ -7,13 +7,15 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"canopy/internal/intake"
 )
 
 // typename asks for the one thing that needs no token.
 const typename = `{"query":"{ __typename }"}`
 
 func TestTransport(t *testing.T) {
-	long := `{"query":"{ __typename }","x":"` + strings.Repeat("x", maxBody) + `"}`
+	long := `{"query":"{ __typename }","x":"` + strings.Repeat("x", intake.MaxBody) + `"}`
 	get := "/graphql?" + url.Values{"query": {"{ __typename }"}}.Encode()
 	for _, c := range []struct {
 		name         string

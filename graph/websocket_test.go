@@ -21,6 +21,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"canopy/internal/access"
+	"canopy/internal/intake"
 	"canopy/internal/web"
 	"canopy/resolvers"
 )
@@ -191,7 +192,7 @@ func TestWebSocketProtocol(t *testing.T) {
 		"a type of servers":           {[]any{begin, frame{ID: "1", Type: "next"}}, closeBadMessage},
 		"a list":                      {[]any{[]frame{begin}}, closeBadMessage},
 		"a type that is no text":      {[]any{map[string]any{"type": 5}}, closeBadMessage},
-		"a message that is too large": {[]any{begin, query("1", strings.Repeat("x", maxBody))}, websocket.CloseMessageTooBig},
+		"a message that is too large": {[]any{begin, query("1", strings.Repeat("x", intake.MaxBody))}, websocket.CloseMessageTooBig},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn, _ := dial(t, newTestDoor(t, nil).as(owner(time.Minute)), nil)
@@ -415,5 +416,18 @@ func TestWebSocketHoldsSoMany(t *testing.T) {
 	send(t, conn, query("again", "query"))
 	if code := closed(t, conn); code != closeTaken {
 		t.Errorf("there was no room again: closed with %d", code)
+	}
+}
+
+func TestWebSocketTellsTheBarredOfNoFaults(t *testing.T) {
+	lacking := owner(time.Minute)
+	lacking.Grants[access.Tenant].Features &^= access.AuditRead
+	conn, _ := dial(t, newTestDoor(t, nil).as(lacking), nil)
+	send(t, conn, frame{Type: "connection_init"})
+	receive(t, conn)
+	send(t, conn, frame{ID: "s", Type: "subscribe", Payload: map[string]any{"query": "subscription { auditEvent(first: 1) { id } }"}})
+	f := receive(t, conn)
+	if text := toText(f.Payload); !strings.Contains(text, "audit.read") || strings.Contains(text, "BAD_REQUEST") {
+		t.Errorf("got %+v", f)
 	}
 }

@@ -55,6 +55,9 @@ func (d *dispatcher) post(ctx context.Context, c *db.Claimed) (*egress.Response,
 	}
 	header := http.Header{}
 	webhook.SetHeaders(header, c.Type, c.Payload, secret, next)
+	if c.Test {
+		header.Set(webhook.HeaderTest, "true")
+	}
 	return d.client.Post(ctx, c.URL, header, c.Payload)
 }
 

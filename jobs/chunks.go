@@ -13,10 +13,10 @@ import (
 
 	"canopy/db"
 	"canopy/internal/chunk"
-	"canopy/internal/embed"
-	"canopy/internal/embed/lexical"
-	"canopy/internal/embed/openai"
 	"canopy/internal/extract"
+	"canopy/internal/models/embed"
+	"canopy/internal/models/lexical"
+	"canopy/internal/models/openai"
 )
 
 // batchSize is how many chunks are embedded and stored together, batchBytes how much text they hold at

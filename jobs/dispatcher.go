@@ -44,7 +44,7 @@ type dispatcher struct {
 	metrics  *Metrics
 	slots    chan struct{}
 
-	ctx     context.Context //nolint:containedctx // the worker's life: no new attempts begin after it
+	ctx     context.Context // the worker's life: no new attempts begin after it
 	mu      sync.Mutex
 	lanes   map[int64]*lane
 	running sync.WaitGroup

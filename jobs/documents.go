@@ -14,9 +14,9 @@ import (
 	"canopy/db"
 	"canopy/internal/blob"
 	"canopy/internal/bus"
-	"canopy/internal/embed"
-	"canopy/internal/embed/lexical"
 	"canopy/internal/extract"
+	"canopy/internal/models/embed"
+	"canopy/internal/models/lexical"
 	"canopy/outbox"
 )
 
@@ -111,7 +111,7 @@ const progressEvery = 500 * time.Millisecond
 
 // reader is the version of what reads documents and cuts their text. It goes up with every change of
 // where chunks begin and end, or of what they say: chunks of two versions don't belong together.
-const reader = 1
+const reader = 2
 
 // process takes over the chunks of a twin where there is one, and makes them otherwise.
 func (a *attempt) process(ctx context.Context) error {

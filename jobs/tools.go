@@ -5,9 +5,9 @@ import (
 	"errors"
 	"log/slog"
 
-	"canopy/internal/chat"
 	"canopy/internal/diagram"
 	"canopy/internal/egress"
+	"canopy/internal/models/chat"
 	"canopy/internal/problem"
 	"canopy/search"
 )

@@ -4,15 +4,15 @@ import (
 	"context"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 )
 
 // Account gives an account within reach.
 func (q Query) Account(ctx context.Context, id globalid.ID) (*db.Account, error) {
-	c, err := q.tenant(ctx, access.PermissionRead)
+	c, err := q.may(ctx, rule.Account)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (q Query) Account(ctx context.Context, id globalid.ID) (*db.Account, error)
 // ListAccounts gives each account of a company within reach by id, with its permissions. after is
 // the cursor of an earlier call; limit 0 gives all.
 func (q Query) ListAccounts(ctx context.Context, id *globalid.ID, after paging.Cursor, limit int, each func(*db.AccountLine) error) error {
-	c, err := q.tenant(ctx, access.PermissionRead)
+	c, err := q.may(ctx, rule.CustomerAccounts)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ type SetAccountDisabledPayload struct{ Account *db.Account }
 // SetAccountDisabled closes an account to all its users, or opens it again. The account that the
 // caller itself stands on stays open, so that a company does not lock itself out.
 func (m Mutation) SetAccountDisabled(ctx context.Context, in SetAccountDisabledInput) (*SetAccountDisabledPayload, error) {
-	c, err := m.tenant(ctx, access.CompanyWrite)
+	c, err := m.may(ctx, rule.SetAccountDisabled)
 	if err != nil {
 		return nil, err
 	}
@@ -80,11 +80,7 @@ type AccountEdges struct{ *Resolver }
 
 // Customer is the company that the account belongs to.
 func (e AccountEdges) Customer(ctx context.Context, obj *db.Account) (*db.Customer, error) {
-	c, err := e.anyApp(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return obj.Customer(ctx, e.Store, c.Scope())
+	return obj.Customer(ctx, e.Store, reach(ctx))
 }
 
 // Application is the application of the account.
@@ -99,7 +95,7 @@ func (e AccountEdges) Region(ctx context.Context, obj *db.Account) (*db.Region, 
 
 // Permissions is a page of the permissions on the account.
 func (e AccountEdges) Permissions(ctx context.Context, obj *db.Account, first *int, after *string) (*PermissionConnection, error) {
-	if _, err := e.tenant(ctx, access.PermissionRead); err != nil {
+	if _, err := e.may(ctx, rule.AccountPermissions); err != nil {
 		return nil, err
 	}
 	return connect(ctx, first, after,

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/paging"
+	"canopy/internal/rule"
 )
 
 // AgentEdges resolves the edges of an agent.
@@ -13,11 +13,7 @@ type AgentEdges struct{ *Resolver }
 
 // Account is the account that the agent belongs to.
 func (e AgentEdges) Account(ctx context.Context, obj *db.Agent) (*db.Account, error) {
-	c, err := e.anyApp(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return obj.Account(ctx, e.Store, c.Scope())
+	return obj.Account(ctx, e.Store, reach(ctx))
 }
 
 // Published is the revision that runs; nil when none does.
@@ -36,7 +32,7 @@ func (e AgentEdges) Revisions(ctx context.Context, obj *db.Agent, first *int, af
 
 // Runs is a page of the agent's runs, newest first.
 func (e AgentEdges) Runs(ctx context.Context, obj *db.Agent, first *int, after *string) (*RunConnection, error) {
-	if _, err := e.agentReader(ctx, access.AgentRead); err != nil {
+	if _, err := e.may(ctx, rule.AgentRuns); err != nil {
 		return nil, err
 	}
 	return connect(ctx, first, after,
@@ -49,19 +45,19 @@ type AgentRevisionEdges struct{ *Resolver }
 
 // Agent is whose revision it is; nil when that was deleted.
 func (e AgentRevisionEdges) Agent(ctx context.Context, obj *db.Revision) (*db.Agent, error) {
-	c, err := e.agentReader(ctx, access.AgentRead)
+	c, err := e.may(ctx, rule.AgentRevisionAgent)
 	if err != nil {
 		return nil, err
 	}
 	return obj.Agent(ctx, e.Store, c.Scope())
 }
 
-// ToolEdges resolves the edges of a context's tool.
-type ToolEdges struct{ *Resolver }
+// ContextToolEdges resolves the edges of a context's tool.
+type ContextToolEdges struct{ *Resolver }
 
 // Agent is what the tool runs; nil where the context's company has no such agent.
-func (e ToolEdges) Agent(ctx context.Context, obj *Tool) (*db.Agent, error) {
-	c, err := e.agentReader(ctx, access.AgentRead)
+func (e ContextToolEdges) Agent(ctx context.Context, obj *Tool) (*db.Agent, error) {
+	c, err := e.may(ctx, rule.ContextToolAgent)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +84,7 @@ var agentsOfTools = db.AgentsNamed(func(row *db.Context) []int64 {
 
 // Agents is a page of the account's agents.
 func (e AccountEdges) Agents(ctx context.Context, obj *db.Account, first *int, after *string) (*AgentConnection, error) {
-	if _, err := e.agentReader(ctx, access.AgentRead); err != nil {
+	if _, err := e.may(ctx, rule.AccountAgents); err != nil {
 		return nil, err
 	}
 	return e.agentsOf(ctx, obj, first, after)
@@ -96,7 +92,7 @@ func (e AccountEdges) Agents(ctx context.Context, obj *db.Account, first *int, a
 
 // Agents is a page of the agents of all of the company's accounts.
 func (e CustomerEdges) Agents(ctx context.Context, obj *db.Customer, first *int, after *string) (*AgentConnection, error) {
-	if _, err := e.agentReader(ctx, access.AgentRead); err != nil {
+	if _, err := e.may(ctx, rule.CustomerAgents); err != nil {
 		return nil, err
 	}
 	return connect(ctx, first, after,

@@ -10,24 +10,15 @@ import (
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 	"canopy/internal/webhook"
 	"canopy/outbox"
 )
 
-// builder allows operations of the agent builder.
-func (r *Resolver) builder(ctx context.Context, right access.Features) (*caller, error) {
-	return r.allow(ctx, right, access.Builder)
-}
-
-// agentReader allows what builders and assistants may both do with agents.
-func (r *Resolver) agentReader(ctx context.Context, right access.Features) (*caller, error) {
-	return r.allow(ctx, right, access.Builder, access.Assistant)
-}
-
 // Agents is a page of the agents of an account within reach, by id; without an account, of the
 // one that the token stands on.
 func (q Query) Agents(ctx context.Context, accountID *globalid.ID, first *int, after *string) (*AgentConnection, error) {
-	c, err := q.agentReader(ctx, access.AgentRead)
+	c, err := q.may(ctx, rule.Agents)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +53,7 @@ func (r *Resolver) accountOf(ctx context.Context, c *caller, id *globalid.ID, ap
 
 // Agent gives an agent within reach.
 func (q Query) Agent(ctx context.Context, id globalid.ID) (*db.Agent, error) {
-	c, err := q.agentReader(ctx, access.AgentRead)
+	c, err := q.may(ctx, rule.Agent)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +70,7 @@ func (r *Resolver) agent(ctx context.Context, c *caller, id globalid.ID, field s
 }
 
 func (q Query) revisionNode(ctx context.Context, id globalid.ID) (*db.Revision, error) {
-	c, err := q.agentReader(ctx, access.AgentRead)
+	c, err := q.may(ctx, rule.Agent)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +93,7 @@ type CreateAgentPayload struct{ Agent *db.Agent }
 
 // CreateAgent makes an agent, enabled and unpublished, on a builder account.
 func (m Mutation) CreateAgent(ctx context.Context, in CreateAgentInput) (*CreateAgentPayload, error) {
-	c, err := m.builder(ctx, access.AgentWrite)
+	c, err := m.may(ctx, rule.CreateAgent)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +168,7 @@ type UpdateAgentPayload struct{ Agent *db.Agent }
 // UpdateAgent changes an agent's name or draft. What is published stays.
 func (m Mutation) UpdateAgent(ctx context.Context, in UpdateAgentInput) (*UpdateAgentPayload, error) {
 	out := &UpdateAgentPayload{}
-	err := m.changeAgent(ctx, in.ID, "agent.updated", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
+	err := m.changeAgent(ctx, rule.UpdateAgent, in.ID, "agent.updated", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
 		var v check
 		if in.Name != nil {
 			v.name("name", *in.Name)
@@ -209,7 +200,7 @@ type PublishAgentPayload struct {
 // fault in it is named.
 func (m Mutation) PublishAgent(ctx context.Context, in PublishAgentInput) (*PublishAgentPayload, error) {
 	out := &PublishAgentPayload{}
-	err := m.changeAgent(ctx, in.ID, "agent.published", func(ctx context.Context, a *db.Agent, ch *changes) (webhook.Data, error) {
+	err := m.changeAgent(ctx, rule.PublishAgent, in.ID, "agent.published", func(ctx context.Context, a *db.Agent, ch *changes) (webhook.Data, error) {
 		if _, faults := diagram.Parse(a.Draft); len(faults) > 0 {
 			return nil, diagramFaults(faults)
 		}
@@ -241,14 +232,11 @@ type UnpublishAgentInput struct{ ID globalid.ID }
 // UnpublishAgentPayload is what UnpublishAgent changed.
 type UnpublishAgentPayload struct{ Agent *db.Agent }
 
-// UnpublishAgent takes an agent's published revision back. Runs under way finish.
+// UnpublishAgent takes an agent's published revision back, if it has one. Runs under way finish.
 func (m Mutation) UnpublishAgent(ctx context.Context, in UnpublishAgentInput) (*UnpublishAgentPayload, error) {
 	out := &UnpublishAgentPayload{}
-	err := m.changeAgent(ctx, in.ID, "agent.unpublished", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
+	err := m.changeAgent(ctx, rule.UnpublishAgent, in.ID, "agent.unpublished", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
 		out.Agent = a
-		if a.PublishedID == nil {
-			return nil, problem.Bad("the agent is not published")
-		}
 		a.PublishedID = nil
 		return webhook.AgentUnpublished{AgentID: a.ID}, nil
 	})
@@ -261,10 +249,10 @@ type EnableAgentInput struct{ ID globalid.ID }
 // EnableAgentPayload is what EnableAgent changed.
 type EnableAgentPayload struct{ Agent *db.Agent }
 
-// EnableAgent lets an agent run, once it is published. Enabling one that is enabled tells so again.
+// EnableAgent lets an agent run, once it is published.
 func (m Mutation) EnableAgent(ctx context.Context, in EnableAgentInput) (*EnableAgentPayload, error) {
 	out := &EnableAgentPayload{}
-	err := m.changeAgent(ctx, in.ID, "agent.enabled", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
+	err := m.changeAgent(ctx, rule.EnableAgent, in.ID, "agent.enabled", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
 		out.Agent = a
 		a.Enabled = true
 		return webhook.NewAgentEnabled(a.ID, a.Runnable()), nil
@@ -278,11 +266,10 @@ type DisableAgentInput struct{ ID globalid.ID }
 // DisableAgentPayload is what DisableAgent changed.
 type DisableAgentPayload struct{ Agent *db.Agent }
 
-// DisableAgent keeps an agent from being run. Runs under way finish. Disabling one that is
-// disabled tells so again.
+// DisableAgent keeps an agent from being run. Runs under way finish.
 func (m Mutation) DisableAgent(ctx context.Context, in DisableAgentInput) (*DisableAgentPayload, error) {
 	out := &DisableAgentPayload{}
-	err := m.changeAgent(ctx, in.ID, "agent.disabled", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
+	err := m.changeAgent(ctx, rule.DisableAgent, in.ID, "agent.disabled", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
 		out.Agent = a
 		a.Enabled = false
 		return webhook.NewAgentDisabled(a.ID), nil
@@ -298,7 +285,7 @@ type DeleteAgentPayload struct{ DeletedID globalid.ID }
 
 // DeleteAgent removes an agent. Its runs stay readable, and those under way finish.
 func (m Mutation) DeleteAgent(ctx context.Context, in DeleteAgentInput) (*DeleteAgentPayload, error) {
-	c, err := m.builder(ctx, access.AgentWrite)
+	c, err := m.may(ctx, rule.DeleteAgent)
 	if err != nil {
 		return nil, err
 	}
@@ -325,9 +312,10 @@ func (m Mutation) DeleteAgent(ctx context.Context, in DeleteAgentInput) (*Delete
 }
 
 // changeAgent changes one agent within reach: do changes the row that it is given, and gives the
-// event that tells of it, nil for none.
-func (m Mutation) changeAgent(ctx context.Context, id globalid.ID, action string, do func(context.Context, *db.Agent, *changes) (webhook.Data, error)) error {
-	c, err := m.builder(ctx, access.AgentWrite)
+// event that tells of it, nil for none. Where the agent is as it was, nothing is written and nobody is
+// told.
+func (m Mutation) changeAgent(ctx context.Context, need *rule.Rule, id globalid.ID, action string, do func(context.Context, *db.Agent, *changes) (webhook.Data, error)) error {
+	c, err := m.may(ctx, need)
 	if err != nil {
 		return err
 	}
@@ -340,8 +328,9 @@ func (m Mutation) changeAgent(ctx context.Context, id globalid.ID, action string
 		if err != nil {
 			return missing(err, "agent", n)
 		}
+		before := stateOf(a)
 		event, err := do(ctx, a, ch)
-		if err != nil {
+		if err != nil || stateOf(a) == before {
 			return err
 		}
 		if err := tx.UpdateAgent(ctx, a); err != nil {
@@ -354,6 +343,17 @@ func (m Mutation) changeAgent(ctx context.Context, id globalid.ID, action string
 		}
 		return ch.audit(ctx, a.CustomerID, action, a, nil)
 	})
+}
+
+// agentState is what changeAgent can change of an agent.
+type agentState struct {
+	name, draft string
+	enabled     bool
+	published   int64
+}
+
+func stateOf(a *db.Agent) agentState {
+	return agentState{name: a.Name, draft: string(a.Draft), enabled: a.Enabled, published: or(a.PublishedID, 0)}
 }
 
 // emit records an event in the change's transaction, and wakes the relay after it.

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 	"canopy/internal/secret"
 )
 
@@ -34,7 +34,7 @@ type CreateAPIKeyPayload struct {
 
 // CreateAPIKey makes an API key: for the caller itself, or, by an owner, for another user.
 func (m Mutation) CreateAPIKey(ctx context.Context, in CreateAPIKeyInput) (*CreateAPIKeyPayload, error) {
-	c, err := m.tenant(ctx, access.KeyWrite)
+	c, err := m.may(ctx, rule.CreateAPIKey)
 	if err != nil {
 		return nil, err
 	}
@@ -107,16 +107,10 @@ type RotateAPIKeySecretPayload struct {
 
 // RotateAPIKeySecret gives a key a new secret; the old one lives on for the grace time.
 func (m Mutation) RotateAPIKeySecret(ctx context.Context, in RotateAPIKeySecretInput) (*RotateAPIKeySecretPayload, error) {
-	grace := defaultGrace
-	var v check
-	if in.GraceSeconds != nil {
-		if *in.GraceSeconds < 0 || *in.GraceSeconds > int(maxGrace/time.Second) {
-			v.fault("graceSeconds", "must be between 0 and %d", int(maxGrace/time.Second))
-		}
-		grace = time.Duration(*in.GraceSeconds) * time.Second
-	}
 	out := &RotateAPIKeySecretPayload{}
-	err := m.changeKey(ctx, in.ID, "apiKey.rotated", func(tx *db.Store, k *db.APIKey) error {
+	err := m.changeKey(ctx, rule.RotateAPIKeySecret, in.ID, "apiKey.rotated", func(tx *db.Store, k *db.APIKey) error {
+		var v check
+		grace := v.grace("graceSeconds", in.GraceSeconds)
 		if err := v.err(); err != nil {
 			return err
 		}
@@ -129,6 +123,17 @@ func (m Mutation) RotateAPIKeySecret(ctx context.Context, in RotateAPIKeySecretI
 		return err
 	})
 	return out, err
+}
+
+// grace reads how long an old secret lives on, in seconds.
+func (v *check) grace(field string, seconds *int) time.Duration {
+	if seconds == nil {
+		return defaultGrace
+	}
+	if *seconds < 0 || *seconds > int(maxGrace/time.Second) {
+		v.fault(field, "must be between 0 and %d", int(maxGrace/time.Second))
+	}
+	return time.Duration(*seconds) * time.Second
 }
 
 // RotateAPIKey gives a key a new secret, which it gives back; the old one lives until graceEnds.
@@ -146,7 +151,7 @@ type RevokeAPIKeyPayload struct{ APIKey *db.APIKey }
 // RevokeAPIKey ends a key at once and for good.
 func (m Mutation) RevokeAPIKey(ctx context.Context, in RevokeAPIKeyInput) (*RevokeAPIKeyPayload, error) {
 	out := &RevokeAPIKeyPayload{}
-	err := m.changeKey(ctx, in.ID, "apiKey.revoked", func(tx *db.Store, k *db.APIKey) (err error) {
+	err := m.changeKey(ctx, rule.RevokeAPIKey, in.ID, "apiKey.revoked", func(tx *db.Store, k *db.APIKey) (err error) {
 		out.APIKey, err = tx.RevokeAPIKey(ctx, k.ID)
 		return err
 	})
@@ -154,8 +159,8 @@ func (m Mutation) RevokeAPIKey(ctx context.Context, in RevokeAPIKeyInput) (*Revo
 }
 
 // changeKey changes one key within reach: the caller's own, or, by an owner, another user's.
-func (m Mutation) changeKey(ctx context.Context, id globalid.ID, action string, do func(tx *db.Store, k *db.APIKey) error) error {
-	c, err := m.tenant(ctx, access.KeyWrite)
+func (m Mutation) changeKey(ctx context.Context, need *rule.Rule, id globalid.ID, action string, do func(tx *db.Store, k *db.APIKey) error) error {
+	c, err := m.may(ctx, need)
 	if err != nil {
 		return err
 	}
@@ -183,18 +188,10 @@ type APIKeyEdges struct{ *Resolver }
 
 // User is who the key acts for; nil beyond the caller's reach.
 func (e APIKeyEdges) User(ctx context.Context, obj *db.APIKey) (*db.User, error) {
-	c, err := e.anyApp(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return obj.User(ctx, e.Store, c.Scope())
+	return obj.User(ctx, e.Store, reach(ctx))
 }
 
 // Customer is where the key acts.
 func (e APIKeyEdges) Customer(ctx context.Context, obj *db.APIKey) (*db.Customer, error) {
-	c, err := e.anyApp(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return obj.Customer(ctx, e.Store, c.Scope())
+	return obj.Customer(ctx, e.Store, reach(ctx))
 }

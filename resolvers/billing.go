@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 )
 
 // Billing gives the billing record of a company within reach; a 404 before there is any.
 func (q Query) Billing(ctx context.Context, id *globalid.ID) (*db.Billing, error) {
-	c, err := q.tenant(ctx, access.BillingRead)
+	c, err := q.may(ctx, rule.CustomerBilling)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ type SaveBillingPayload struct{ Billing *db.Billing }
 
 // SaveBilling makes a company's billing record, or writes the given fields of the one it has.
 func (m Mutation) SaveBilling(ctx context.Context, in SaveBillingInput) (*SaveBillingPayload, error) {
-	c, err := m.tenant(ctx, access.BillingWrite)
+	c, err := m.may(ctx, rule.SaveBilling)
 	if err != nil {
 		return nil, err
 	}

@@ -73,8 +73,18 @@ func (v *check) optional(field string, s *string) {
 	}
 }
 
-// email checks an address: what RFC 5321 calls a mailbox, without a display name.
-func (v *check) email(field, s string) {
+// filled gives the text behind a pointer, or the default where it is left out or has nothing but blanks.
+func filled(p *string, otherwise string) string {
+	if p == nil || strings.TrimSpace(*p) == "" {
+		return otherwise
+	}
+	return *p
+}
+
+// email checks the address in the field of that name: what RFC 5321 calls a mailbox, without a
+// display name.
+func (v *check) email(s string) {
+	const field = "email"
 	a, err := mail.ParseAddress(s)
 	switch {
 	case len(s) > maxEmail:

@@ -5,15 +5,11 @@ import (
 	"time"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
+	"canopy/internal/problem"
+	"canopy/internal/rule"
 )
-
-// assistant allows operations of the assistant application.
-func (r *Resolver) assistant(ctx context.Context, right access.Features) (*caller, error) {
-	return r.allow(ctx, right, access.Assistant)
-}
 
 // desk is what the caller may see of the contexts of its account. A key sees them all; a person sees
 // no private one of others, unless it owns the account (contract, section 4).
@@ -37,7 +33,7 @@ func (r *Resolver) aContext(ctx context.Context, c *caller, id globalid.ID, fiel
 
 // Context gives a context of the token's account.
 func (q Query) Context(ctx context.Context, id globalid.ID) (*db.Context, error) {
-	c, err := q.assistant(ctx, access.ContextRead)
+	c, err := q.may(ctx, rule.Context)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +42,7 @@ func (q Query) Context(ctx context.Context, id globalid.ID) (*db.Context, error)
 
 // Contexts is a page of the contexts of the token's account.
 func (q Query) Contexts(ctx context.Context, first *int, after *string) (*ContextConnection, error) {
-	c, err := q.assistant(ctx, access.ContextRead)
+	c, err := q.may(ctx, rule.Contexts)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +60,7 @@ func (r *Resolver) contextPage(ctx context.Context, c *caller, first *int, after
 // ListContexts gives each context of the token's account by id. after is the cursor of an earlier
 // call; limit 0 gives all.
 func (q Query) ListContexts(ctx context.Context, after paging.Cursor, limit int, each func(*db.Context) error) error {
-	c, err := q.assistant(ctx, access.ContextRead)
+	c, err := q.may(ctx, rule.Contexts)
 	if err != nil {
 		return err
 	}
@@ -85,7 +81,7 @@ type CreateContextPayload struct{ Context *db.Context }
 
 // CreateContext makes a private context on the token's account, for the server's embedding model.
 func (m Mutation) CreateContext(ctx context.Context, in CreateContextInput) (*CreateContextPayload, error) {
-	c, err := m.assistant(ctx, access.ContextWrite)
+	c, err := m.may(ctx, rule.CreateContext)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +89,7 @@ func (m Mutation) CreateContext(ctx context.Context, in CreateContextInput) (*Cr
 	v.name("name", in.Name)
 	v.text("description", in.Description, maxInstructions)
 	v.text("caption", in.Caption, maxText)
-	v.tools("toolsJson", in.ToolsJSON)
+	in.ToolsJSON = v.toolsJSON("toolsJson", in.ToolsJSON)
 	v.starterPrompts("starterPrompts", in.StarterPrompts)
 	if err := v.err(); err != nil {
 		return nil, err
@@ -137,8 +133,8 @@ type UpdateContextPayload struct{ Context *db.Context }
 // on; another model has all documents processed anew, as vectors of two models can't be compared.
 func (m Mutation) UpdateContext(ctx context.Context, in UpdateContextInput) (*UpdateContextPayload, error) {
 	out := &UpdateContextPayload{}
-	err := m.changeContext(ctx, in.ID, "context.updated", func(ch *changes, row *db.Context) (_ details, err error) {
-		if err := m.checkUpdate(in); err != nil {
+	err := m.changeContext(ctx, rule.UpdateContext, in.ID, "context.updated", func(ch *changes, row *db.Context) (_ details, err error) {
+		if err := m.checkUpdate(&in); err != nil {
 			return nil, err
 		}
 		if out.Context, err = ch.tx.UpdateContext(ctx, patched(row, in)); err != nil {
@@ -154,8 +150,8 @@ func (m Mutation) UpdateContext(ctx context.Context, in UpdateContextInput) (*Up
 
 // changeContext changes one of the caller's contexts: do changes the row that it is given, and tells
 // the log of it. The row is held, so that nobody else changes it or its documents meanwhile.
-func (m Mutation) changeContext(ctx context.Context, id globalid.ID, action string, do func(*changes, *db.Context) (details, error)) error {
-	c, err := m.assistant(ctx, access.ContextWrite)
+func (m Mutation) changeContext(ctx context.Context, need *rule.Rule, id globalid.ID, action string, do func(*changes, *db.Context) (details, error)) error {
+	c, err := m.may(ctx, need)
 	if err != nil {
 		return err
 	}
@@ -176,16 +172,20 @@ func (m Mutation) changeContext(ctx context.Context, id globalid.ID, action stri
 	})
 }
 
-func (m Mutation) checkUpdate(in UpdateContextInput) error {
+// checkUpdate checks a change, and puts what it gives into the form that is kept.
+func (m Mutation) checkUpdate(in *UpdateContextInput) error {
 	var v check
 	if in.Name != nil {
 		v.name("name", *in.Name)
 	}
 	v.text("description", or(in.Description, ""), maxInstructions)
 	v.text("caption", or(in.Caption, ""), maxText)
-	v.tools("toolsJson", or(in.ToolsJSON, "[]"))
+	if in.ToolsJSON != nil {
+		kept := v.toolsJSON("toolsJson", *in.ToolsJSON)
+		in.ToolsJSON = &kept
+	}
 	v.starterPrompts("starterPrompts", in.StarterPrompts)
-	v.settings(in)
+	v.settings(*in)
 	if model := or(in.EmbeddingModel, m.Search.Default()); !m.Search.Configured(model) {
 		v.fault("embeddingModel", "%q is not configured on this server; it has %s", clip(model), m.Search.Names())
 	}
@@ -218,7 +218,7 @@ type DeleteContextPayload struct{ DeletedID globalid.ID }
 // DeleteContext removes a context with its documents, their chunks and, by a job, their originals.
 func (m Mutation) DeleteContext(ctx context.Context, in DeleteContextInput) (*DeleteContextPayload, error) {
 	out := &DeleteContextPayload{}
-	err := m.changeContext(ctx, in.ID, "context.deleted", func(ch *changes, row *db.Context) (details, error) {
+	err := m.changeContext(ctx, rule.DeleteContext, in.ID, "context.deleted", func(ch *changes, row *db.Context) (details, error) {
 		out.DeletedID, ch.work = row.GlobalID(), true
 		return details{"name": row.Name}, ch.tx.DeleteContext(ctx, row.ID)
 	})
@@ -241,7 +241,7 @@ type ShareContextPayload struct{ Context *db.Context }
 // ShareContext makes a context private (0) or shared (1).
 func (m Mutation) ShareContext(ctx context.Context, in ShareContextInput) (*ShareContextPayload, error) {
 	out := &ShareContextPayload{}
-	err := m.changeContext(ctx, in.ID, "context.shared", func(ch *changes, row *db.Context) (_ details, err error) {
+	err := m.changeContext(ctx, rule.ShareContext, in.ID, "context.shared", func(ch *changes, row *db.Context) (_ details, err error) {
 		var v check
 		if in.ShareState != 0 && in.ShareState != 1 {
 			v.fault("shareState", "is 0 (private) or 1 (shared)")
@@ -276,25 +276,20 @@ func (e ContextEdges) Tools(_ context.Context, obj *db.Context) ([]*Tool, error)
 
 // Account is the account that the context belongs to.
 func (e ContextEdges) Account(ctx context.Context, obj *db.Context) (*db.Account, error) {
-	c, err := e.anyApp(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return obj.Account(ctx, e.Store, c.Scope())
+	return obj.Account(ctx, e.Store, reach(ctx))
 }
 
 // Creator is who made the context; nil when that user is gone, or beyond the caller's reach.
 func (e ContextEdges) Creator(ctx context.Context, obj *db.Context) (*db.User, error) {
-	c, err := e.anyApp(ctx)
-	if err != nil || obj.UserID == nil {
-		return nil, err
+	if obj.UserID == nil {
+		return nil, nil
 	}
-	return obj.Creator(ctx, e.Store, c.Scope())
+	return obj.Creator(ctx, e.Store, reach(ctx))
 }
 
 // Documents is a page of the context's documents.
 func (e ContextEdges) Documents(ctx context.Context, obj *db.Context, first *int, after *string) (*DocumentConnection, error) {
-	if _, err := e.assistant(ctx, access.ContextRead); err != nil {
+	if _, err := e.may(ctx, rule.ContextDocuments); err != nil {
 		return nil, err
 	}
 	return connect(ctx, first, after,
@@ -304,27 +299,26 @@ func (e ContextEdges) Documents(ctx context.Context, obj *db.Context, first *int
 		func(ctx context.Context) (int, error) { return obj.DocumentCount(ctx, e.Store) })
 }
 
-// Contexts is a page of the company's contexts that the token serves: those of its own account.
+// Contexts is a page of the company's contexts, where the token stands for it.
 func (e CustomerEdges) Contexts(ctx context.Context, obj *db.Customer, first *int, after *string) (*ContextConnection, error) {
-	return e.contextsOf(ctx, first, after, func(c *caller) bool { return obj.ID == c.CustomerID })
-}
-
-// Contexts is a page of the account's contexts, when the token stands on it.
-func (e AccountEdges) Contexts(ctx context.Context, obj *db.Account, first *int, after *string) (*ContextConnection, error) {
-	return e.contextsOf(ctx, first, after, func(c *caller) bool { return obj.ID == c.AccountID })
-}
-
-// contextsOf is the page of the caller's contexts where they are those of the object asked, and an
-// empty one elsewhere: a company above asks with a token for the account.
-func (r *Resolver) contextsOf(ctx context.Context, first *int, after *string, own func(*caller) bool) (*ContextConnection, error) {
-	c, err := r.assistant(ctx, access.ContextRead)
+	c, err := e.may(ctx, rule.CustomerContexts)
 	if err != nil {
 		return nil, err
 	}
-	if own(c) {
-		return r.contextPage(ctx, c, first, after)
+	if obj.ID != c.CustomerID {
+		return nil, problem.Denied("the token does not serve the contexts of the company %d: a token for the company's assistant account does", obj.ID)
 	}
-	return connect(ctx, first, after,
-		func(context.Context, paging.Page) ([]*db.Context, error) { return nil, nil },
-		func(context.Context) (int, error) { return 0, nil })
+	return e.contextPage(ctx, c, first, after)
+}
+
+// Contexts is a page of the account's contexts, where the token stands on it.
+func (e AccountEdges) Contexts(ctx context.Context, obj *db.Account, first *int, after *string) (*ContextConnection, error) {
+	c, err := e.may(ctx, rule.AccountContexts)
+	if err != nil {
+		return nil, err
+	}
+	if obj.ID != c.AccountID {
+		return nil, problem.Denied("the token does not serve the contexts of the account %d: a token for that account does", obj.ID)
+	}
+	return e.contextPage(ctx, c, first, after)
 }

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"canopy/db"
-	"canopy/internal/strictjson"
+	"canopy/internal/intake"
 )
 
 // The bounds of a context's tool definitions, in bytes and in tools.
@@ -40,6 +40,15 @@ type ToolParameter struct {
 
 var toolName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
+// toolsJSON checks tool definitions and gives the text that is kept of them: the same, byte for byte, and
+// without tools always "[]".
+func (v *check) toolsJSON(field, text string) string {
+	if tools := v.tools(field, text); len(tools) == 0 {
+		return "[]"
+	}
+	return text
+}
+
 // tools reads the tool definitions from their JSON form (spec, section 2.9), naming every fault.
 // Members are known by their exact names, and others are left alone.
 func (v *check) tools(field, text string) []*Tool {
@@ -64,7 +73,7 @@ func (v *check) tools(field, text string) []*Tool {
 		v.fault(field, "has more than %d tools", maxTools)
 		return nil
 	}
-	if f := strictjson.Check([]byte(text)); f != nil {
+	if f := intake.CheckJSON([]byte(text)); f != nil {
 		v.fault(field+strings.TrimPrefix(f.Location, "body"), "%s", f.Message)
 		return nil
 	}

@@ -11,11 +11,12 @@ import (
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 )
 
 // Customer gives a company within reach, the caller's own when id is left out.
 func (q Query) Customer(ctx context.Context, id *globalid.ID) (*db.Customer, error) {
-	c, err := q.tenant(ctx, access.CompanyRead)
+	c, err := q.may(ctx, rule.Customer)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +33,7 @@ type ListedCustomer struct {
 // first. after is a cursor of an earlier call, limit 0 gives all; more rows than the limit are
 // never read, so the caller asks for one more to know whether there are any.
 func (q Query) ListCustomers(ctx context.Context, id *globalid.ID, self bool, after paging.Cursor, limit int, each func(ListedCustomer) error) error {
-	c, err := q.tenant(ctx, access.CompanyRead)
+	c, err := q.may(ctx, rule.CustomerDescendants)
 	if err != nil {
 		return err
 	}
@@ -106,13 +107,13 @@ type CreateCustomerPayload struct {
 
 // CreateCustomer makes a company with its accounts and its first admin, who owns them.
 func (m Mutation) CreateCustomer(ctx context.Context, in CreateCustomerInput) (*CreateCustomerPayload, error) {
-	c, err := m.tenant(ctx, access.CompanyCreate)
+	c, err := m.may(ctx, rule.CreateCustomer)
 	if err != nil {
 		return nil, err
 	}
 	var v check
 	v.name("name", in.Name)
-	v.email("email", in.Email)
+	v.email(in.Email)
 	v.optional("firstName", in.FirstName)
 	v.optional("lastName", in.LastName)
 	regionID, err := in.RegionID.Of("Region", "regionId")
@@ -145,7 +146,7 @@ func (m Mutation) CreateCustomer(ctx context.Context, in CreateCustomerInput) (*
 		if out.Customer, err = tx.InsertCustomer(ctx, flags); err != nil {
 			return err
 		}
-		if out.Admin, err = m.invite(ctx, ch, out.Customer, invitee{in.Email, or(in.FirstName, ""), or(in.LastName, in.Name)}); err != nil {
+		if out.Admin, err = m.invite(ctx, ch, out.Customer, invitee{in.Email, filled(in.FirstName, ""), filled(in.LastName, in.Name)}); err != nil {
 			return err
 		}
 		if err := tx.OpenAccounts(ctx, out.Customer, instances, out.Admin.ID, OwnerRole, ch.actor()); err != nil {
@@ -234,7 +235,7 @@ type UpdateCustomerPayload struct{ Customer *db.Customer }
 
 // UpdateCustomer renames a company or sets its flags.
 func (m Mutation) UpdateCustomer(ctx context.Context, in UpdateCustomerInput) (*UpdateCustomerPayload, error) {
-	c, err := m.tenant(ctx, access.CompanyWrite)
+	c, err := m.may(ctx, rule.UpdateCustomer)
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +295,7 @@ type CustomerEdges struct{ *Resolver }
 
 // EffectiveCanAddCustomers tells whether the company may create others at this moment.
 func (e CustomerEdges) EffectiveCanAddCustomers(ctx context.Context, obj *db.Customer) (bool, error) {
-	if _, err := e.tenant(ctx, access.CompanyRead); err != nil {
+	if _, err := e.may(ctx, rule.CustomerEffectiveCanAddCustomers); err != nil {
 		return false, err
 	}
 	return e.effectiveCanAdd(ctx, obj)
@@ -302,7 +303,7 @@ func (e CustomerEdges) EffectiveCanAddCustomers(ctx context.Context, obj *db.Cus
 
 // Path joins the names from the root down.
 func (e CustomerEdges) Path(ctx context.Context, obj *db.Customer) (string, error) {
-	if _, err := e.tenant(ctx, access.CompanyRead); err != nil {
+	if _, err := e.may(ctx, rule.CustomerPath); err != nil {
 		return "", err
 	}
 	names, err := ancestorNames(ctx, e.Store, obj)
@@ -316,7 +317,7 @@ func (e CustomerEdges) Region(ctx context.Context, obj *db.Customer) (*db.Region
 
 // Parent is the company above; nil for the root.
 func (e CustomerEdges) Parent(ctx context.Context, obj *db.Customer) (*db.CustomerRef, error) {
-	if _, err := e.tenant(ctx, access.CompanyRead); err != nil {
+	if _, err := e.may(ctx, rule.CustomerParent); err != nil {
 		return nil, err
 	}
 	if obj.ParentID == nil {
@@ -331,7 +332,7 @@ func (e CustomerEdges) Parent(ctx context.Context, obj *db.Customer) (*db.Custom
 
 // Ancestors lists the companies above, root first.
 func (e CustomerEdges) Ancestors(ctx context.Context, obj *db.Customer) ([]*db.CustomerRef, error) {
-	if _, err := e.tenant(ctx, access.CompanyRead); err != nil {
+	if _, err := e.may(ctx, rule.CustomerAncestors); err != nil {
 		return nil, err
 	}
 	return obj.Ancestors(ctx, e.Store)
@@ -339,7 +340,7 @@ func (e CustomerEdges) Ancestors(ctx context.Context, obj *db.Customer) ([]*db.C
 
 // Children is a page of the companies right below.
 func (e CustomerEdges) Children(ctx context.Context, obj *db.Customer, first *int, after *string) (*CustomerConnection, error) {
-	if _, err := e.tenant(ctx, access.CompanyRead); err != nil {
+	if _, err := e.may(ctx, rule.CustomerChildren); err != nil {
 		return nil, err
 	}
 	return connect(ctx, first, after,
@@ -349,7 +350,7 @@ func (e CustomerEdges) Children(ctx context.Context, obj *db.Customer, first *in
 
 // Descendants is a page of the companies anywhere below, in preorder.
 func (e CustomerEdges) Descendants(ctx context.Context, obj *db.Customer, self bool, first *int, after *string) (*CustomerConnection, error) {
-	if _, err := e.tenant(ctx, access.CompanyRead); err != nil {
+	if _, err := e.may(ctx, rule.CustomerDescendants); err != nil {
 		return nil, err
 	}
 	return connectBy(ctx, first, after, 0, func(c *db.Customer) paging.Cursor { return paging.Cursor(c.Lineage) },
@@ -367,7 +368,7 @@ func (e CustomerEdges) Descendants(ctx context.Context, obj *db.Customer, self b
 
 // Users is a page of the company's users.
 func (e CustomerEdges) Users(ctx context.Context, obj *db.Customer, first *int, after *string) (*UserConnection, error) {
-	if _, err := e.tenant(ctx, access.UserRead); err != nil {
+	if _, err := e.may(ctx, rule.CustomerUsers); err != nil {
 		return nil, err
 	}
 	return connect(ctx, first, after,
@@ -377,7 +378,7 @@ func (e CustomerEdges) Users(ctx context.Context, obj *db.Customer, first *int, 
 
 // Accounts is a page of the company's application accounts.
 func (e CustomerEdges) Accounts(ctx context.Context, obj *db.Customer, first *int, after *string) (*AccountConnection, error) {
-	if _, err := e.tenant(ctx, access.PermissionRead); err != nil {
+	if _, err := e.may(ctx, rule.CustomerAccounts); err != nil {
 		return nil, err
 	}
 	return connect(ctx, first, after,
@@ -387,7 +388,7 @@ func (e CustomerEdges) Accounts(ctx context.Context, obj *db.Customer, first *in
 
 // Billing is the company's billing record.
 func (e CustomerEdges) Billing(ctx context.Context, obj *db.Customer) (*db.Billing, error) {
-	c, err := e.tenant(ctx, access.BillingRead)
+	c, err := e.may(ctx, rule.CustomerBilling)
 	if err != nil {
 		return nil, err
 	}
@@ -396,7 +397,7 @@ func (e CustomerEdges) Billing(ctx context.Context, obj *db.Customer) (*db.Billi
 
 // Roles lists the roles that the company can give.
 func (e CustomerEdges) Roles(ctx context.Context, obj *db.Customer) ([]*db.Role, error) {
-	if _, err := e.tenant(ctx, access.PermissionRead); err != nil {
+	if _, err := e.may(ctx, rule.CustomerRoles); err != nil {
 		return nil, err
 	}
 	return obj.Roles(ctx, e.Store)
@@ -404,7 +405,7 @@ func (e CustomerEdges) Roles(ctx context.Context, obj *db.Customer) ([]*db.Role,
 
 // APIKeys is a page of the company's API keys.
 func (e CustomerEdges) APIKeys(ctx context.Context, obj *db.Customer, first *int, after *string) (*APIKeyConnection, error) {
-	if _, err := e.tenant(ctx, access.KeyRead); err != nil {
+	if _, err := e.may(ctx, rule.CustomerAPIKeys); err != nil {
 		return nil, err
 	}
 	return connect(ctx, first, after,
@@ -417,7 +418,7 @@ type CustomerRefEdges struct{ *Resolver }
 
 // Customer is the company itself; nil beyond the caller's reach.
 func (e CustomerRefEdges) Customer(ctx context.Context, obj *db.CustomerRef) (*db.Customer, error) {
-	c, err := e.tenant(ctx, access.CompanyRead)
+	c, err := e.may(ctx, rule.CustomerRefCustomer)
 	if err != nil {
 		return nil, err
 	}

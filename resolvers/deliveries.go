@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
+	"canopy/internal/rule"
 	"canopy/internal/webhook"
 	"canopy/outbox"
 )
@@ -29,7 +29,7 @@ type DeliveryFilter struct {
 // WebhookDeliveries is a page of the deliveries of the caller's company, or to one destination
 // within reach, newest first.
 func (q Query) WebhookDeliveries(ctx context.Context, destinationID *globalid.ID, typ, status *string, since *time.Time, first *int, after *string) (*WebhookDeliveryConnection, error) {
-	c, err := q.hooks(ctx, access.WebhookRead)
+	c, err := q.may(ctx, rule.WebhookDeliveries)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (q Query) WebhookDeliveries(ctx context.Context, destinationID *globalid.ID
 // ListWebhookDeliveries is WebhookDeliveries for lists of any length: at most limit rows from
 // after the cursor on.
 func (q Query) ListWebhookDeliveries(ctx context.Context, in DeliveryFilter, after paging.Cursor, limit int) ([]*db.Delivery, error) {
-	c, err := q.hooks(ctx, access.WebhookRead)
+	c, err := q.may(ctx, rule.WebhookDeliveries)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (r *Resolver) deliveryFilter(ctx context.Context, c *caller, in DeliveryFil
 
 // WebhookDelivery gives a delivery of a company within reach.
 func (q Query) WebhookDelivery(ctx context.Context, id globalid.ID) (*db.Delivery, error) {
-	c, err := q.hooks(ctx, access.WebhookRead)
+	c, err := q.may(ctx, rule.WebhookDelivery)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,11 @@ func (q Query) WebhookDelivery(ctx context.Context, id globalid.ID) (*db.Deliver
 
 // CapturedDelivery gives a delivery of a company within reach with its bytes and its log.
 func (q Query) CapturedDelivery(ctx context.Context, id globalid.ID) (*db.Delivery, *db.Captured, error) {
-	d, err := q.WebhookDelivery(ctx, id)
+	c, err := q.may(ctx, rule.WebhookDelivery)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := q.delivery(ctx, c, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -126,9 +130,9 @@ type TestWebhookDestinationInput struct {
 type TestWebhookDestinationPayload struct{ Delivery *db.Delivery }
 
 // TestWebhookDestination sends the catalog's example of an event to a destination, whatever it has
-// subscribed; it is logged like any delivery.
+// subscribed; it is logged like any delivery, and marked as a test there and on its way.
 func (m Mutation) TestWebhookDestination(ctx context.Context, in TestWebhookDestinationInput) (*TestWebhookDestinationPayload, error) {
-	c, err := m.hooks(ctx, access.WebhookWrite)
+	c, err := m.may(ctx, rule.TestWebhookDestination)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +149,7 @@ func (m Mutation) TestWebhookDestination(ctx context.Context, in TestWebhookDest
 	}
 	out := &TestWebhookDestinationPayload{}
 	out.Delivery, err = m.send(ctx, c, "webhookDestination.tested", d, func(tx *db.Store) (int64, error) {
-		return tx.EmitTo(ctx, d, db.NewEvent{ID: e.ID, Type: e.Type, Payload: e.Payload})
+		return tx.EmitTest(ctx, d, db.NewEvent{ID: e.ID, Type: e.Type, Payload: e.Payload})
 	})
 	return out, err
 }
@@ -159,7 +163,7 @@ type ResendWebhookDeliveryPayload struct{ Delivery *db.Delivery }
 // ResendWebhookDelivery sends the captured bytes of a delivery to the same destination once more,
 // as a new delivery with a fresh signature.
 func (m Mutation) ResendWebhookDelivery(ctx context.Context, in ResendWebhookDeliveryInput) (*ResendWebhookDeliveryPayload, error) {
-	c, err := m.hooks(ctx, access.WebhookWrite)
+	c, err := m.may(ctx, rule.ResendWebhookDelivery)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +211,7 @@ type RecoverWebhookDeliveriesPayload struct{ Count int64 }
 // RecoverWebhookDeliveries sends every event whose delivery to a destination has failed or was
 // blocked since a time once more.
 func (m Mutation) RecoverWebhookDeliveries(ctx context.Context, in RecoverWebhookDeliveriesInput) (*RecoverWebhookDeliveriesPayload, error) {
-	c, err := m.hooks(ctx, access.WebhookWrite)
+	c, err := m.may(ctx, rule.RecoverWebhookDeliveries)
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +241,7 @@ func (m Mutation) RecoverWebhookDeliveries(ctx context.Context, in RecoverWebhoo
 
 // WebhookDeliveryUpdated gives the deliveries to a destination as they move on.
 func (s Subscription) WebhookDeliveryUpdated(ctx context.Context, destinationID globalid.ID) (<-chan *db.Delivery, error) {
-	if _, err := s.hooks(ctx, access.WebhookRead); err != nil {
+	if _, err := s.may(ctx, rule.WebhookDeliveryUpdated); err != nil {
 		return nil, err
 	}
 	id, err := destinationID.Of("WebhookDestination", "destinationId")
@@ -245,7 +249,7 @@ func (s Subscription) WebhookDeliveryUpdated(ctx context.Context, destinationID 
 		return nil, err
 	}
 	return follow(ctx, s.Resolver, feed[db.Delivery]{topic: outbox.DeliveriesTopic(id), load: func(ctx context.Context, message []byte) ([]*db.Delivery, error) {
-		c, err := s.hooks(ctx, access.WebhookRead)
+		c, err := s.may(ctx, rule.WebhookDeliveryUpdated)
 		if err != nil {
 			return nil, err
 		}
@@ -272,7 +276,7 @@ type WebhookDeliveryEdges struct{ *Resolver }
 
 // Destination is where the event goes; nil when it was deleted.
 func (e WebhookDeliveryEdges) Destination(ctx context.Context, obj *db.Delivery) (*db.Destination, error) {
-	c, err := e.hooks(ctx, access.WebhookRead)
+	c, err := e.may(ctx, rule.WebhookDeliveryDestination)
 	if err != nil {
 		return nil, err
 	}

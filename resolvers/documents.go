@@ -5,15 +5,15 @@ import (
 	"strconv"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
+	"canopy/internal/rule"
 	"canopy/outbox"
 )
 
 // documentNode gives a document of one of the caller's contexts.
 func (q Query) documentNode(ctx context.Context, id globalid.ID) (*db.Document, error) {
-	c, err := q.assistant(ctx, access.ContextRead)
+	c, err := q.may(ctx, rule.ContextDocuments)
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func (q Query) documentNode(ctx context.Context, id globalid.ID) (*db.Document, 
 }
 
 func (q Query) chunkNode(ctx context.Context, id globalid.ID) (*db.Chunk, error) {
-	c, err := q.assistant(ctx, access.ContextRead)
+	c, err := q.may(ctx, rule.DocumentChunks)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (q Query) chunkNode(ctx context.Context, id globalid.ID) (*db.Chunk, error)
 // ListDocuments gives each document of a context by id. after is the cursor of an earlier call;
 // limit 0 gives all.
 func (q Query) ListDocuments(ctx context.Context, contextID globalid.ID, after paging.Cursor, limit int, each func(*db.Document) error) error {
-	c, err := q.assistant(ctx, access.ContextRead)
+	c, err := q.may(ctx, rule.ContextDocuments)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ type DeleteDocumentPayload struct{ DeletedID globalid.ID }
 // DeleteDocument removes a document, its chunks and, by a job, its original.
 func (m Mutation) DeleteDocument(ctx context.Context, in DeleteDocumentInput) (*DeleteDocumentPayload, error) {
 	out := &DeleteDocumentPayload{}
-	err := m.changeDocument(ctx, in.ID, in.ContextID, "document.deleted", func(tx *db.Store, ch *changes, d *db.Document) error {
+	err := m.changeDocument(ctx, rule.DeleteDocument, in.ID, in.ContextID, "document.deleted", func(tx *db.Store, ch *changes, d *db.Document) error {
 		out.DeletedID, ch.work = d.GlobalID(), true
 		return tx.DeleteDocument(ctx, d)
 	})
@@ -72,7 +72,7 @@ type ReprocessDocumentPayload struct{ Document *db.Document }
 // ReprocessDocument has a document processed anew, with its context's present settings.
 func (m Mutation) ReprocessDocument(ctx context.Context, in ReprocessDocumentInput) (*ReprocessDocumentPayload, error) {
 	out := &ReprocessDocumentPayload{}
-	err := m.changeDocument(ctx, in.ID, nil, "document.reprocessed", func(tx *db.Store, ch *changes, d *db.Document) (err error) {
+	err := m.changeDocument(ctx, rule.ReprocessDocument, in.ID, nil, "document.reprocessed", func(tx *db.Store, ch *changes, d *db.Document) (err error) {
 		out.Document, err = tx.ReprocessDocument(ctx, d)
 		ch.tellDocuments(d.ContextID, d.ID)
 		return err
@@ -82,10 +82,10 @@ func (m Mutation) ReprocessDocument(ctx context.Context, in ReprocessDocumentInp
 
 // changeDocument changes one document of the caller's contexts. The context is held first, as by
 // whoever deletes it or finishes a document of it.
-func (m Mutation) changeDocument(ctx context.Context, id globalid.ID, contextID *globalid.ID, action string,
+func (m Mutation) changeDocument(ctx context.Context, need *rule.Rule, id globalid.ID, contextID *globalid.ID, action string,
 	do func(*db.Store, *changes, *db.Document) error,
 ) error {
-	c, err := m.assistant(ctx, access.ContextWrite)
+	c, err := m.may(ctx, need)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ type ReprocessContextPayload struct{ Context *db.Context }
 // ReprocessContext has all documents of a context processed anew, with its present settings.
 func (m Mutation) ReprocessContext(ctx context.Context, in ReprocessContextInput) (*ReprocessContextPayload, error) {
 	out := &ReprocessContextPayload{}
-	err := m.changeContext(ctx, in.ID, "context.reprocessed", func(ch *changes, row *db.Context) (_ details, err error) {
+	err := m.changeContext(ctx, rule.ReprocessContext, in.ID, "context.reprocessed", func(ch *changes, row *db.Context) (_ details, err error) {
 		out.Context, err = ch.reprocessAll(ctx, row)
 		return nil, err
 	})
@@ -156,7 +156,7 @@ func (ch *changes) tellDocuments(contextID int64, ids ...int64) {
 
 // DocumentUpdated gives the documents of a context as their processing goes on.
 func (s Subscription) DocumentUpdated(ctx context.Context, contextID globalid.ID) (<-chan *db.Document, error) {
-	if _, err := s.assistant(ctx, access.ContextRead); err != nil {
+	if _, err := s.may(ctx, rule.DocumentUpdated); err != nil {
 		return nil, err
 	}
 	id, err := contextID.Of("Context", "contextId")
@@ -164,7 +164,7 @@ func (s Subscription) DocumentUpdated(ctx context.Context, contextID globalid.ID
 		return nil, err
 	}
 	return follow(ctx, s.Resolver, feed[db.Document]{topic: outbox.DocumentTopic(id), load: func(ctx context.Context, message []byte) ([]*db.Document, error) {
-		c, err := s.assistant(ctx, access.ContextRead)
+		c, err := s.may(ctx, rule.DocumentUpdated)
 		if err != nil {
 			return nil, err
 		}
@@ -194,7 +194,7 @@ func (e DocumentEdges) Error(_ context.Context, obj *db.Document) (*string, erro
 
 // Context is the context that the document belongs to.
 func (e DocumentEdges) Context(ctx context.Context, obj *db.Document) (*db.Context, error) {
-	c, err := e.assistant(ctx, access.ContextRead)
+	c, err := e.may(ctx, rule.DocumentContext)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (e DocumentEdges) Context(ctx context.Context, obj *db.Document) (*db.Conte
 
 // Chunks is a page of the document's chunks.
 func (e DocumentEdges) Chunks(ctx context.Context, obj *db.Document, first *int, after *string) (*ChunkConnection, error) {
-	if _, err := e.assistant(ctx, access.ContextRead); err != nil {
+	if _, err := e.may(ctx, rule.DocumentChunks); err != nil {
 		return nil, err
 	}
 	return connectBy(ctx, first, after, 1, func(k *db.Chunk) paging.Cursor { return paging.Cursor{int64(k.Position)} },
@@ -213,11 +213,10 @@ func (e DocumentEdges) Chunks(ctx context.Context, obj *db.Document, first *int,
 
 // Creator is who uploaded the document; nil when that user is gone, or beyond the caller's reach.
 func (e DocumentEdges) Creator(ctx context.Context, obj *db.Document) (*db.User, error) {
-	c, err := e.anyApp(ctx)
-	if err != nil || obj.CreatedBy == nil {
-		return nil, err
+	if obj.CreatedBy == nil {
+		return nil, nil
 	}
-	return obj.Creator(ctx, e.Store, c.Scope())
+	return obj.Creator(ctx, e.Store, reach(ctx))
 }
 
 // ChunkEdges resolves the edges of a chunk.
@@ -236,11 +235,15 @@ func (e ChunkEdges) Row(_ context.Context, obj *db.Chunk) (*int, error) { return
 
 // Document is the document that the chunk is a piece of.
 func (e ChunkEdges) Document(ctx context.Context, obj *db.Chunk) (*db.Document, error) {
-	c, err := e.assistant(ctx, access.ContextRead)
+	return e.documentOf(ctx, rule.ChunkDocument, obj)
+}
+
+func (r *Resolver) documentOf(ctx context.Context, need *rule.Rule, chunk *db.Chunk) (*db.Document, error) {
+	c, err := r.may(ctx, need)
 	if err != nil {
 		return nil, err
 	}
-	return obj.Document(ctx, e.Store, c.desk())
+	return chunk.Document(ctx, r.Store, c.desk())
 }
 
 // known is a value that may be missing, which its zero stands for.

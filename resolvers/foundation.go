@@ -51,7 +51,7 @@ type Founded struct {
 func (r *Resolver) Found(ctx context.Context, f Founding) (*Founded, error) {
 	var v check
 	v.name("company", f.Company)
-	v.email("email", f.Email)
+	v.email(f.Email)
 	if err := v.err(); err != nil {
 		return nil, err
 	}

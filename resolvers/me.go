@@ -5,6 +5,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/rule"
 )
 
 // Me is who a token stands for.
@@ -28,7 +29,7 @@ type Grant struct {
 
 // Me gives the caller.
 func (q Query) Me(ctx context.Context) (*Me, error) {
-	c, err := q.anyApp(ctx)
+	c, err := q.may(ctx, rule.Me)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func (q Query) Me(ctx context.Context) (*Me, error) {
 
 // Identity gives the caller of the tenant application, as REST asks for it.
 func (q Query) Identity(ctx context.Context) (*Me, error) {
-	if _, err := q.tenant(ctx, 0); err != nil {
+	if _, err := q.may(ctx, rule.Identity); err != nil {
 		return nil, err
 	}
 	return q.Me(ctx)

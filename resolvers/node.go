@@ -4,14 +4,14 @@ import (
 	"context"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 )
 
 // Node gives any object by its global id, under the rules of the object's own field.
 func (q Query) Node(ctx context.Context, id globalid.ID) (Node, error) {
-	if _, err := q.anyApp(ctx); err != nil {
+	if _, err := q.may(ctx, rule.Node); err != nil {
 		return nil, err
 	}
 	switch id.Type {
@@ -65,7 +65,7 @@ func found[T Node](row T, err error) (Node, error) {
 }
 
 func (q Query) apiKeyNode(ctx context.Context, id globalid.ID) (*db.APIKey, error) {
-	c, err := q.tenant(ctx, access.KeyRead)
+	c, err := q.may(ctx, rule.CustomerAPIKeys)
 	if err != nil {
 		return nil, err
 	}

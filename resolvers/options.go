@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 )
 
 // PermissionOptions is what can be chosen for a new permission, step by step. The lists of later
@@ -19,7 +19,7 @@ type PermissionOptions struct {
 // PermissionOptions lists what can be chosen next: without choices the applications, with an
 // application its regions, with a region the accounts there, with an account roles and users.
 func (q Query) PermissionOptions(ctx context.Context, application, region, account, customerID *globalid.ID, all bool) (*PermissionOptions, error) {
-	c, err := q.tenant(ctx, access.PermissionRead)
+	c, err := q.may(ctx, rule.PermissionOptions)
 	if err != nil {
 		return nil, err
 	}

@@ -5,14 +5,14 @@ import (
 	"errors"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 )
 
 // Permission gives a permission within reach.
 func (q Query) Permission(ctx context.Context, id globalid.ID) (*db.Permission, error) {
-	c, err := q.tenant(ctx, access.PermissionRead)
+	c, err := q.may(ctx, rule.Permission)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ type CreatePermissionPayload struct{ Permission *db.Permission }
 
 // CreatePermission gives a user a role on an account.
 func (m Mutation) CreatePermission(ctx context.Context, in CreatePermissionInput) (*CreatePermissionPayload, error) {
-	c, err := m.tenant(ctx, access.PermissionWrite)
+	c, err := m.may(ctx, rule.CreatePermission)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (m Mutation) CreatePermission(ctx context.Context, in CreatePermissionInput
 	case in.UserID != nil && in.Email != nil:
 		v.fault("email", "goes in place of userId, not beside it")
 	case in.Email != nil:
-		v.email("email", *in.Email)
+		v.email(*in.Email)
 	}
 	who := v.invitee(or(in.Email, ""), in.FirstName, in.LastName, in.Name)
 	if err := v.err(); err != nil {
@@ -147,7 +147,7 @@ type UpdatePermissionPayload struct{ Permission *db.Permission }
 
 // UpdatePermission replaces the role of a permission.
 func (m Mutation) UpdatePermission(ctx context.Context, in UpdatePermissionInput) (*UpdatePermissionPayload, error) {
-	p, err := m.changePermission(ctx, in.ID, "permission.updated", func(tx *db.Store, c *caller, account *db.Account, p *db.Permission) (details, error) {
+	p, err := m.changePermission(ctx, rule.UpdatePermission, in.ID, "permission.updated", func(tx *db.Store, c *caller, account *db.Account, p *db.Permission) (details, error) {
 		roleID, err := in.RoleID.Of("Role", "roleId")
 		if err != nil {
 			return nil, err
@@ -177,7 +177,7 @@ type TogglePermissionPayload struct{ Permission *db.Permission }
 
 // TogglePermission suspends a permission, or restores it.
 func (m Mutation) TogglePermission(ctx context.Context, in TogglePermissionInput) (*TogglePermissionPayload, error) {
-	p, err := m.changePermission(ctx, in.ID, "permission.toggled", func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) (details, error) {
+	p, err := m.changePermission(ctx, rule.TogglePermission, in.ID, "permission.toggled", func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) (details, error) {
 		if !p.Disabled {
 			if err := mayLoseOwner(ctx, tx, c, p); err != nil {
 				return nil, err
@@ -197,7 +197,7 @@ type DeletePermissionPayload struct{ DeletedID globalid.ID }
 // DeletePermission removes a permission for good.
 func (m Mutation) DeletePermission(ctx context.Context, in DeletePermissionInput) (*DeletePermissionPayload, error) {
 	out := &DeletePermissionPayload{}
-	_, err := m.changePermission(ctx, in.ID, "permission.deleted", func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) (details, error) {
+	_, err := m.changePermission(ctx, rule.DeletePermission, in.ID, "permission.deleted", func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) (details, error) {
 		if err := mayLoseOwner(ctx, tx, c, p); err != nil {
 			return nil, err
 		}
@@ -209,10 +209,10 @@ func (m Mutation) DeletePermission(ctx context.Context, in DeletePermissionInput
 
 // changePermission changes one permission within reach. The account's row is held meanwhile, so
 // that rules about all of its permissions are judged one writer at a time.
-func (m Mutation) changePermission(ctx context.Context, id globalid.ID, action string,
+func (m Mutation) changePermission(ctx context.Context, need *rule.Rule, id globalid.ID, action string,
 	do func(tx *db.Store, c *caller, account *db.Account, p *db.Permission) (details, error),
 ) (*db.Permission, error) {
-	c, err := m.tenant(ctx, access.PermissionWrite)
+	c, err := m.may(ctx, need)
 	if err != nil {
 		return nil, err
 	}
@@ -266,20 +266,12 @@ type PermissionEdges struct{ *Resolver }
 
 // User is who has the permission.
 func (e PermissionEdges) User(ctx context.Context, obj *db.Permission) (*db.User, error) {
-	c, err := e.anyApp(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return obj.User(ctx, e.Store, c.Scope())
+	return obj.User(ctx, e.Store, reach(ctx))
 }
 
 // Account is what the permission gives access to.
 func (e PermissionEdges) Account(ctx context.Context, obj *db.Permission) (*db.Account, error) {
-	c, err := e.anyApp(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return obj.Account(ctx, e.Store, c.Scope())
+	return obj.Account(ctx, e.Store, reach(ctx))
 }
 
 // Role is the role that the permission carries.

@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode"
 
-	"canopy/internal/chat"
-	"canopy/internal/embed/lexical"
+	"canopy/internal/models/chat"
+	"canopy/internal/models/lexical"
 )
 
 // Generated starter prompts: how many, and how long a model may take to think of them.

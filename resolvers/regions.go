@@ -4,15 +4,15 @@ import (
 	"context"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 )
 
 // Regions lists the regions that take new customers; with all, every region, for callers of the
 // root company only.
 func (q Query) Regions(ctx context.Context, all bool) ([]*db.Region, error) {
-	c, err := q.tenant(ctx, 0)
+	c, err := q.may(ctx, rule.Regions)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (q Query) Regions(ctx context.Context, all bool) ([]*db.Region, error) {
 
 // Region gives one region.
 func (q Query) Region(ctx context.Context, id globalid.ID) (*db.Region, error) {
-	if _, err := q.tenant(ctx, 0); err != nil {
+	if _, err := q.may(ctx, rule.Region); err != nil {
 		return nil, err
 	}
 	n, err := id.Of("Region", "id")
@@ -40,7 +40,7 @@ func (q Query) Region(ctx context.Context, id globalid.ID) (*db.Region, error) {
 
 // Applications lists the platform's applications.
 func (q Query) Applications(ctx context.Context) ([]*db.Application, error) {
-	if _, err := q.tenant(ctx, 0); err != nil {
+	if _, err := q.may(ctx, rule.Applications); err != nil {
 		return nil, err
 	}
 	return q.Store.Applications(ctx)
@@ -48,7 +48,7 @@ func (q Query) Applications(ctx context.Context) ([]*db.Application, error) {
 
 // applicationNode gives one application.
 func (q Query) applicationNode(ctx context.Context, id globalid.ID) (*db.Application, error) {
-	if _, err := q.tenant(ctx, 0); err != nil {
+	if _, err := q.may(ctx, rule.Applications); err != nil {
 		return nil, err
 	}
 	row, err := q.Store.Application(ctx, id.Int)
@@ -57,7 +57,7 @@ func (q Query) applicationNode(ctx context.Context, id globalid.ID) (*db.Applica
 
 // roleNode gives a role that is system-wide or of a company within reach.
 func (q Query) roleNode(ctx context.Context, id globalid.ID) (*db.Role, error) {
-	c, err := q.tenant(ctx, access.PermissionRead)
+	c, err := q.may(ctx, rule.Roles)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ type Places struct {
 
 // Places reads what listings show beside accounts and permissions.
 func (q Query) Places(ctx context.Context) (*Places, error) {
-	if _, err := q.tenant(ctx, 0); err != nil {
+	if _, err := q.may(ctx, rule.Applications); err != nil {
 		return nil, err
 	}
 	applications, err := q.Store.Applications(ctx)

@@ -10,13 +10,12 @@ import (
 	"net/url"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/blob"
 	"canopy/internal/bus"
-	"canopy/internal/chat"
 	"canopy/internal/egress"
 	"canopy/internal/globalid"
 	"canopy/internal/limit"
+	"canopy/internal/models/chat"
 	"canopy/internal/problem"
 	"canopy/internal/secret"
 	"canopy/internal/token"
@@ -61,80 +60,6 @@ type (
 	Mutation     struct{ *Resolver }
 	Subscription struct{ *Resolver }
 )
-
-// caller is who is allowed to do the operation at hand: the principal, with its grant in the
-// operation's application.
-type caller struct {
-	*access.Principal
-	*access.Grant
-}
-
-// allow is the first line of an operation: it gives the caller when its token serves one of the
-// applications and its role there has the right; right 0 asks for none.
-func (r *Resolver) allow(ctx context.Context, right access.Features, apps ...access.App) (*caller, error) {
-	p := access.PrincipalOf(ctx)
-	if p == nil {
-		return nil, problem.Unauthorized("a bearer token is needed")
-	}
-	refusal := problem.Denied("the token is for another application: this takes one of %s", names(apps))
-	for _, app := range apps {
-		switch g := p.Grants[app]; {
-		case !p.Serves[app]:
-		case g == nil:
-			refusal = problem.Denied("the access to the application %s has been disabled", app)
-		case !g.Features.Has(right):
-			refusal = problem.Denied("the role %q lacks the right %s", g.RoleName, right.Names()[0])
-		case p.AsksOnly:
-			return nil, ErrAllowed
-		default:
-			r.touch(ctx, p, g)
-			return &caller{p, g}, nil
-		}
-	}
-	return nil, refusal
-}
-
-// ErrAllowed is what an operation ends with where the caller only asked for it, and may use it
-// (access.Asking).
-var ErrAllowed = errors.New("the caller may, and only asked")
-
-// tenant allows operations of the tenant application.
-func (r *Resolver) tenant(ctx context.Context, right access.Features) (*caller, error) {
-	return r.allow(ctx, right, access.Tenant)
-}
-
-// anyApp allows operations that every token serves.
-func (r *Resolver) anyApp(ctx context.Context) (*caller, error) {
-	return r.allow(ctx, 0, access.Apps()...)
-}
-
-func names(apps []access.App) string {
-	list := ""
-	for i, a := range apps {
-		if i > 0 {
-			list += ", "
-		}
-		list += a.String()
-	}
-	return list
-}
-
-// touch writes down that a permission and a key were used, at most once a minute. That it can't
-// be written down is no reason to refuse the operation.
-func (r *Resolver) touch(ctx context.Context, p *access.Principal, g *access.Grant) {
-	var permission, key int64
-	if g.Stale {
-		permission, g.Stale = g.PermissionID, false
-	}
-	if p.KeyStale {
-		key, p.KeyStale = p.KeyID, false
-	}
-	if permission != 0 || key != 0 {
-		if err := r.Store.Touch(ctx, permission, key); err != nil {
-			r.Log.WarnContext(ctx, "the use of a permission was not written down", "permission", permission, "error", err)
-		}
-	}
-}
 
 // missing turns the store's "no such row" into a 404, for objects whose existence is nobody's
 // business beyond their reach. id is what the caller named it by.

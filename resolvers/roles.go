@@ -11,6 +11,7 @@ import (
 	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 )
 
 // The names of the system roles.
@@ -23,7 +24,7 @@ const (
 
 // Roles lists the roles that a company within reach can give.
 func (q Query) Roles(ctx context.Context, customerID, applicationID *globalid.ID) ([]*db.Role, error) {
-	c, err := q.tenant(ctx, access.PermissionRead)
+	c, err := q.may(ctx, rule.Roles)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ type CreateRolePayload struct{ Role *db.Role }
 
 // CreateRole makes a role of a company's own.
 func (m Mutation) CreateRole(ctx context.Context, in CreateRoleInput) (*CreateRolePayload, error) {
-	c, err := m.tenant(ctx, access.PermissionWrite)
+	c, err := m.may(ctx, rule.CreateRole)
 	if err != nil {
 		return nil, err
 	}
@@ -143,14 +144,14 @@ type UpdateRolePayload struct{ Role *db.Role }
 
 // UpdateRole changes a company's own role.
 func (m Mutation) UpdateRole(ctx context.Context, in UpdateRoleInput) (*UpdateRolePayload, error) {
-	var v check
-	if in.Name != nil {
-		v.name("name", *in.Name)
-	}
-	v.text("description", or(in.Description, ""), maxText)
-	features := v.features(in.Features)
 	out := &UpdateRolePayload{}
-	err := m.changeRole(ctx, in.ID, "role.updated", func(tx *db.Store, role *db.Role) (details, error) {
+	err := m.changeRole(ctx, rule.UpdateRole, in.ID, "role.updated", func(tx *db.Store, role *db.Role) (details, error) {
+		var v check
+		if in.Name != nil {
+			v.name("name", *in.Name)
+		}
+		v.text("description", or(in.Description, ""), maxText)
+		features := v.features(in.Features)
 		if err := v.err(); err != nil {
 			return nil, err
 		}
@@ -178,7 +179,7 @@ type DeleteRolePayload struct{ DeletedID globalid.ID }
 // DeleteRole removes a company's own role that no permission carries.
 func (m Mutation) DeleteRole(ctx context.Context, in DeleteRoleInput) (*DeleteRolePayload, error) {
 	out := &DeleteRolePayload{}
-	err := m.changeRole(ctx, in.ID, "role.deleted", func(tx *db.Store, role *db.Role) (details, error) {
+	err := m.changeRole(ctx, rule.DeleteRole, in.ID, "role.deleted", func(tx *db.Store, role *db.Role) (details, error) {
 		out.DeletedID = role.GlobalID()
 		err := tx.DeleteRole(ctx, role.ID)
 		if db.Violates(err, db.RoleInUse) {
@@ -190,8 +191,8 @@ func (m Mutation) DeleteRole(ctx context.Context, in DeleteRoleInput) (*DeleteRo
 }
 
 // changeRole changes one role of a company within reach; an owner's only by an owner.
-func (m Mutation) changeRole(ctx context.Context, id globalid.ID, action string, do func(tx *db.Store, role *db.Role) (details, error)) error {
-	c, err := m.tenant(ctx, access.PermissionWrite)
+func (m Mutation) changeRole(ctx context.Context, need *rule.Rule, id globalid.ID, action string, do func(tx *db.Store, role *db.Role) (details, error)) error {
+	c, err := m.may(ctx, need)
 	if err != nil {
 		return err
 	}
@@ -235,9 +236,8 @@ func (e RoleEdges) Application(ctx context.Context, obj *db.Role) (*db.Applicati
 
 // Customer is the company that the role belongs to; nil for a system-wide one.
 func (e RoleEdges) Customer(ctx context.Context, obj *db.Role) (*db.Customer, error) {
-	c, err := e.anyApp(ctx)
-	if err != nil || obj.CustomerID == nil {
-		return nil, err
+	if obj.CustomerID == nil {
+		return nil, nil
 	}
-	return obj.Customer(ctx, e.Store, c.Scope())
+	return obj.Customer(ctx, e.Store, reach(ctx))
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/google/uuid"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/diagram"
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 	"canopy/internal/webhook"
 	"canopy/outbox"
 )
@@ -25,7 +25,11 @@ type message struct {
 
 // Run gives a run within reach by its job key.
 func (q Query) Run(ctx context.Context, jobKey string) (*db.Run, error) {
-	c, err := q.agentReader(ctx, access.AgentRead)
+	return q.run(ctx, rule.Run, jobKey)
+}
+
+func (r *Resolver) run(ctx context.Context, need *rule.Rule, jobKey string) (*db.Run, error) {
+	c, err := r.may(ctx, need)
 	if err != nil {
 		return nil, err
 	}
@@ -33,12 +37,12 @@ func (q Query) Run(ctx context.Context, jobKey string) (*db.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	row, err := q.Store.RunByKey(ctx, c.Scope(), key)
+	row, err := r.Store.RunByKey(ctx, c.Scope(), key)
 	return row, noRun(err)
 }
 
 func (q Query) runNode(ctx context.Context, id globalid.ID) (*db.Run, error) {
-	c, err := q.agentReader(ctx, access.AgentRead)
+	c, err := q.may(ctx, rule.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +81,7 @@ type StartRunPayload struct {
 
 // StartRun begins a run of an agent's published revision. It goes on in the background.
 func (m Mutation) StartRun(ctx context.Context, in StartRunInput) (*StartRunPayload, error) {
-	c, err := m.agentReader(ctx, access.AgentRun)
+	c, err := m.may(ctx, rule.StartRun)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +148,7 @@ type CancelRunPayload struct{ Run *db.Run }
 
 // CancelRun ends a run as failed, with the error code "cancelled". The step under way is given up.
 func (m Mutation) CancelRun(ctx context.Context, in CancelRunInput) (*CancelRunPayload, error) {
-	c, err := m.agentReader(ctx, access.AgentRun)
+	c, err := m.may(ctx, rule.CancelRun)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +178,7 @@ func (m Mutation) CancelRun(ctx context.Context, in CancelRunInput) (*CancelRunP
 // RunUpdated gives a run as it is now, and then each time that it has moved on, until it has
 // ended.
 func (s Subscription) RunUpdated(ctx context.Context, jobKey string) (<-chan *db.Run, error) {
-	if _, err := s.agentReader(ctx, access.AgentRead); err != nil {
+	if _, err := s.may(ctx, rule.RunUpdated); err != nil {
 		return nil, err
 	}
 	key, err := parseJobKey(jobKey)
@@ -184,7 +188,7 @@ func (s Subscription) RunUpdated(ctx context.Context, jobKey string) (<-chan *db
 	return follow(ctx, s.Resolver, feed[db.Run]{
 		topic: outbox.RunTopic(key),
 		load: func(ctx context.Context, _ []byte) ([]*db.Run, error) {
-			run, err := Query(s).Run(ctx, key)
+			run, err := s.run(ctx, rule.RunUpdated, key)
 			return []*db.Run{run}, err
 		},
 		over: func(r *db.Run) bool { return r.Status != db.RunRunning },
@@ -196,7 +200,7 @@ type RunEdges struct{ *Resolver }
 
 // Agent is what runs; nil when it was deleted.
 func (e RunEdges) Agent(ctx context.Context, obj *db.Run) (*db.Agent, error) {
-	c, err := e.agentReader(ctx, access.AgentRead)
+	c, err := e.may(ctx, rule.RunAgent)
 	if err != nil {
 		return nil, err
 	}

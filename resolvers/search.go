@@ -5,17 +5,17 @@ import (
 	"fmt"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/globalid"
+	"canopy/internal/rule"
 	"canopy/search"
 )
 
 // SearchContext finds the chunks of a context's ready documents that are closest to a prompt, best
 // first.
 func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64,
-	mode search.Mode, documentIDs []*globalid.ID,
+	mode search.Mode, documentIDs []*globalid.ID, includeUnrelated bool,
 ) ([]*search.Hit, error) {
-	c, err := q.assistant(ctx, access.ContextRead)
+	c, err := q.may(ctx, rule.SearchContext)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,9 @@ func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt 
 	if err != nil {
 		return nil, err
 	}
-	return q.Search.Find(ctx, row, search.Query{Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, Mode: mode, Documents: documents})
+	return q.Search.Find(ctx, row, search.Query{
+		Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, Mode: mode, Documents: documents, IncludeUnrelated: includeUnrelated,
+	})
 }
 
 // documentsNamed reads the ids of the documents to search; nil stands for all.
@@ -48,5 +50,5 @@ type SearchHitEdges struct{ *Resolver }
 
 // Document is the document that the hit is a piece of.
 func (e SearchHitEdges) Document(ctx context.Context, obj *search.Hit) (*db.Document, error) {
-	return ChunkEdges(e).Document(ctx, obj.Chunk)
+	return e.documentOf(ctx, rule.SearchHitDocument, obj.Chunk)
 }

@@ -7,6 +7,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 	"canopy/internal/secret"
 )
 
@@ -18,8 +19,8 @@ const (
 
 // person allows what only a person may do, with a token of a login. An API key acts for its user in
 // one company, and may be in other hands there; how the user logs in everywhere is not its business.
-func (m Mutation) person(ctx context.Context) (*caller, error) {
-	c, err := m.anyApp(ctx)
+func (m Mutation) person(ctx context.Context, need *rule.Rule) (*caller, error) {
+	c, err := m.may(ctx, need)
 	if err == nil && !c.Login() {
 		err = problem.Denied("two-factor is set with the token of a person's login (POST /auth/token), not of an API key")
 	}
@@ -34,7 +35,7 @@ type EnableTotpPayload struct{ Secret, URI string }
 
 // EnableTotp begins the caller's enrolment: the secret counts once ConfirmTotp has had a code.
 func (m Mutation) EnableTotp(ctx context.Context, in EnableTotpInput) (*EnableTotpPayload, error) {
-	c, err := m.person(ctx)
+	c, err := m.person(ctx, rule.EnableTotp)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ type ConfirmTotpPayload struct{ User *db.User }
 
 // ConfirmTotp ends the enrolment: from now on logins need a code.
 func (m Mutation) ConfirmTotp(ctx context.Context, in ConfirmTotpInput) (*ConfirmTotpPayload, error) {
-	user, err := m.switchOTP(ctx, "user.totpEnabled", in.Code, func(tx *db.Store, own *db.Credentials) error {
+	user, err := m.switchOTP(ctx, rule.ConfirmTotp, "user.totpEnabled", in.Code, func(tx *db.Store, own *db.Credentials) error {
 		if own.OTPMethod == otpTOTP || own.OTPSecret == nil {
 			return problem.Bad("no enrolment has begun: enableTotp comes first")
 		}
@@ -81,7 +82,7 @@ type DisableTotpPayload struct{ User *db.User }
 
 // DisableTotp turns the caller's two-factor off.
 func (m Mutation) DisableTotp(ctx context.Context, in DisableTotpInput) (*DisableTotpPayload, error) {
-	user, err := m.switchOTP(ctx, "user.totpDisabled", in.Code, func(tx *db.Store, own *db.Credentials) error {
+	user, err := m.switchOTP(ctx, rule.DisableTotp, "user.totpDisabled", in.Code, func(tx *db.Store, own *db.Credentials) error {
 		if own.OTPMethod != otpTOTP {
 			return problem.Bad("two-factor is not on")
 		}
@@ -91,8 +92,8 @@ func (m Mutation) DisableTotp(ctx context.Context, in DisableTotpInput) (*Disabl
 }
 
 // switchOTP changes the caller's two-factor with a code of it.
-func (m Mutation) switchOTP(ctx context.Context, action, code string, do func(*db.Store, *db.Credentials) error) (*db.User, error) {
-	c, err := m.person(ctx)
+func (m Mutation) switchOTP(ctx context.Context, need *rule.Rule, action, code string, do func(*db.Store, *db.Credentials) error) (*db.User, error) {
+	c, err := m.person(ctx, need)
 	if err != nil {
 		return nil, err
 	}

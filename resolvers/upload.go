@@ -1,7 +1,6 @@
 package resolvers
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,20 +12,20 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/uuid"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/extract"
 	"canopy/internal/globalid"
+	"canopy/internal/intake"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 )
 
 // UploadDocumentInput is a document for a context.
 type UploadDocumentInput struct {
 	ContextID globalid.ID
-	File      graphql.Upload
+	File      intake.File
 }
 
 // UploadDocumentPayload is what UploadDocument stored.
@@ -34,7 +33,7 @@ type UploadDocumentPayload struct{ Document *db.Document }
 
 // UploadDocument stores a document and has it processed.
 func (m Mutation) UploadDocument(ctx context.Context, in UploadDocumentInput) (*UploadDocumentPayload, error) {
-	row, err := m.StoreDocument(ctx, in.ContextID, func() (string, io.Reader, error) { return in.File.Filename, in.File.File, nil })
+	row, err := m.StoreDocument(ctx, in.ContextID, func() (string, io.Reader, error) { return in.File.Name, in.File.Content, nil })
 	return &UploadDocumentPayload{row}, err
 }
 
@@ -43,7 +42,7 @@ func (m Mutation) UploadDocument(ctx context.Context, in UploadDocumentInput) (*
 // is refused leaves nothing behind. open gives the document's name and content, once it is clear that
 // there is a context for it.
 func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open func() (name string, body io.Reader, err error)) (*db.Document, error) {
-	c, err := m.assistant(ctx, access.ContextWrite)
+	c, err := m.may(ctx, rule.UploadDocument)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +60,7 @@ func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open
 	name = fileName(name)
 	format, err := extract.FormatOf(name)
 	if err != nil {
-		return nil, unfit(err)
+		return nil, refusedFile(err)
 	}
 	stored, err := into.Stored(ctx, m.Store, name)
 	if err != nil {
@@ -81,30 +80,17 @@ func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open
 	return row, err
 }
 
-// unfit is the 400 for a file that is not of a kind that can be read.
-func unfit(err error) error {
-	var f *extract.Failure
-	if errors.As(err, &f) {
-		return problem.Bad("%s", f.Message).With(string(f.Reason))
-	}
-	return err
-}
-
 // writeOriginal puts an original into the blob store and measures it on the way.
 func (m Mutation) writeOriginal(ctx context.Context, d *db.Document, body io.Reader, room int64) error {
-	buffered := bufio.NewReaderSize(body, extract.HeadSize)
-	head, err := buffered.Peek(extract.HeadSize)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return unread(err)
+	content, err := extract.Passing(extract.Format(d.Format), body)
+	if err != nil {
+		return refusedFile(err)
 	}
-	if err := extract.CheckContent(extract.Format(d.Format), head); err != nil {
-		return unfit(err)
-	}
-	in := &meter{r: buffered, hash: sha256.New(), room: room}
+	in := &meter{r: content, hash: sha256.New(), room: room}
 	err = m.Blobs.Write(ctx, d.BlobKey(), in)
 	switch {
 	case in.err != nil:
-		return unread(in.err)
+		return refusedFile(in.err)
 	case err != nil:
 		return problem.Away("the document store", err)
 	}
@@ -115,8 +101,13 @@ func (m Mutation) writeOriginal(ctx context.Context, d *db.Document, body io.Rea
 // errTooLarge says that an upload is more than its context has room for.
 var errTooLarge = problem.New(problem.PayloadTooLarge, "the context's documents would be larger than its maxSize together")
 
-// unread is what a caller hears of a body that could not be read to its end.
-func unread(err error) error {
+// refusedFile is what a caller hears of a file that is not taken: because of its kind, or because it could not
+// be read to its end.
+func refusedFile(err error) error {
+	var f *extract.Failure
+	if errors.As(err, &f) {
+		return problem.Bad("%s", f.Message).With(string(f.Reason))
+	}
 	var p *problem.Error
 	if errors.As(err, &p) {
 		return p

@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 )
 
 // User gives a user within reach.
 func (q Query) User(ctx context.Context, id globalid.ID) (*db.User, error) {
-	c, err := q.tenant(ctx, access.UserRead)
+	c, err := q.may(ctx, rule.User)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func userIn(ctx context.Context, s *db.Store, c *caller, id globalid.ID, field s
 // ListUsers gives each user of a company within reach by id, with its permissions within reach.
 // after is the cursor of an earlier call; limit 0 gives all.
 func (q Query) ListUsers(ctx context.Context, id *globalid.ID, after paging.Cursor, limit int, each func(*db.UserLine) error) error {
-	c, err := q.tenant(ctx, access.UserRead)
+	c, err := q.may(ctx, rule.CustomerUsers)
 	if err != nil {
 		return err
 	}
@@ -72,12 +72,12 @@ type CreateUserPayload struct{ User *db.User }
 // CreateUser adds a user to a company and invites it. The user of a known address is added as it
 // is, and hears of it only while it has no password.
 func (m Mutation) CreateUser(ctx context.Context, in CreateUserInput) (*CreateUserPayload, error) {
-	c, err := m.tenant(ctx, access.UserWrite)
+	c, err := m.may(ctx, rule.CreateUser)
 	if err != nil {
 		return nil, err
 	}
 	var v check
-	v.email("email", in.Email)
+	v.email(in.Email)
 	who := v.invitee(in.Email, in.FirstName, in.LastName, in.Name)
 	if err := v.err(); err != nil {
 		return nil, err
@@ -100,12 +100,12 @@ func (m Mutation) CreateUser(ctx context.Context, in CreateUserInput) (*CreateUs
 // invitee is who is to be let in.
 type invitee struct{ email, firstName, lastName string }
 
-// invitee checks the names of a new user; a full name is split where they are left out.
+// invitee checks the names of a new user; a full name is split where they are left out, or empty.
 func (v *check) invitee(email string, firstName, lastName, name *string) invitee {
 	v.optional("firstName", firstName)
 	v.optional("lastName", lastName)
 	v.optional("name", name)
-	who := invitee{email, or(firstName, ""), or(lastName, "")}
+	who := invitee{email, filled(firstName, ""), filled(lastName, "")}
 	if who.firstName == "" && who.lastName == "" && name != nil {
 		first, rest, _ := strings.Cut(strings.TrimSpace(*name), " ")
 		who.firstName, who.lastName = first, strings.TrimSpace(rest)
@@ -143,7 +143,7 @@ type ResendInvitationPayload struct{ User *db.User }
 // ResendInvitation sends the invitation again to a user who has no password yet. Earlier links of
 // the user end.
 func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput) (*ResendInvitationPayload, error) {
-	c, err := m.tenant(ctx, access.UserWrite)
+	c, err := m.may(ctx, rule.ResendInvitation)
 	if err != nil {
 		return nil, err
 	}
@@ -176,16 +176,12 @@ type UserEdges struct{ *Resolver }
 
 // LastAccess is the user's last use of a permission within reach.
 func (e UserEdges) LastAccess(ctx context.Context, obj *db.User) (*time.Time, error) {
-	c, err := e.anyApp(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return obj.LastAccess(ctx, e.Store, c.Scope())
+	return obj.LastAccess(ctx, e.Store, reach(ctx))
 }
 
 // Permissions is a page of the user's permissions within reach.
 func (e UserEdges) Permissions(ctx context.Context, obj *db.User, first *int, after *string) (*PermissionConnection, error) {
-	c, err := e.tenant(ctx, access.UserRead)
+	c, err := e.may(ctx, rule.UserPermissions)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +194,7 @@ func (e UserEdges) Permissions(ctx context.Context, obj *db.User, first *int, af
 
 // Customers is a page of the companies within reach that the user belongs to.
 func (e UserEdges) Customers(ctx context.Context, obj *db.User, first *int, after *string) (*CustomerConnection, error) {
-	c, err := e.tenant(ctx, access.UserRead)
+	c, err := e.may(ctx, rule.UserCustomers)
 	if err != nil {
 		return nil, err
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/lib/pq"
 
 	"canopy/db"
-	"canopy/internal/access"
 	"canopy/internal/egress"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 	"canopy/internal/secret"
 	"canopy/internal/webhook"
 	"canopy/outbox"
@@ -26,14 +26,9 @@ const (
 	secretOverlap = 24 * time.Hour
 )
 
-// hooks allows operations on webhooks: tokens of any application serve them.
-func (r *Resolver) hooks(ctx context.Context, right access.Features) (*caller, error) {
-	return r.allow(ctx, right, access.Apps()...)
-}
-
 // WebhookCatalog is every event type that can be subscribed.
 func (q Query) WebhookCatalog(ctx context.Context) (*WebhookCatalog, error) {
-	if _, err := q.hooks(ctx, access.WebhookRead); err != nil {
+	if _, err := q.may(ctx, rule.WebhookCatalog); err != nil {
 		return nil, err
 	}
 	return &WebhookCatalog{Version: webhook.Version, Events: webhook.Catalog()}, nil
@@ -48,7 +43,7 @@ type WebhookCatalog struct {
 // WebhookDestinations is a page of the destinations of a company within reach, by id; the
 // caller's own company when it is left out.
 func (q Query) WebhookDestinations(ctx context.Context, customerID *globalid.ID, first *int, after *string) (*WebhookDestinationConnection, error) {
-	c, err := q.hooks(ctx, access.WebhookRead)
+	c, err := q.may(ctx, rule.WebhookDestinations)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +64,7 @@ func (r *Resolver) destinationsOf(ctx context.Context, company *db.Customer, fir
 
 // ListWebhookDestinations lists the destinations of the caller's company.
 func (q Query) ListWebhookDestinations(ctx context.Context) ([]*db.Destination, error) {
-	c, err := q.hooks(ctx, access.WebhookRead)
+	c, err := q.may(ctx, rule.WebhookDestinations)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +73,7 @@ func (q Query) ListWebhookDestinations(ctx context.Context) ([]*db.Destination, 
 
 // WebhookDestination gives a destination within reach.
 func (q Query) WebhookDestination(ctx context.Context, id globalid.ID) (*db.Destination, error) {
-	c, err := q.hooks(ctx, access.WebhookRead)
+	c, err := q.may(ctx, rule.WebhookDestination)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +105,7 @@ type CreateWebhookDestinationPayload struct {
 
 // CreateWebhookDestination subscribes an endpoint to a company's events.
 func (m Mutation) CreateWebhookDestination(ctx context.Context, in CreateWebhookDestinationInput) (*CreateWebhookDestinationPayload, error) {
-	c, err := m.hooks(ctx, access.WebhookWrite)
+	c, err := m.may(ctx, rule.CreateWebhookDestination)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +196,7 @@ type UpdateWebhookDestinationPayload struct{ Destination *db.Destination }
 // UpdateWebhookDestination changes a destination. Deliveries that are on their way go to where the
 // destination is then; a disabled one gets no new ones.
 func (m Mutation) UpdateWebhookDestination(ctx context.Context, in UpdateWebhookDestinationInput) (*UpdateWebhookDestinationPayload, error) {
-	c, err := m.hooks(ctx, access.WebhookWrite)
+	c, err := m.may(ctx, rule.UpdateWebhookDestination)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +239,7 @@ type DeleteWebhookDestinationPayload struct{ DeletedID globalid.ID }
 // DeleteWebhookDestination removes a destination and its secret. Deliveries that are on their way
 // end as failed; the log stays.
 func (m Mutation) DeleteWebhookDestination(ctx context.Context, in DeleteWebhookDestinationInput) (*DeleteWebhookDestinationPayload, error) {
-	c, err := m.hooks(ctx, access.WebhookWrite)
+	c, err := m.may(ctx, rule.DeleteWebhookDestination)
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +266,7 @@ type RotateWebhookSecretPayload struct {
 
 // RotateWebhookSecret gives a destination a new signing secret.
 func (m Mutation) RotateWebhookSecret(ctx context.Context, in RotateWebhookSecretInput) (*RotateWebhookSecretPayload, error) {
-	c, err := m.hooks(ctx, access.WebhookWrite)
+	c, err := m.may(ctx, rule.RotateWebhookSecret)
 	if err != nil {
 		return nil, err
 	}
@@ -319,16 +314,12 @@ func (e WebhookDestinationEdges) Events(_ context.Context, obj *db.Destination) 
 
 // Customer is whose events are delivered.
 func (e WebhookDestinationEdges) Customer(ctx context.Context, obj *db.Destination) (*db.Customer, error) {
-	c, err := e.anyApp(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return obj.Customer(ctx, e.Store, c.Scope())
+	return obj.Customer(ctx, e.Store, reach(ctx))
 }
 
 // Deliveries is a page of what was and is to be delivered there, newest first.
 func (e WebhookDestinationEdges) Deliveries(ctx context.Context, obj *db.Destination, first *int, after *string) (*WebhookDeliveryConnection, error) {
-	if _, err := e.hooks(ctx, access.WebhookRead); err != nil {
+	if _, err := e.may(ctx, rule.WebhookDestinationDeliveries); err != nil {
 		return nil, err
 	}
 	return connect(ctx, first, after,
@@ -340,7 +331,7 @@ func (e WebhookDestinationEdges) Deliveries(ctx context.Context, obj *db.Destina
 
 // WebhookDestinations is a page of the company's destinations.
 func (e CustomerEdges) WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string) (*WebhookDestinationConnection, error) {
-	if _, err := e.hooks(ctx, access.WebhookRead); err != nil {
+	if _, err := e.may(ctx, rule.CustomerWebhookDestinations); err != nil {
 		return nil, err
 	}
 	return e.destinationsOf(ctx, obj, first, after)

@@ -2,12 +2,12 @@ package rest
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
 	"canopy/db"
 	"canopy/internal/paging"
+	"canopy/internal/rule"
 	"canopy/resolvers"
 )
 
@@ -119,19 +119,19 @@ func (a *api) registerAccounts() {
 	a.registerAccountLists()
 	const get, save = "The billing record of a company; 404 before there is any.", "Creates the billing record of a company, or changes the given fields of the one it has."
 	add(a, operation{
-		id: "getBilling", method: http.MethodGet, path: "/tenant/billing", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		id: "getBilling", rule: rule.CustomerBilling, method: http.MethodGet, path: "/tenant/billing", tag: tagAccounts, errors: []int{http.StatusNotFound},
 		summary: "Get the caller's billing record", description: get,
 	}, getBilling[OwnCompany](a))
 	add(a, operation{
-		id: "getBillingOf", method: http.MethodGet, path: "/tenant/billing/{cid}", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		id: "getBillingOf", rule: rule.CustomerBilling, method: http.MethodGet, path: "/tenant/billing/{cid}", tag: tagAccounts, errors: []int{http.StatusNotFound},
 		summary: "Get a company's billing record", description: get,
 	}, getBilling[CompanyPath](a))
 	add(a, operation{
-		id: "saveBilling", method: http.MethodPost, path: "/tenant/billing", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		id: "saveBilling", rule: rule.SaveBilling, method: http.MethodPost, path: "/tenant/billing", tag: tagAccounts, errors: []int{http.StatusNotFound},
 		summary: "Create or update the caller's billing record", description: save,
 	}, saveBilling[saveOwnBilling](a))
 	add(a, operation{
-		id: "saveBillingOf", method: http.MethodPost, path: "/tenant/billing/{cid}", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		id: "saveBillingOf", rule: rule.SaveBilling, method: http.MethodPost, path: "/tenant/billing/{cid}", tag: tagAccounts, errors: []int{http.StatusNotFound},
 		summary: "Create or update a company's billing record", description: save, names: map[string]string{"customerId": "cid"},
 	}, saveBilling[saveBillingOf](a))
 }
@@ -139,11 +139,11 @@ func (a *api) registerAccounts() {
 func (a *api) registerAccountLists() {
 	const doc = "The application accounts of a company, each with the permissions on it."
 	addList(a, operation{
-		id: "listAccounts", path: "/tenant/accounts", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		id: "listAccounts", rule: rule.CustomerAccounts, path: "/tenant/accounts", tag: tagAccounts, errors: []int{http.StatusNotFound},
 		summary: "List the caller's application accounts", description: doc,
 	}, 1, listAccounts[listOwn](a))
 	addList(a, operation{
-		id: "listAccountsOf", path: "/tenant/accounts/{cid}", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		id: "listAccountsOf", rule: rule.CustomerAccounts, path: "/tenant/accounts/{cid}", tag: tagAccounts, errors: []int{http.StatusNotFound},
 		summary: "List a company's application accounts", description: doc,
 	}, 1, listAccounts[listOf](a))
 }
@@ -170,9 +170,6 @@ func listAccounts[I any, P inputOf[I]](a *api) func(context.Context, *I, query, 
 // meanwhile would need a second connection of the pool for each list.
 func (a *api) places(ctx context.Context) (places, error) {
 	p, err := a.queries().Places(ctx)
-	if errors.Is(err, resolvers.ErrAllowed) {
-		return places{}, nil // they are for the list that is asked for
-	}
 	if err != nil {
 		return places{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"canopy/db"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
+	"canopy/internal/rule"
 	"canopy/resolvers"
 )
 
@@ -161,29 +162,29 @@ type createCompanyInput struct {
 
 func (a *api) registerCompanies() {
 	add(a, operation{
-		id: "getIdentity", method: http.MethodGet, path: "/tenant", tag: tagCompanies,
+		id: "getIdentity", rule: rule.Identity, method: http.MethodGet, path: "/tenant", tag: tagCompanies,
 		summary: "Get the current identity", description: "The user and the company that the token stands for.",
 	}, a.identity)
 	add(a, operation{
-		id: "getCompany", method: http.MethodGet, path: "/tenant/{cid}", tag: tagCompanies, errors: []int{http.StatusNotFound},
+		id: "getCompany", rule: rule.Customer, method: http.MethodGet, path: "/tenant/{cid}", tag: tagCompanies, errors: []int{http.StatusNotFound},
 		summary: "Get a company", description: "A company with its region and the companies above it.",
 		names: map[string]string{"id": "cid"},
 	}, a.company)
 	add(a, operation{
-		id: "updateCompany", method: http.MethodPut, path: "/tenant", tag: tagCompanies, errors: []int{http.StatusNotFound},
+		id: "updateCompany", rule: rule.UpdateCustomer, method: http.MethodPut, path: "/tenant", tag: tagCompanies, errors: []int{http.StatusNotFound},
 		summary: "Update a company", description: "Renames a company or sets its flags. What is left out stays as it is.",
 	}, a.updateCompany)
 	add(a, operation{
-		id: "createCompany", method: http.MethodPost, path: "/tenant/customer", tag: tagCompanies, errors: []int{http.StatusNotFound}, status: http.StatusOK,
+		id: "createCompany", rule: rule.CreateCustomer, method: http.MethodPost, path: "/tenant/customer", tag: tagCompanies, errors: []int{http.StatusNotFound}, status: http.StatusOK,
 		summary: "Create a company", description: "Creates a company with an account for each chosen application, and invites its first admin, who owns them.",
 	}, a.createCompany)
 	const doc = "Every company below one, each before those below it, with its path and level."
 	addList(a, operation{
-		id: "listCompanies", path: "/tenant/customers", tag: tagCompanies, errors: []int{http.StatusNotFound},
+		id: "listCompanies", rule: rule.CustomerDescendants, path: "/tenant/customers", tag: tagCompanies, errors: []int{http.StatusNotFound},
 		summary: "List the companies below the caller's", description: doc,
 	}, 0, listCompanies[listOwnCompanies](a))
 	addList(a, operation{
-		id: "listCompaniesOf", path: "/tenant/customers/{cid}", tag: tagCompanies, errors: []int{http.StatusNotFound},
+		id: "listCompaniesOf", rule: rule.CustomerDescendants, path: "/tenant/customers/{cid}", tag: tagCompanies, errors: []int{http.StatusNotFound},
 		summary: "List the companies below a company", description: doc,
 	}, 0, listCompanies[listCompaniesOf](a))
 }

@@ -8,6 +8,7 @@ import (
 	"canopy/db"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
+	"canopy/internal/rule"
 	"canopy/resolvers"
 )
 
@@ -83,11 +84,11 @@ type gone struct {
 
 func (a *api) registerContexts() {
 	add(a, operation{
-		id: "createContext", method: http.MethodPost, path: "/context", tag: tagContexts, status: http.StatusOK,
+		id: "createContext", rule: rule.CreateContext, method: http.MethodPost, path: "/context", tag: tagContexts, status: http.StatusOK,
 		summary: "Create a context", description: "Makes a private context on the token's account.",
 	}, a.createContext)
 	addList(a, operation{
-		id: "listContexts", path: "/context", tag: tagContexts,
+		id: "listContexts", rule: rule.Contexts, path: "/context", tag: tagContexts,
 		summary: "List the contexts", description: "The contexts of the token's account that the caller may see.",
 	}, 1, func(ctx context.Context, _ *listAll, q query, each emit[contextBody]) error {
 		return a.queries().ListContexts(ctx, q.after, q.limit, func(c *db.Context) error {
@@ -95,24 +96,24 @@ func (a *api) registerContexts() {
 		})
 	})
 	add(a, operation{
-		id: "getContext", method: http.MethodGet, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
+		id: "getContext", rule: rule.Context, method: http.MethodGet, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
 		summary: "Get a context", description: "One context of the token's account.",
 	}, func(ctx context.Context, in *ContextPath) (*one[contextBody], error) {
 		return contextAnswer(a.queries().Context(ctx, in.id()))
 	})
 	add(a, operation{
-		id: "updateContext", method: http.MethodPut, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound}, status: http.StatusOK,
+		id: "updateContext", rule: rule.UpdateContext, method: http.MethodPut, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound}, status: http.StatusOK,
 		summary: "Update a context", description: "Writes the context's name, instructions and caption, and what else is given.",
 	}, a.updateContext)
 	add(a, operation{
-		id: "deleteContext", method: http.MethodDelete, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound}, status: http.StatusOK,
+		id: "deleteContext", rule: rule.DeleteContext, method: http.MethodDelete, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound}, status: http.StatusOK,
 		summary: "Delete a context", description: "Removes the context, its documents and their embeddings.",
 	}, func(ctx context.Context, in *ContextPath) (*one[gone], error) {
 		_, err := a.mutations().DeleteContext(ctx, resolvers.DeleteContextInput{ID: in.id()})
 		return &one[gone]{gone{true}}, err
 	})
 	add(a, operation{
-		id: "shareContext", method: http.MethodPut, path: "/context/share/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
+		id: "shareContext", rule: rule.ShareContext, method: http.MethodPut, path: "/context/share/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
 		summary: "Share a context", description: "Makes the context private or shared.",
 	}, func(ctx context.Context, in *shareContextInput) (*struct{}, error) {
 		_, err := a.mutations().ShareContext(ctx, resolvers.ShareContextInput{ID: in.id(), ShareState: int(in.Body.ShareState), Icon: in.Body.Icon})

@@ -11,6 +11,7 @@ import (
 	"canopy/db"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
+	"canopy/internal/rule"
 	"canopy/resolvers"
 )
 
@@ -27,6 +28,7 @@ type Delivery struct {
 	Attempts      int        `json:"attempts" doc:"How many attempts came to an end"`
 	HTTPStatus    *int       `json:"httpStatus" doc:"The status of the last answer; null when there was none"`
 	Error         *string    `json:"error" doc:"What went wrong in the last attempt; null when nothing did"`
+	Test          bool       `json:"test" doc:"Whether it was sent to try the destination out"`
 	CreatedAt     time.Time  `json:"createdAt" doc:"When the event was recorded, or sent again"`
 	CompletedAt   *time.Time `json:"completedAt" doc:"When the delivery ended; null while it is pending"`
 }
@@ -34,7 +36,7 @@ type Delivery struct {
 func deliveryOf(d *db.Delivery) Delivery {
 	return Delivery{
 		ID: d.ID, EventID: d.EventID, DestinationID: d.DestinationID, Type: d.Type, Status: d.Status, Attempts: d.Attempts,
-		HTTPStatus: d.HTTPStatus, Error: d.Failure(), CreatedAt: d.CreatedAt.UTC(), CompletedAt: utc(d.CompletedAt),
+		HTTPStatus: d.HTTPStatus, Error: d.Failure(), Test: d.Test, CreatedAt: d.CreatedAt.UTC(), CompletedAt: utc(d.CompletedAt),
 	}
 }
 
@@ -113,7 +115,7 @@ func (a *api) registerDeliveries() {
 	notFound := []int{http.StatusNotFound}
 	const path = webhookBase + "/deliveries"
 	addList(a, operation{
-		id: "listWebhookDeliveries", path: path, tag: tagWebhooks, errors: notFound,
+		id: "listWebhookDeliveries", rule: rule.WebhookDeliveries, path: path, tag: tagWebhooks, errors: notFound,
 		summary: "List deliveries", description: "The deliveries of the caller's company, newest first; with destinationId, those to a destination within reach.",
 	}, 1, func(ctx context.Context, in *DeliveriesQuery, q query, each emit[Delivery]) error {
 		if q.limit == 0 {
@@ -131,11 +133,11 @@ func (a *api) registerDeliveries() {
 		return nil
 	})
 	add(a, operation{
-		id: "getWebhookDelivery", method: http.MethodGet, path: path + "/{id}", tag: tagWebhooks, errors: notFound,
+		id: "getWebhookDelivery", rule: rule.WebhookDelivery, method: http.MethodGet, path: path + "/{id}", tag: tagWebhooks, errors: notFound,
 		summary: "Get a delivery", description: "A delivery with the log of its attempts and the captured bytes.",
 	}, a.delivery)
 	add(a, operation{
-		id: "resendWebhookDelivery", method: http.MethodPost, path: path + "/{id}/resend", tag: tagWebhooks, errors: notFound, status: http.StatusAccepted,
+		id: "resendWebhookDelivery", rule: rule.ResendWebhookDelivery, method: http.MethodPost, path: path + "/{id}/resend", tag: tagWebhooks, errors: notFound, status: http.StatusAccepted,
 		summary: "Send a delivery again", description: "Sends the captured bytes to the same destination once more, with a fresh signature, as a new delivery.",
 	}, func(ctx context.Context, in *deliveryPath) (*one[sentAgain], error) {
 		out, err := a.mutations().ResendWebhookDelivery(ctx, resolvers.ResendWebhookDeliveryInput{ID: in.id()})

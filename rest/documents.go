@@ -11,9 +11,10 @@ import (
 
 	"canopy/db"
 	"canopy/internal/globalid"
+	"canopy/internal/intake"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
-	"canopy/internal/upload"
+	"canopy/internal/rule"
 	"canopy/resolvers"
 	"canopy/search"
 )
@@ -73,14 +74,15 @@ type searchHit struct {
 type searchInput struct {
 	ContextPath
 	Body struct {
-		Prompt string `json:"prompt" doc:"What to look for"`
+		Prompt           string `json:"prompt" doc:"What to look for"`
+		IncludeUnrelated *bool  `json:"includeUnrelated,omitempty" default:"false" doc:"Lists chunks without any likeness too, after all others, where there is room and the context's scoreThreshold is 0"`
 	} `nameHint:"SearchRequest"`
 }
 
 func (a *api) registerDocuments() {
 	a.registerUpload()
 	addList(a, operation{
-		id: "listDocuments", path: "/context/documents/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
+		id: "listDocuments", rule: rule.ContextDocuments, path: "/context/documents/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
 		summary: "List the documents", description: "The documents of a context, whatever has come of their processing.",
 	}, 1, func(ctx context.Context, in *listDocumentsOf, q query, each emit[trainingDocument]) error {
 		return a.queries().ListDocuments(ctx, in.id(), q.after, q.limit, func(d *db.Document) error {
@@ -88,7 +90,7 @@ func (a *api) registerDocuments() {
 		})
 	})
 	add(a, operation{
-		id: "deleteDocument", method: http.MethodDelete, path: "/context/documents/{contextId}/{docId}", tag: tagContexts,
+		id: "deleteDocument", rule: rule.DeleteDocument, method: http.MethodDelete, path: "/context/documents/{contextId}/{docId}", tag: tagContexts,
 		errors: []int{http.StatusNotFound}, status: http.StatusOK, names: map[string]string{"id": "docId"},
 		summary: "Delete a document", description: "Removes the document and its embeddings.",
 	}, func(ctx context.Context, in *documentPath) (*one[gone], error) {
@@ -97,14 +99,15 @@ func (a *api) registerDocuments() {
 		return &one[gone]{gone{true}}, err
 	})
 	add(a, operation{
-		id: "searchContext", method: http.MethodPost, path: "/context/relevant-docs/{contextId}", tag: tagContexts,
+		id: "searchContext", rule: rule.SearchContext, method: http.MethodPost, path: "/context/relevant-docs/{contextId}", tag: tagContexts,
 		errors: []int{http.StatusNotFound}, status: http.StatusOK,
-		summary: "Search the documents", description: "The chunks of the context's ready documents that are closest to the prompt, best first.",
+		summary: "Search the documents", description: "The chunks of the context's ready documents that are closest to the prompt, best first; those without any likeness are left out.",
 	}, a.search)
 }
 
 func (a *api) search(ctx context.Context, in *searchInput) (*one[[]searchHit], error) {
-	hits, err := a.queries().SearchContext(ctx, in.id(), in.Body.Prompt, nil, nil, search.Semantic, nil)
+	all := in.Body.IncludeUnrelated
+	hits, err := a.queries().SearchContext(ctx, in.id(), in.Body.Prompt, nil, nil, search.Semantic, nil, all != nil && *all)
 	if err != nil {
 		return nil, err
 	}
@@ -130,14 +133,14 @@ const uploadField = "file"
 
 func (a *api) registerUpload() {
 	add(a, operation{
-		id: "uploadDocument", method: http.MethodPost, path: "/context/upload/{contextId}", tag: tagContexts,
+		id: "uploadDocument", rule: rule.UploadDocument, method: http.MethodPost, path: "/context/upload/{contextId}", tag: tagContexts,
 		errors: []int{http.StatusNotFound, http.StatusRequestEntityTooLarge}, status: http.StatusOK,
 		summary: "Upload a document",
 		description: "Stores one document (.pdf, .docx, .doc, .txt, .md, .csv) and has it processed. The answer is its UUID, " +
 			"the fileName of the listing, which tells how the processing goes.",
 		upload: &huma.RequestBody{
 			Description: "Exactly one file, in the field named file", Required: true,
-			Content: map[string]*huma.MediaType{upload.MediaType: {Schema: &huma.Schema{
+			Content: map[string]*huma.MediaType{intake.FormType: {Schema: &huma.Schema{
 				Type: huma.TypeObject, Required: []string{uploadField},
 				Properties: map[string]*huma.Schema{uploadField: {Type: huma.TypeString, Format: "binary", Description: "The document"}},
 			}}},
@@ -147,9 +150,9 @@ func (a *api) registerUpload() {
 
 func (a *api) upload(ctx context.Context, in *uploadInput) (*one[string], error) {
 	r, w := humago.Unwrap(in.hc)
-	var form *upload.Form
+	var form *intake.Form
 	row, err := a.mutations().StoreDocument(ctx, in.id(), func() (name string, body io.Reader, err error) {
-		if form, err = upload.Open(w, r); err != nil {
+		if form, err = intake.OpenForm(w, r); err != nil {
 			return "", nil, err
 		}
 		return onlyFile(form)
@@ -164,13 +167,13 @@ func (a *api) upload(ctx context.Context, in *uploadInput) (*one[string], error)
 }
 
 // onlyFile gives the file of a form and its name.
-func onlyFile(form *upload.Form) (string, io.Reader, error) {
-	part, err := form.Next()
+func onlyFile(form *intake.Form) (string, io.Reader, error) {
+	file, err := form.File(uploadField)
 	switch {
 	case err != nil:
 		return "", nil, err
-	case part == nil || part.FormName() != uploadField || part.FileName() == "":
+	case file == nil:
 		return "", nil, problem.Bad("the form must hold exactly one file, in the field %q", uploadField)
 	}
-	return part.FileName(), form.Last(part), nil
+	return file.Name, file.Content, nil
 }

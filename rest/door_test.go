@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"canopy/internal/intake"
 	"canopy/internal/problem"
 	"canopy/resolvers"
 )
@@ -98,7 +99,7 @@ func TestBodies(t *testing.T) {
 		"no JSON":                   {jsonType, `{"id":`, 400, "body.id"},
 		"twice":                     {jsonType, `{"id":1,"name":"x","name":"y"}`, 400, "body.name"},
 		"something after":           {jsonType, `{"id":1,"name":"x"} 1`, 400, "body"},
-		"too large":                 {jsonType, `{"id":1,"name":"` + strings.Repeat("x", maxBody) + `"}`, 413, "body.name"},
+		"too large":                 {jsonType, `{"id":1,"name":"` + strings.Repeat("x", intake.MaxBody) + `"}`, 413, "body.name"},
 		"text/plain":                {"text/plain", `{"id":1,"name":"x"}`, 415, ""},
 		"another charset":           {"application/json; charset=utf-16", `{"id":1,"name":"x"}`, 415, ""},
 		"a broken content type":     {"application/json; x", `{"id":1,"name":"x"}`, 415, ""},

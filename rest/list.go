@@ -48,9 +48,6 @@ type query struct {
 func addList[I, T any](a *api, o operation, keys int, read func(ctx context.Context, in *I, q query, each emit[T]) error) {
 	o.method = http.MethodGet
 	o.responses = map[string]*huma.Response{"200": listResponse[T](a)}
-	o.ask = func(ctx context.Context) error {
-		return read(ctx, new(I), query{}, func(T, paging.Cursor) error { return errEnough })
-	}
 	var faults *locator
 	faults = add(a, o, func(ctx context.Context, in *I) (*streamed, error) {
 		p := any(in).(paged).page()

@@ -32,11 +32,6 @@ type loginAnswer struct {
 	CustomerOptions []customerOption `json:"customerOptions" doc:"The companies that the user can log in to"`
 }
 
-type loginOutput struct {
-	CacheControl string `header:"Cache-Control"`
-	Body         loginAnswer
-}
-
 type setupInput struct {
 	Body struct {
 		Token    string `json:"token" doc:"The token of an invitation or a reset link"`
@@ -70,7 +65,7 @@ func (a *api) registerLogins() {
 	})
 }
 
-func (a *api) logIn(ctx context.Context, in *loginInput) (*loginOutput, error) {
+func (a *api) logIn(ctx context.Context, in *loginInput) (*one[loginAnswer], error) {
 	b := in.Body
 	got, err := a.r.Login(ctx, resolvers.LoginInput{
 		Email: b.Email, Password: b.Password, CustomerID: relayID(b.CustomerID), OTP: b.OTP, Address: web.ClientAddress(ctx),
@@ -78,7 +73,7 @@ func (a *api) logIn(ctx context.Context, in *loginInput) (*loginOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &loginOutput{"no-store", loginAnswer{got.Token, mapped(got.CustomerOptions, customerOptionOf)}}, nil
+	return &one[loginAnswer]{loginAnswer{got.Token, mapped(got.CustomerOptions, customerOptionOf)}}, nil
 }
 
 func customerOptionOf(o db.CompanyOption) customerOption {

@@ -10,23 +10,16 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"canopy/internal/access"
+	"canopy/internal/intake"
 	"canopy/internal/problem"
-	"canopy/internal/strictjson"
-	"canopy/internal/upload"
 )
 
 const (
-	// maxBody is the largest body that is read, in bytes.
-	maxBody = 1 << 20
-	// bodyTimeout is how long a client may take to send a body.
-	bodyTimeout = 30 * time.Second
-
 	jsonType = "application/json"
 	formType = "application/x-www-form-urlencoded"
 )
@@ -34,7 +27,7 @@ const (
 // authenticate puts the caller into the context of an operation that asks for a token, and
 // refuses who has none before anything else of the request is read.
 func (a *api) authenticate(hc huma.Context, next func(huma.Context)) {
-	if !secured(hc.Operation()) {
+	if ruleOf(hc.Operation()) == nil {
 		next(hc)
 		return
 	}
@@ -73,7 +66,7 @@ func (a *api) readBody(hc huma.Context, next func(huma.Context)) {
 		return
 	}
 	rb := hc.Operation().RequestBody
-	if rb == nil || rb.Content[upload.MediaType] != nil {
+	if rb == nil || rb.Content[intake.FormType] != nil {
 		next(hc)
 		return
 	}
@@ -101,7 +94,8 @@ func takeBody(hc huma.Context, wanted string, required bool) ([]byte, *Problem) 
 	if !isOfType(hc.Header("Content-Type"), wanted) {
 		return nil, statusProblem(ctx, http.StatusUnsupportedMediaType, "the body must be "+wanted)
 	}
-	body, err := slurp(hc)
+	r, w := humago.Unwrap(hc)
+	body, err := intake.ReadBody(w, r)
 	if err != nil {
 		return nil, bodyProblem(ctx, err, body, wanted)
 	}
@@ -112,7 +106,7 @@ func takeBody(hc huma.Context, wanted string, required bool) ([]byte, *Problem) 
 			}
 			return nil, badBody(ctx, Fault{"body", "is required"})
 		}
-		if f := strictjson.Check(body); f != nil {
+		if f := intake.CheckJSON(body); f != nil {
 			return nil, badBody(ctx, Fault(*f))
 		}
 	}
@@ -131,29 +125,16 @@ func isOfType(header, wanted string) bool {
 
 func equalFoldASCII(a, b string) bool { return bytes.EqualFold([]byte(a), []byte(b)) }
 
-// slurp reads a whole body; on an error it gives what it had read.
-func slurp(hc huma.Context) ([]byte, error) {
-	r, w := humago.Unwrap(hc)
-	rc := http.NewResponseController(w)
-	timed := rc.SetReadDeadline(time.Now().Add(bodyTimeout)) == nil
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if timed && err == nil {
-		// Only then: what is left of a body that does not arrive would be waited for without end.
-		_ = rc.SetReadDeadline(time.Time{})
-	}
-	return body, err
-}
-
 // bodyProblem tells why a body could not be read to its end.
 func bodyProblem(ctx context.Context, err error, read []byte, mediaType string) *Problem {
 	var large *http.MaxBytesError
 	var netErr net.Error
 	switch {
 	case errors.As(err, &large):
-		f := Fault{"body", fmt.Sprintf("is larger than %d bytes", maxBody)}
+		f := Fault{"body", fmt.Sprintf("is larger than %d bytes", intake.MaxBody)}
 		if mediaType == jsonType {
-			if f.Location = strictjson.OpenMember(read); f.Location != "body" {
-				f.Message = fmt.Sprintf("is where the body goes over its limit of %d bytes", maxBody)
+			if f.Location = intake.OpenMember(read); f.Location != "body" {
+				f.Message = fmt.Sprintf("is where the body goes over its limit of %d bytes", intake.MaxBody)
 			}
 		}
 		p := statusProblem(ctx, http.StatusRequestEntityTooLarge, sentence(f))

@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"sync"
 
+	"canopy/internal/access"
+	"canopy/internal/rule"
+
 	"github.com/danielgtaylor/huma/v2"
 )
 
@@ -69,10 +72,19 @@ func config(version, base string) huma.Config {
 		bearerScheme: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "An access token of POST /connect/token or POST /auth/token"},
 		oauthScheme: {
 			Type: "oauth2", Description: "The client credentials grant (RFC 6749, section 4.4), with the additional parameter target_app",
-			Flows: &huma.OAuthFlows{ClientCredentials: &huma.OAuthFlow{TokenURL: trimSlash(base) + "/connect/token", Scopes: map[string]string{}}},
+			Flows: &huma.OAuthFlows{ClientCredentials: &huma.OAuthFlow{TokenURL: trimSlash(base) + "/connect/token", Scopes: scopes()}},
 		},
 	}
 	return c
+}
+
+// scopes are the rights, as the scopes of tokens.
+func scopes() map[string]string {
+	m := map[string]string{}
+	for _, right := range access.FeatureNames() {
+		m[right] = "The right " + right + " of the key's user, by its role on the account"
+	}
+	return m
 }
 
 func trimSlash(base string) string {
@@ -103,9 +115,6 @@ func tidy(_ *huma.OpenAPI, op *huma.Operation) {
 // anonymous is the security of an operation that asks for no token.
 var anonymous = []map[string][]string{{}}
 
-// secured tells whether an operation asks for a token.
-func secured(op *huma.Operation) bool { return len(op.Security) > 0 && len(op.Security[0]) > 0 }
-
 // serveDocuments serves the OpenAPI documents, made when they are first asked for.
 func (a *api) serveDocuments(mux *http.ServeMux) {
 	doc := a.huma.OpenAPI()
@@ -134,8 +143,8 @@ func (a *api) serveDocuments(mux *http.ServeMux) {
 // Endpoint is one operation of the documents.
 type Endpoint struct {
 	Method, Path, OperationID string
-	// Secured: a bearer token is asked for.
-	Secured bool
+	// Rule says who may use it; nil where no token is asked for.
+	Rule *rule.Rule
 }
 
 // Endpoints lists every documented operation, by path and method.
@@ -144,7 +153,7 @@ func Endpoints(registry huma.API) []Endpoint {
 	var list []Endpoint
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for _, op := range operationsAt(doc, path) {
-			list = append(list, Endpoint{op.Method, path, op.OperationID, secured(op)})
+			list = append(list, Endpoint{op.Method, path, op.OperationID, ruleOf(op)})
 		}
 	}
 	return list

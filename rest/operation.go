@@ -11,6 +11,7 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 	"canopy/resolvers"
 )
 
@@ -21,7 +22,9 @@ type operation struct {
 	summary, description string
 	// status is that of success; 0 stands for 200, or 204 without a body.
 	status int
-	// public: no token is asked for.
+	// rule is that of the resolver behind the operation: who may use it.
+	rule *rule.Rule
+	// public: no token is asked for, and there is no rule.
 	public bool
 	// errors are the statuses of refusals beyond those that every operation of its kind has.
 	errors []int
@@ -32,20 +35,11 @@ type operation struct {
 	upload *huma.RequestBody
 	// responses documents answers that the output type does not.
 	responses map[string]*huma.Response
-	// ask calls the operation with an empty request, for a caller who only asks; nil where the
-	// function of add is fit for that.
-	ask func(context.Context) error
 }
 
 // add registers an operation. What the function refuses is answered as problem details whose
 // locations have the names of the REST request, by the locator that it gives.
 func add[I, O any](a *api, o operation, do func(context.Context, *I) (*O, error)) *locator {
-	if o.ask == nil && o.upload == nil {
-		o.ask = func(ctx context.Context) error {
-			_, err := do(ctx, new(I))
-			return err
-		}
-	}
 	op := o.document()
 	faults := &locator{names: o.names}
 	huma.Register(a.huma, *op, func(ctx context.Context, in *I) (*O, error) {
@@ -59,8 +53,12 @@ func add[I, O any](a *api, o operation, do func(context.Context, *I) (*O, error)
 	return faults
 }
 
-// document gives the registry's form of an operation.
+// document gives the registry's form of an operation. One that does not say who may use it is a
+// fault of the program, which does not start with it.
 func (o operation) document() *huma.Operation {
+	if o.public != (o.rule == nil) {
+		panic("rest: the operation " + o.id + " needs a rule, or is public")
+	}
 	op := &huma.Operation{
 		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, Description: o.description,
 		Tags: []string{o.tag}, DefaultStatus: o.status, Errors: o.refusals(), Responses: o.responses,
@@ -68,29 +66,56 @@ func (o operation) document() *huma.Operation {
 		BodyReadTimeout: -1, MaxBodyBytes: -1, Security: anonymous,
 	}
 	if !o.public {
-		op.Security = []map[string][]string{{bearerScheme: {}}, {oauthScheme: {}}}
-		op.Metadata = map[string]any{askKey: o.ask}
+		n := needsOf(o.rule)
+		op.Description += " " + o.rule.Sentence()
+		op.Security = []map[string][]string{{bearerScheme: {}}, {oauthScheme: n.scopes()}}
+		op.Extensions = map[string]any{"x-needs": n}
+		op.Metadata = map[string]any{ruleKey: o.rule}
 	}
 	return op
 }
 
-// askKey is where an operation's metadata has its ask.
-const askKey = "ask"
+// ruleKey is where an operation's metadata has its rule.
+const ruleKey = "rule"
+
+// ruleOf gives an operation's rule; nil for a public one.
+func ruleOf(op *huma.Operation) *rule.Rule {
+	need, _ := op.Metadata[ruleKey].(*rule.Rule)
+	return need
+}
+
+// needs is a rule as the documents have it, for programs.
+type needs struct {
+	App   []string `json:"app"`
+	Right string   `json:"right,omitempty"`
+}
+
+func needsOf(r *rule.Rule) needs {
+	n := needs{App: mapped(r.Apps, access.App.String)}
+	if r.Right != 0 {
+		n.Right = r.Right.Names()[0]
+	}
+	return n
+}
+
+// scopes are those that a token has to have: rights are the scopes of the platform's tokens.
+func (n needs) scopes() []string {
+	if n.Right == "" {
+		return []string{}
+	}
+	return []string{n.Right}
+}
 
 // barred is the refusal of a caller who may not use the operation, whatever the request; nil where
-// it may. A faulty request is asked for it before its faults are told: who may is an operation's
-// first line, but that comes after the request has been read.
+// it may. A faulty request is asked for it before its faults are told: who may is a resolver's first
+// line, but that comes after the request has been read.
 func barred(hc huma.Context) *Problem {
-	ask, _ := hc.Operation().Metadata[askKey].(func(context.Context) error)
-	if ask == nil {
+	need := ruleOf(hc.Operation())
+	if need == nil {
 		return nil
 	}
-	err := ask(access.Asking(hc.Context()))
-	if errors.Is(err, resolvers.ErrAllowed) {
-		return nil
-	}
-	if e := problem.From(err); e.Code == problem.Forbidden || e.Code == problem.Unauthenticated {
-		return problemOf(hc.Context(), e)
+	if err := resolvers.May(hc.Context(), need); err != nil {
+		return problemOf(hc.Context(), problem.From(err))
 	}
 	return nil
 }

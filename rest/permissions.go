@@ -9,6 +9,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/globalid"
+	"canopy/internal/rule"
 	"canopy/resolvers"
 )
 
@@ -104,12 +105,12 @@ func (p *permissionPath) id() globalid.ID { return globalid.ID{Int: p.PermID} }
 func (a *api) registerPermissions() {
 	a.registerOptions()
 	add(a, operation{
-		id: "createPermission", method: http.MethodPost, path: "/permission", tag: tagPermissions, status: http.StatusOK, errors: []int{http.StatusNotFound},
+		id: "createPermission", rule: rule.CreatePermission, method: http.MethodPost, path: "/permission", tag: tagPermissions, status: http.StatusOK, errors: []int{http.StatusNotFound},
 		summary: "Create a permission", description: "Gives a user a role on an account. An unknown e-mail address is created in the account's company and invited.",
 		names: map[string]string{"accountId": "appAccountId", "roleId": "appRoleId", "userId": "userIdentityId"},
 	}, a.createPermission)
 	add(a, operation{
-		id: "updatePermission", method: http.MethodPut, path: "/permission", tag: tagPermissions, errors: []int{http.StatusNotFound},
+		id: "updatePermission", rule: rule.UpdatePermission, method: http.MethodPut, path: "/permission", tag: tagPermissions, errors: []int{http.StatusNotFound},
 		summary: "Change the role of a permission", description: "Replaces the role; whether the permission is suspended does not change.",
 		names: map[string]string{"roleId": "appRoleId"},
 	}, func(ctx context.Context, in *updatePermissionInput) (*struct{}, error) {
@@ -117,14 +118,14 @@ func (a *api) registerPermissions() {
 		return nil, err
 	})
 	add(a, operation{
-		id: "togglePermission", method: http.MethodPatch, path: "/permission/{permId}", tag: tagPermissions, errors: []int{http.StatusNotFound},
+		id: "togglePermission", rule: rule.TogglePermission, method: http.MethodPatch, path: "/permission/{permId}", tag: tagPermissions, errors: []int{http.StatusNotFound},
 		summary: "Suspend or restore a permission", description: "Flips whether the permission is suspended.", names: map[string]string{"id": "permId"},
 	}, func(ctx context.Context, in *permissionPath) (*struct{}, error) {
 		_, err := a.mutations().TogglePermission(ctx, resolvers.TogglePermissionInput{ID: in.id()})
 		return nil, err
 	})
 	add(a, operation{
-		id: "deletePermission", method: http.MethodDelete, path: "/permission/{permId}", tag: tagPermissions, errors: []int{http.StatusNotFound},
+		id: "deletePermission", rule: rule.DeletePermission, method: http.MethodDelete, path: "/permission/{permId}", tag: tagPermissions, errors: []int{http.StatusNotFound},
 		summary: "Delete a permission", description: "Removes the permission for good.", names: map[string]string{"id": "permId"},
 	}, func(ctx context.Context, in *permissionPath) (*struct{}, error) {
 		_, err := a.mutations().DeletePermission(ctx, resolvers.DeletePermissionInput{ID: in.id()})
@@ -151,7 +152,7 @@ func (a *api) createPermission(ctx context.Context, in *createPermissionInput) (
 func (a *api) registerOptions() {
 	describe := func(id, path, summary string) operation {
 		return operation{
-			id: id, method: http.MethodGet, path: path, tag: tagPermissions, errors: []int{http.StatusNotFound}, summary: summary,
+			id: id, rule: rule.PermissionOptions, method: http.MethodGet, path: path, tag: tagPermissions, errors: []int{http.StatusNotFound}, summary: summary,
 			description: "What can be chosen for a new permission, one step after the other: application, region, account, then role and user.",
 			names:       map[string]string{"customerId": "cid"},
 		}

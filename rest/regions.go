@@ -6,6 +6,7 @@ import (
 
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
+	"canopy/internal/rule"
 )
 
 type listAll struct{ Paging }
@@ -16,15 +17,15 @@ type regionPath struct {
 
 func (a *api) registerRegions() {
 	addList(a, operation{
-		id: "listAvailableRegions", path: "/region/available", tag: tagRegions, summary: "List the available regions",
+		id: "listAvailableRegions", rule: rule.Regions, path: "/region/available", tag: tagRegions, summary: "List the available regions",
 		description: "The regions where both the agent builder and the assistant take new customers.",
 	}, 1, a.regions(false))
 	addList(a, operation{
-		id: "listRegions", path: "/region", tag: tagRegions, summary: "List all regions",
+		id: "listRegions", rule: rule.Regions, path: "/region", tag: tagRegions, summary: "List all regions",
 		description: "Every region; for callers of the root company only.",
 	}, 1, a.regions(true))
 	add(a, operation{
-		id: "getRegion", method: http.MethodGet, path: "/region/{id}", tag: tagRegions, errors: []int{http.StatusNotFound},
+		id: "getRegion", rule: rule.Region, method: http.MethodGet, path: "/region/{id}", tag: tagRegions, errors: []int{http.StatusNotFound},
 		summary: "Get a region", description: "One region.",
 	}, func(ctx context.Context, in *regionPath) (*one[region], error) {
 		row, err := a.queries().Region(ctx, globalid.ID{Int: in.ID})

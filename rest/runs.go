@@ -11,6 +11,7 @@ import (
 	"canopy/db"
 	"canopy/internal/diagram"
 	"canopy/internal/globalid"
+	"canopy/internal/rule"
 	"canopy/resolvers"
 )
 
@@ -74,9 +75,9 @@ type jobOutput struct {
 
 func (a *api) registerRuns() {
 	add(a, operation{
-		id: "executeAgentAsJob", method: http.MethodPost, path: "/CognitiveDiagram/{id}/ExecuteAsJob", tag: tagRuns,
+		id: "executeAgentAsJob", rule: rule.StartRun, method: http.MethodPost, path: "/CognitiveDiagram/{id}/ExecuteAsJob", tag: tagRuns,
 		status: http.StatusAccepted, errors: []int{http.StatusNotFound}, names: map[string]string{"agentId": "path.id", "input": "body"},
-		summary: "Start a run of an agent", description: "Runs the published revision of an agent in the background. The agent must be enabled and published. Tokens of the builder and the assistant serve it.",
+		summary: "Start a run of an agent", description: "Runs the published revision of an agent in the background. The agent must be enabled and published.",
 	}, a.startRun)
 	schema := func(t reflect.Type, what string) *huma.Response {
 		return &huma.Response{Description: what, Content: map[string]*huma.MediaType{
@@ -84,8 +85,8 @@ func (a *api) registerRuns() {
 		}}
 	}
 	add(a, operation{
-		id: "getJob", method: http.MethodGet, path: "/job/{job_id}", tag: tagRuns, errors: []int{http.StatusNotFound},
-		summary: "Poll a run", description: "202 while the run is on its way, 200 with its output once it has finished, 400 with its error where it has failed. Tokens of the builder and the assistant serve it.",
+		id: "getJob", rule: rule.Run, method: http.MethodGet, path: "/job/{job_id}", tag: tagRuns, errors: []int{http.StatusNotFound},
+		summary: "Poll a run", description: "202 while the run is on its way, 200 with its output once it has finished, 400 with its error where it has failed.",
 		names: map[string]string{"jobKey": "path.job_id"},
 		responses: map[string]*huma.Response{
 			"200": schema(reflect.TypeFor[finishedJob](), "The run has finished"),

@@ -36,11 +36,6 @@ type tokenAnswer struct {
 	ExpiresIn   int    `json:"expires_in" example:"900" doc:"How long the token is good, in seconds"`
 }
 
-type tokenOutput struct {
-	CacheControl string `header:"Cache-Control"`
-	Body         tokenAnswer
-}
-
 // OAuthProblem is the error body of the token endpoint (RFC 6749, section 5.2).
 type OAuthProblem struct {
 	Code        string `json:"error" example:"invalid_client" doc:"The error code of RFC 6749, section 5.2, or RFC 8707 (invalid_target)"`
@@ -62,7 +57,6 @@ func (p *OAuthProblem) GetHeaders() http.Header { return p.headers }
 
 func oauthProblem(e *resolvers.OAuthError) *OAuthProblem {
 	p := &OAuthProblem{Code: e.Code, Description: e.Description, Detail: e.Description, status: http.StatusBadRequest, headers: http.Header{}}
-	p.headers.Set("Cache-Control", "no-store")
 	if e.Unauthorized {
 		p.status = http.StatusUnauthorized
 		p.headers.Set("WWW-Authenticate", `Basic realm="canopy"`)
@@ -86,20 +80,20 @@ func (a *api) registerTokens() {
 	add(a, operation{
 		id: "getKeys", method: http.MethodGet, path: "/.well-known/jwks.json", tag: tagTokens, public: true,
 		summary: "Get the public keys of access tokens", description: "The keys that access tokens are signed with, as a JSON Web Key Set (RFC 7517).",
-		responses: jsonDocument("The key set"),
+		responses: jsonDocument(keySetType, "The key set"),
 	}, func(context.Context, *struct{}) (*document, error) {
-		return &document{"application/jwk-set+json", "public, max-age=300", a.r.JWKS()}, nil
+		return &document{keySetType, "public, max-age=300", a.r.JWKS()}, nil
 	})
 	add(a, operation{
 		id: "getServerMetadata", method: http.MethodGet, path: "/.well-known/oauth-authorization-server", tag: tagTokens, public: true,
 		summary: "Get the metadata of the token endpoint", description: "Where and how tokens are issued (RFC 8414).",
-		responses: jsonDocument("The metadata"),
+		responses: jsonDocument(jsonType, "The metadata"),
 	}, func(context.Context, *struct{}) (*document, error) {
 		return &document{jsonType, "public, max-age=300", a.r.Metadata()}, nil
 	})
 }
 
-func (a *api) exchange(ctx context.Context, in *tokenForm) (*tokenOutput, error) {
+func (a *api) exchange(ctx context.Context, in *tokenForm) (*one[tokenAnswer], error) {
 	req, refused := tokenRequest(in.authorization, in.form)
 	if refused != nil {
 		return nil, oauthProblem(refused)
@@ -112,7 +106,7 @@ func (a *api) exchange(ctx context.Context, in *tokenForm) (*tokenOutput, error)
 	if err != nil {
 		return nil, err
 	}
-	return &tokenOutput{"no-store", tokenAnswer{issued.AccessToken, "Bearer", issued.ExpiresIn}}, nil
+	return &one[tokenAnswer]{tokenAnswer{issued.AccessToken, "Bearer", issued.ExpiresIn}}, nil
 }
 
 // tokenRequest reads the form, in which no parameter may be twice (RFC 6749, section 3.2), and
@@ -222,9 +216,12 @@ func (a *api) documentExchange() {
 	}
 }
 
-func jsonDocument(description string) map[string]*huma.Response {
+// keySetType is the media type of key sets (RFC 7517, section 8.5.2).
+const keySetType = "application/jwk-set+json"
+
+func jsonDocument(mediaType, description string) map[string]*huma.Response {
 	return map[string]*huma.Response{"200": {
 		Description: description,
-		Content:     map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Type: huma.TypeObject}}},
+		Content:     map[string]*huma.MediaType{mediaType: {Schema: &huma.Schema{Type: huma.TypeObject}}},
 	}}
 }

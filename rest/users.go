@@ -8,6 +8,7 @@ import (
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 	"canopy/resolvers"
 )
 
@@ -30,19 +31,19 @@ type inviteInput struct {
 func (a *api) registerUsers() {
 	const doc = "The users of a company, each with the permissions that the caller may see."
 	addList(a, operation{
-		id: "listUsers", path: "/tenant/users", tag: tagUsers, errors: []int{http.StatusNotFound},
+		id: "listUsers", rule: rule.CustomerUsers, path: "/tenant/users", tag: tagUsers, errors: []int{http.StatusNotFound},
 		summary: "List the users of the caller's company", description: doc,
 	}, 1, listUsers[listOwn](a))
 	addList(a, operation{
-		id: "listUsersOf", path: "/tenant/users/{cid}", tag: tagUsers, errors: []int{http.StatusNotFound},
+		id: "listUsersOf", rule: rule.CustomerUsers, path: "/tenant/users/{cid}", tag: tagUsers, errors: []int{http.StatusNotFound},
 		summary: "List the users of a company", description: doc,
 	}, 1, listUsers[listOf](a))
 	add(a, operation{
-		id: "createUser", method: http.MethodPost, path: "/tenant/user", tag: tagUsers, status: http.StatusCreated, errors: []int{http.StatusNotFound},
+		id: "createUser", rule: rule.CreateUser, method: http.MethodPost, path: "/tenant/user", tag: tagUsers, status: http.StatusCreated, errors: []int{http.StatusNotFound},
 		summary: "Add a user", description: "Adds a user to a company and sends an invitation. The user of a known address is added as it is.",
 	}, a.createUser)
 	add(a, operation{
-		id: "inviteAgain", method: http.MethodPost, path: "/tenant/user/init", tag: tagUsers, errors: []int{http.StatusNotFound},
+		id: "inviteAgain", rule: rule.ResendInvitation, method: http.MethodPost, path: "/tenant/user/init", tag: tagUsers, errors: []int{http.StatusNotFound},
 		summary: "Send an invitation again", description: "Only for a user who has not completed the setup; for others it is 400.",
 		names: map[string]string{"userId": "id"},
 	}, func(ctx context.Context, in *inviteInput) (*struct{}, error) {

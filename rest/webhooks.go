@@ -8,6 +8,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/globalid"
+	"canopy/internal/rule"
 	"canopy/internal/webhook"
 	"canopy/resolvers"
 )
@@ -121,18 +122,18 @@ type recovered struct {
 
 func (a *api) registerWebhooks() {
 	add(a, operation{
-		id: "getWebhookCatalog", method: http.MethodGet, path: webhookBase + "/catalog", tag: tagWebhooks,
+		id: "getWebhookCatalog", rule: rule.WebhookCatalog, method: http.MethodGet, path: webhookBase + "/catalog", tag: tagWebhooks,
 		summary: "Get the event types", description: "Every type of event that can be subscribed, with an example and a JSON Schema of its data.",
 	}, a.catalog)
 	add(a, operation{
-		id: "listWebhookDestinations", method: http.MethodGet, path: webhookBase + "/destinations", tag: tagWebhooks,
+		id: "listWebhookDestinations", rule: rule.WebhookDestinations, method: http.MethodGet, path: webhookBase + "/destinations", tag: tagWebhooks,
 		summary: "List the destinations", description: "The destinations of the caller's company.",
 	}, func(ctx context.Context, _ *struct{}) (*one[[]Destination], error) {
 		rows, err := a.queries().ListWebhookDestinations(ctx)
 		return &one[[]Destination]{mapped(rows, destinationOf)}, err
 	})
 	add(a, operation{
-		id: "createWebhookDestination", method: http.MethodPost, path: webhookBase + "/destinations", tag: tagWebhooks, status: http.StatusCreated,
+		id: "createWebhookDestination", rule: rule.CreateWebhookDestination, method: http.MethodPost, path: webhookBase + "/destinations", tag: tagWebhooks, status: http.StatusCreated,
 		summary: "Create a destination", description: "Subscribes an HTTPS endpoint to the events of the caller's company. The signing secret is in the answer, this once.",
 	}, a.createDestination)
 	a.registerDestination()
@@ -144,14 +145,14 @@ func (a *api) registerDestination() {
 	notFound := []int{http.StatusNotFound}
 	const path = webhookBase + "/destinations/{id}"
 	add(a, operation{
-		id: "getWebhookDestination", method: http.MethodGet, path: path, tag: tagWebhooks, errors: notFound,
+		id: "getWebhookDestination", rule: rule.WebhookDestination, method: http.MethodGet, path: path, tag: tagWebhooks, errors: notFound,
 		summary: "Get a destination", description: "A destination, without its secret.",
 	}, func(ctx context.Context, in *DestinationPath) (*one[Destination], error) {
 		d, err := a.queries().WebhookDestination(ctx, in.id())
 		return shownDestination(d, err)
 	})
 	add(a, operation{
-		id: "updateWebhookDestination", method: http.MethodPatch, path: path, tag: tagWebhooks, errors: notFound,
+		id: "updateWebhookDestination", rule: rule.UpdateWebhookDestination, method: http.MethodPatch, path: path, tag: tagWebhooks, errors: notFound,
 		summary: "Update a destination", description: "Changes what is given; the rest stays as it is. One that is disabled gets no new deliveries; pending ones finish.",
 	}, func(ctx context.Context, in *updateDestinationInput) (*one[Destination], error) {
 		out, err := a.mutations().UpdateWebhookDestination(ctx, resolvers.UpdateWebhookDestinationInput{
@@ -163,19 +164,19 @@ func (a *api) registerDestination() {
 		return shownDestination(out.Destination, nil)
 	})
 	add(a, operation{
-		id: "deleteWebhookDestination", method: http.MethodDelete, path: path, tag: tagWebhooks, errors: notFound,
+		id: "deleteWebhookDestination", rule: rule.DeleteWebhookDestination, method: http.MethodDelete, path: path, tag: tagWebhooks, errors: notFound,
 		summary: "Delete a destination", description: "Removes a destination and its secret. Deliveries on their way end as failed; the log stays.",
 	}, func(ctx context.Context, in *DestinationPath) (*struct{}, error) {
 		_, err := a.mutations().DeleteWebhookDestination(ctx, resolvers.DeleteWebhookDestinationInput{ID: in.id()})
 		return nil, err
 	})
 	add(a, operation{
-		id: "rotateWebhookSecret", method: http.MethodPost, path: path + "/rotate-secret", tag: tagWebhooks, errors: notFound, status: http.StatusOK,
+		id: "rotateWebhookSecret", rule: rule.RotateWebhookSecret, method: http.MethodPost, path: path + "/rotate-secret", tag: tagWebhooks, errors: notFound, status: http.StatusOK,
 		summary: "Rotate the signing secret", description: "Gives a destination a new secret, shown this once. The old one dies at once; with overlap it goes on signing x-service-signature for 24 hours, while x-service-signature-next carries the new one's.",
 	}, a.rotateSecret)
 	add(a, operation{
-		id: "testWebhookDestination", method: http.MethodPost, path: path + "/test", tag: tagWebhooks, errors: notFound, status: http.StatusAccepted,
-		summary: "Send an example", description: "Sends the catalog's example of an event, which is logged like any delivery.",
+		id: "testWebhookDestination", rule: rule.TestWebhookDestination, method: http.MethodPost, path: path + "/test", tag: tagWebhooks, errors: notFound, status: http.StatusAccepted,
+		summary: "Send an example", description: "Sends the catalog's example of an event, signed and logged like any delivery, and told from a real one by the header `x-canopy-test: true` and by `test` in the log.",
 	}, func(ctx context.Context, in *testDestinationInput) (*one[sentAgain], error) {
 		out, err := a.mutations().TestWebhookDestination(ctx, resolvers.TestWebhookDestinationInput{ID: in.id(), Type: in.Body.Type})
 		if err != nil {
@@ -184,7 +185,7 @@ func (a *api) registerDestination() {
 		return &one[sentAgain]{sentAgain{out.Delivery.ID}}, nil
 	})
 	add(a, operation{
-		id: "recoverWebhookDeliveries", method: http.MethodPost, path: path + "/recover", tag: tagWebhooks, errors: notFound, status: http.StatusAccepted,
+		id: "recoverWebhookDeliveries", rule: rule.RecoverWebhookDeliveries, method: http.MethodPost, path: path + "/recover", tag: tagWebhooks, errors: notFound, status: http.StatusAccepted,
 		summary: "Send again what was lost", description: "Sends every event again whose delivery has failed or was blocked since a moment.",
 	}, func(ctx context.Context, in *recoverInput) (*one[recovered], error) {
 		out, err := a.mutations().RecoverWebhookDeliveries(ctx, resolvers.RecoverWebhookDeliveriesInput{ID: in.id(), Since: in.Body.Since})

@@ -9,7 +9,7 @@ import (
 	"runtime"
 
 	"canopy/db"
-	"canopy/internal/embed/lexical"
+	"canopy/internal/models/lexical"
 	"canopy/internal/vector"
 )
 

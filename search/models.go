@@ -1,8 +1,8 @@
 package search
 
 import (
-	"canopy/internal/embed"
-	"canopy/internal/embed/lexical"
+	"canopy/internal/models/embed"
+	"canopy/internal/models/lexical"
 	"canopy/internal/problem"
 )
 

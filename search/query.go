@@ -28,6 +28,8 @@ type Query struct {
 	// Mode is SEMANTIC when empty.
 	Mode      Mode
 	Documents []int64
+	// IncludeUnrelated also lists chunks of similarity 0, which are left out otherwise.
+	IncludeUnrelated bool
 }
 
 // filter checks a query and completes it with the context's settings. Its error names each fault.
@@ -35,7 +37,7 @@ func (q Query) filter(row *db.Context) (f vector.Filter, err error) {
 	if faults := q.faults(); len(faults) > 0 {
 		return f, problem.Invalid(faults...)
 	}
-	f.Top, f.MinScore = row.TopN, float32(row.ScoreThreshold)
+	f.Top, f.MinScore, f.Zeros = row.TopN, float32(row.ScoreThreshold), q.IncludeUnrelated
 	if q.TopN != nil {
 		f.Top = *q.TopN
 	}

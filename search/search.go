@@ -10,8 +10,8 @@ import (
 	"strconv"
 
 	"canopy/db"
-	"canopy/internal/embed"
-	"canopy/internal/embed/lexical"
+	"canopy/internal/models/embed"
+	"canopy/internal/models/lexical"
 	"canopy/internal/problem"
 	"canopy/internal/vector"
 )
@@ -19,7 +19,7 @@ import (
 // Mode says what a search compares.
 type Mode string
 
-// The modes: the vectors of the context's model, shared words, or both rankings fused.
+// The modes: the vectors of the context's model, shared words, or both together.
 const (
 	Semantic Mode = "SEMANTIC"
 	Lexical  Mode = "LEXICAL"
@@ -41,15 +41,16 @@ func (m *Mode) UnmarshalGQL(v any) error {
 
 // Hit is a found chunk.
 type Hit struct {
-	// Similarity is the cosine with the prompt, 0 to 1; of a HYBRID search the sum of the reciprocal
-	// ranks.
+	// Similarity is the cosine with the prompt, 0 to 1; of a HYBRID search the weighted sum of both
+	// likenesses, each relative to the greatest of its kind.
 	Similarity float64
 	Content    string
 	Chunk      *db.Chunk
 }
 
-// fusionDepth is how deep the two rankings of a fusion go for each hit asked for.
-const fusionDepth = 4
+// denseWeight is the part that the context's model has in the similarity of a HYBRID search; shared
+// words have the rest.
+const denseWeight = 0.5
 
 // Engine searches contexts. It asks nobody who may: its callers have read the context within the
 // scope of whom they search for.
@@ -99,8 +100,7 @@ func (e *Engine) FindIn(ctx context.Context, customerID, contextID int64, q Quer
 	return e.Find(ctx, row, q)
 }
 
-// rank ranks the chunks of a context. A chunk without any likeness is listed only where the threshold
-// is 0, and by shared words never.
+// rank ranks the chunks of a context.
 func (e *Engine) rank(ctx context.Context, row *db.Context, prompt string, mode Mode, f vector.Filter) ([]vector.Hit, error) {
 	if err := e.need(row.EmbeddingModel); err != nil && mode != Lexical {
 		return nil, err
@@ -114,11 +114,10 @@ func (e *Engine) rank(ctx context.Context, row *db.Context, prompt string, mode 
 	case Hybrid:
 		return e.rankBoth(ctx, row, prompt, f)
 	}
-	f.Zeros = true
 	if row.EmbeddingModel == lexical.Name {
 		return e.rankWords(ctx, row, prompt, f)
 	}
-	return e.rankMeaning(ctx, row, prompt, f)
+	return e.byMeaning(ctx, row, prompt, func(x *vector.Dense, v []float32) ([]vector.Hit, error) { return x.Search(v, f) })
 }
 
 func (e *Engine) rankWords(ctx context.Context, row *db.Context, prompt string, f vector.Filter) ([]vector.Hit, error) {
@@ -129,7 +128,8 @@ func (e *Engine) rankWords(ctx context.Context, row *db.Context, prompt string, 
 	return x.Search(lexical.Embed(prompt), f), nil
 }
 
-func (e *Engine) rankMeaning(ctx context.Context, row *db.Context, prompt string, f vector.Filter) ([]vector.Hit, error) {
+// byMeaning searches the dense index of a context, if it has one, for the prompt's vector.
+func (e *Engine) byMeaning(ctx context.Context, row *db.Context, prompt string, search func(*vector.Dense, []float32) ([]vector.Hit, error)) ([]vector.Hit, error) {
 	x, err := e.denseIndex(ctx, row)
 	if err != nil || x == nil || x.Len() == 0 {
 		return nil, err
@@ -137,7 +137,7 @@ func (e *Engine) rankMeaning(ctx context.Context, row *db.Context, prompt string
 	vectors, err := e.Embeddings.Embed(ctx, []string{prompt})
 	if err == nil {
 		var hits []vector.Hit
-		if hits, err = x.Search(vectors[0], f); err == nil {
+		if hits, err = search(x, vectors[0]); err == nil {
 			return hits, nil
 		}
 	}
@@ -151,17 +151,20 @@ func (e *Engine) rankMeaning(ctx context.Context, row *db.Context, prompt string
 	return nil, problem.Away("the embedding model "+row.EmbeddingModel, err)
 }
 
-// rankBoth fuses the two rankings. The threshold is the dense model's.
+// rankBoth ranks by the context's model and by shared words together. Both searches give all that they
+// have: a chunk's similarity does not depend on how many hits are asked for.
 func (e *Engine) rankBoth(ctx context.Context, row *db.Context, prompt string, f vector.Filter) ([]vector.Hit, error) {
-	top := f.Top
-	f.Top = max(50, top*fusionDepth)
-	dense, err := e.rankMeaning(ctx, row, prompt, f)
+	all := f
+	all.MinScore = 0 // the threshold bounds the sum
+	dense, err := e.byMeaning(ctx, row, prompt, func(x *vector.Dense, v []float32) ([]vector.Hit, error) { return x.All(v, all) })
 	if err != nil {
 		return nil, err
 	}
-	f.MinScore = 0
-	words, err := e.rankWords(ctx, row, prompt, f)
-	return vector.Fuse(top, dense, words), err
+	x, err := e.sparseIndex(ctx, row)
+	if err != nil {
+		return nil, err
+	}
+	return vector.Fuse(f, denseWeight, dense, x.All(lexical.Embed(prompt), all)), nil
 }
 
 // read gives the content of hits, in their order.

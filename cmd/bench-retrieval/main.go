@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"text/tabwriter"
 	"time"
-
-	"canopy/internal/retrieval"
 )
 
 func main() {
@@ -32,7 +30,7 @@ func main() {
 }
 
 func run(ctx context.Context, binary, data string, out io.Writer) error {
-	collection, err := retrieval.LoadCranfield(os.DirFS(data))
+	c, err := loadCranfield(os.DirFS(data))
 	if err != nil {
 		return err
 	}
@@ -42,28 +40,28 @@ func run(ctx context.Context, binary, data string, out io.Writer) error {
 	}
 	defer p.stop()
 	begun := time.Now()
-	s, err := p.index(ctx, collection.Documents)
+	s, err := p.index(ctx, c.Documents)
 	if err != nil {
 		return err
 	}
 	took := time.Since(begun)
 	begun = time.Now()
-	ours, err := retrieval.Evaluate(collection, func(query string) ([]int, error) { return s.search(ctx, query) })
+	ours, err := evaluate(c, func(query string) ([]int, error) { return s.search(ctx, query) })
 	if err != nil {
 		return err
 	}
 	each := time.Since(begun) / time.Duration(ours.Queries)
-	reference, err := retrieval.Evaluate(collection, retrieval.NewBM25(collection.Documents).Search)
+	reference, err := evaluate(c, newBM25(c.Documents).search)
 	if err != nil {
 		return err
 	}
 	_, _ = fmt.Fprintf(out, "%d documents processed in %.1f s (%d chunks), %d queries, %.1f ms each over REST\n\n",
-		len(collection.Documents), took.Seconds(), s.chunks, ours.Queries, float64(each.Microseconds())/1000)
+		len(c.Documents), took.Seconds(), s.chunks, ours.Queries, float64(each.Microseconds())/1000)
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintln(w, "\tnDCG@10\trecall@5\tMRR\t")
 	for _, row := range []struct {
 		name string
-		retrieval.Quality
+		quality
 	}{{s.model, ours}, {"BM25", reference}} {
 		_, _ = fmt.Fprintf(w, "%s\t%.4f\t%.4f\t%.4f\t\n", row.name, row.NDCG10, row.Recall5, row.MRR)
 	}

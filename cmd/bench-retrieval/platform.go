@@ -18,7 +18,6 @@ import (
 	"canopy/internal/access"
 	"canopy/internal/client"
 	"canopy/internal/devstack"
-	"canopy/internal/retrieval"
 )
 
 // The patience with a platform that starts, and with one that processes documents.
@@ -109,7 +108,7 @@ type searcher struct {
 }
 
 // index uploads a collection and waits until it can be searched.
-func (p *platform) index(ctx context.Context, documents []retrieval.Text) (*searcher, error) {
+func (p *platform) index(ctx context.Context, documents []entry) (*searcher, error) {
 	var made struct {
 		ID             int64
 		EmbeddingModel string
@@ -137,7 +136,7 @@ func (p *platform) index(ctx context.Context, documents []retrieval.Text) (*sear
 	return s, s.wait(ctx, len(documents))
 }
 
-func (p *platform) upload(ctx context.Context, contextID int64, d retrieval.Text) error {
+func (p *platform) upload(ctx context.Context, contextID int64, d entry) error {
 	text := d.Text
 	if strings.TrimSpace(text) == "" {
 		text = "(empty)" // the collection has a document without text, and an upload must have some
@@ -200,5 +199,5 @@ func (s *searcher) search(ctx context.Context, query string) ([]int, error) {
 	for _, h := range hits {
 		ranked = append(ranked, s.documents[h.DocID])
 	}
-	return retrieval.BestChunks(ranked), nil
+	return bestChunks(ranked), nil
 }

@@ -36,13 +36,13 @@ type courier struct {
 func (b *bencher) deliveries(self string) (rows []row, err error) {
 	file := b.lab.dir + "/receiver.pem"
 	c := &courier{bencher: b}
-	if c.sink, err = b.lab.start(b.ctx, "https://{address}/report/", nil, self, "-sink", "{address}", "-certificate", file); err != nil {
+	if c.sink, err = b.lab.start("https://{address}/report/", nil, self, "-sink", "{address}", "-certificate", file); err != nil {
 		return nil, err
 	}
 	defer func() { _ = c.sink.stop() }()
 	b.lab.env = append(b.lab.env, "CANOPY_WEBHOOK_ALLOW=127.0.0.0/8", "CANOPY_WEBHOOK_CA="+file)
 	// The API that checks destinations has to allow the loopback address, too.
-	api, err := b.lab.start(b.ctx, healthz, nil, b.lab.binary, "serve")
+	api, err := b.lab.start(healthz, nil, b.lab.binary, "serve")
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (c *courier) event() error {
 }
 
 func (c *courier) report(kind string) (a arrivals, err error) {
-	resp, err := trusting.Get(c.sink.url + "/report/" + kind) //nolint:noctx // loopback
+	resp, err := trusting.Get(c.sink.url + "/report/" + kind) // loopback
 	if err != nil {
 		return a, err
 	}

@@ -32,7 +32,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	if l.platform, err = l.start(ctx, healthz, nil, l.binary, "serve"); err != nil {
+	if l.platform, err = l.start(healthz, nil, l.binary, "serve"); err != nil {
 		return err
 	}
 	time.Sleep(2 * time.Second)
@@ -44,7 +44,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	if l.bare, err = l.start(ctx, healthz, []string{"BENCH_ISSUER=" + l.platform.url}, self, "-bare", "{address}"); err != nil {
+	if l.bare, err = l.start(healthz, []string{"BENCH_ISSUER=" + l.platform.url}, self, "-bare", "{address}"); err != nil {
 		return err
 	}
 	b := &bencher{ctx: ctx, o: o, lab: l}

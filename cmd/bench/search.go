@@ -142,7 +142,7 @@ func (b *bencher) dense(at filled) ([]row, error) {
 	server := &http.Server{Handler: http.HandlerFunc(embeddings), ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(l) }()
 	defer func() { _ = server.Close() }()
-	fresh, err := b.lab.start(b.ctx, healthz, []string{
+	fresh, err := b.lab.start(healthz, []string{
 		"CANOPY_EMBEDDINGS_URL=http://" + l.Addr().String(), "CANOPY_EMBEDDINGS_MODEL=" + denseModel,
 	}, b.lab.binary, "serve")
 	if err != nil {

@@ -88,7 +88,7 @@ func (l *lab) canopy(ctx context.Context, args ...string) (string, error) {
 
 // start starts a server on an address of its own, which stands for {address} in url and args, and
 // waits until it answers there.
-func (l *lab) start(ctx context.Context, url string, env []string, name string, args ...string) (*child, error) {
+func (l *lab) start(url string, env []string, name string, args ...string) (*child, error) {
 	address, err := devstack.FreeAddress()
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (l *lab) start(ctx context.Context, url string, env []string, name string, 
 		return nil, err
 	}
 	for time.Since(begin) < 30*time.Second {
-		if resp, err := trusting.Get(first); err == nil { //nolint:noctx // bounded by the loop
+		if resp, err := trusting.Get(first); err == nil { // bounded by the loop
 			_ = resp.Body.Close()
 			c.started = time.Since(begin)
 			return c, nil
@@ -154,7 +154,7 @@ func (c *child) rss() int64 {
 
 // counters reads the server's own counts: statements and allocations so far.
 func (c *child) counters() (statements, allocations float64) {
-	req, err := http.NewRequest(http.MethodGet, c.url+"/metrics", nil) //nolint:noctx // a scrape
+	req, err := http.NewRequest(http.MethodGet, c.url+"/metrics", nil) // a scrape
 	if err != nil {
 		return 0, 0
 	}
@@ -182,7 +182,7 @@ func (l *lab) close() {
 	_ = l.platform.stop()
 	_ = l.bare.stop()
 	if l.redis != nil {
-		_ = l.redis.Kill()
+		l.redis.Kill()
 	}
 	if l.postgres != nil {
 		l.postgres.Remove()

@@ -185,11 +185,11 @@ func TestAuditSubscription(t *testing.T) {
 	}
 	doors := map[string]func(t *testing.T, token string) <-chan heard{
 		"socket": func(t *testing.T, token string) <-chan heard {
-			c, _ := s.overSocket(t, map[string]any{"authorization": "Bearer " + token}, nil)
+			c := s.overSocket(t, map[string]any{"authorization": "Bearer " + token}, nil)
 			return c
 		},
 		"socket, by the header": func(t *testing.T, token string) <-chan heard {
-			c, _ := s.overSocket(t, nil, http.Header{"Authorization": {"Bearer " + token}})
+			c := s.overSocket(t, nil, http.Header{"Authorization": {"Bearer " + token}})
 			return c
 		},
 		"events": s.overSSE,
@@ -240,20 +240,20 @@ func TestAuditSubscription(t *testing.T) {
 			"without a token": nil, "with a bad one": {"authorization": "Bearer abc"},
 		} {
 			t.Run(name, func(t *testing.T) {
-				stream, _ := s.overSocket(t, init, nil)
+				stream := s.overSocket(t, init, nil)
 				if h := next(t, stream, "a refusal"); h.err == nil {
 					t.Errorf("%+v", h)
 				}
 			})
 		}
 		t.Run("with the token in the URL", func(t *testing.T) {
-			a := s.raw(t, "GET", "/graphql?query="+"%7Bme%7Bemail%7D%7D&access_token="+root+"&authorization=Bearer+"+root, nil, "")
+			a := s.raw(t, "GET", "/graphql?query="+"%7Bme%7Bemail%7D%7D&access_token="+root+"&authorization=Bearer+"+root, nil)
 			if !strings.Contains(string(a.Body), "UNAUTHENTICATED") || strings.Contains(string(a.Body), demoAdmin) {
 				t.Errorf("%s", a.Body)
 			}
 		})
 		t.Run("without the right", func(t *testing.T) {
-			stream, _ := s.overSocket(t, map[string]any{"authorization": "Bearer " + s.tokenOf(alpine, "mira@alpine.example", "tenant")}, nil)
+			stream := s.overSocket(t, map[string]any{"authorization": "Bearer " + s.tokenOf(alpine, "mira@alpine.example", "tenant")}, nil)
 			if h := next(t, stream, "a refusal"); h.err == nil || !strings.Contains(h.err.Error(), "audit.read") {
 				t.Errorf("%+v", h)
 			}

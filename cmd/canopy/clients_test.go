@@ -93,7 +93,9 @@ func (s *stack) restartable(t *testing.T) (url string, restart func()) {
 	ended := make(chan error, 1)
 	serve := func(listener net.Listener) (stop context.CancelFunc) {
 		ctx, stop := context.WithCancel(context.Background())
-		go func() { ended <- web.Serve(ctx, listener, handler, web.ServeOptions{Log: slog.New(slog.DiscardHandler)}) }()
+		go func() {
+			ended <- web.Serve(ctx, listener, handler, web.ServeOptions{Log: slog.New(slog.DiscardHandler)})
+		}()
 		return stop
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -126,6 +126,12 @@ func TestCompanyAdmin(t *testing.T) {
 			t.Errorf("%v", u)
 		}
 	})
+	t.Run("empty names are as if left out", func(t *testing.T) {
+		u := users(create(map[string]any{"email": "third@admin.example", "firstName": " ", "lastName": ""}))
+		if member(t, u, "0.firstName") != "" || member(t, u, "0.lastName") != "Company of Names" {
+			t.Errorf("%v", u)
+		}
+	})
 	t.Run("names are kept", func(t *testing.T) {
 		u := users(create(map[string]any{"email": "second@admin.example", "firstName": "Sec", "lastName": "Ond"}))
 		if member(t, u, "0.name") != "Sec Ond" {

@@ -59,7 +59,7 @@ func (s *stack) dial(t *testing.T, query string, init map[string]any, header htt
 }
 
 // overSocket subscribes to the audit log by graphql-transport-ws.
-func (s *stack) overSocket(t *testing.T, init map[string]any, header http.Header) (<-chan heard, *websocket.Conn) {
+func (s *stack) overSocket(t *testing.T, init map[string]any, header http.Header) <-chan heard {
 	t.Helper()
 	conn := s.dial(t, auditSubscription, init, header)
 	out := make(chan heard, 100)
@@ -84,7 +84,7 @@ func (s *stack) overSocket(t *testing.T, init map[string]any, header http.Header
 			}
 		}
 	}()
-	return out, conn
+	return out
 }
 
 // stream gives the data lines of a subscription over SSE.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"canopy/internal/access"
-	"canopy/internal/embed/lexical"
 	"canopy/internal/globalid"
+	"canopy/internal/models/lexical"
 	"canopy/resolvers"
 )
 

@@ -59,7 +59,7 @@ func TestSubscriptionEndsWithItsToken(t *testing.T) {
 	const life = 5 * time.Second
 	now := time.Now()
 	short := s.signer()(s.info.ClientID, life)
-	socket, _ := s.overSocket(t, map[string]any{"authorization": "Bearer " + short}, nil)
+	socket := s.overSocket(t, map[string]any{"authorization": "Bearer " + short}, nil)
 	events := s.overSSE(t, short)
 	root := s.root()
 	change := func(n int) {

@@ -40,20 +40,20 @@ func TestMonitoring(t *testing.T) {
 			"nobody": "", "a stranger": basic("operator", "wrong"), "another": basic("other", "pass:word"), "an empty name": basic("", ""), "a token": "Bearer " + s.root(),
 		} {
 			t.Run(path+" for "+name, func(t *testing.T) {
-				a := s.raw(t, "GET", path, map[string]string{"Authorization": header}, "")
+				a := s.raw(t, "GET", path, map[string]string{"Authorization": header})
 				if a.Status != 401 || !strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Basic") || strings.Contains(string(a.Body), "mail") {
 					t.Errorf("%d %q %.200s", a.Status, a.Header.Get("WWW-Authenticate"), a.Body)
 				}
 			})
 		}
 		t.Run(path+" for the operator", func(t *testing.T) {
-			if a := s.raw(t, "GET", path, map[string]string{"Authorization": basic("operator", "pass:word")}, ""); a.Status != 200 {
+			if a := s.raw(t, "GET", path, map[string]string{"Authorization": basic("operator", "pass:word")}); a.Status != 200 {
 				t.Errorf("%d", a.Status)
 			}
 		})
 	}
 	t.Run("the queue tells nothing personal", func(t *testing.T) {
-		a := s.raw(t, "GET", "/monitoring/api/queues/mail/completed_tasks?page=1&size=100", map[string]string{"Authorization": basic("operator", "pass:word")}, "")
+		a := s.raw(t, "GET", "/monitoring/api/queues/mail/completed_tasks?page=1&size=100", map[string]string{"Authorization": basic("operator", "pass:word")})
 		body := string(a.Body)
 		if a.Status != 200 || !strings.Contains(body, "mail:send") || strings.Contains(body, "@") || strings.Contains(body, "token=") {
 			t.Errorf("%d %.500s", a.Status, body)
@@ -67,14 +67,14 @@ func TestMonitoring(t *testing.T) {
 			"by origin":         {"Authorization": own, "Origin": "https://evil.example"},
 			"of the same site":  {"Authorization": own, "Sec-Fetch-Site": "same-site"},
 		} {
-			if a := s.raw(t, "POST", pause, headers, ""); a.Status != 403 {
+			if a := s.raw(t, "POST", pause, headers); a.Status != 403 {
 				t.Errorf("%s: %d", name, a.Status)
 			}
 		}
-		if a := s.raw(t, "POST", pause, map[string]string{"Authorization": own, "Sec-Fetch-Site": "same-origin"}, ""); a.Status/100 != 2 {
+		if a := s.raw(t, "POST", pause, map[string]string{"Authorization": own, "Sec-Fetch-Site": "same-origin"}); a.Status/100 != 2 {
 			t.Errorf("of the page itself: %d %s", a.Status, a.Body)
 		}
-		if a := s.raw(t, "POST", resume, map[string]string{"Authorization": own}, ""); a.Status/100 != 2 {
+		if a := s.raw(t, "POST", resume, map[string]string{"Authorization": own}); a.Status/100 != 2 {
 			t.Errorf("of a script: %d %s", a.Status, a.Body)
 		}
 	})
@@ -83,20 +83,20 @@ func TestMonitoring(t *testing.T) {
 func TestMonitoringIsClosedWithoutCredentials(t *testing.T) {
 	s := newStack(t)
 	for _, path := range operatorPages {
-		if a := s.raw(t, "GET", path, nil, ""); a.Status != 200 {
+		if a := s.raw(t, "GET", path, nil); a.Status != 200 {
 			t.Errorf("dev: %s %d", path, a.Status)
 		}
 	}
-	if a := s.raw(t, "POST", "/monitoring/api/queues/mail:pause", map[string]string{"Origin": "https://evil.example"}, ""); a.Status != 403 {
+	if a := s.raw(t, "POST", "/monitoring/api/queues/mail:pause", map[string]string{"Origin": "https://evil.example"}); a.Status != 403 {
 		t.Errorf("dev: a foreign write %d", a.Status)
 	}
 	s.closed(t)
 	for _, path := range operatorPages {
-		if a := s.raw(t, "GET", path, map[string]string{"Authorization": basic("", "")}, ""); a.Status != 403 {
+		if a := s.raw(t, "GET", path, map[string]string{"Authorization": basic("", "")}); a.Status != 403 {
 			t.Errorf("%s: %d %.100s", path, a.Status, a.Body)
 		}
 	}
-	if a := s.raw(t, "GET", "/healthz", nil, ""); a.Status != 200 {
+	if a := s.raw(t, "GET", "/healthz", nil); a.Status != 200 {
 		t.Errorf("/healthz %d", a.Status)
 	}
 }

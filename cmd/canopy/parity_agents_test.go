@@ -18,7 +18,7 @@ const (
 	parityRun         = `query($k: String!) { v: run(jobKey: $k) { jobKey status outputData: output errorData: error } }`
 	parityCatalog     = `{ v: webhookCatalog { version events { type category description example schema } } }`
 	parityDestination = `id: databaseId url name events enabled createdAt`
-	parityDelivery    = `id: databaseId eventId destinationId type status attempts httpStatus error createdAt completedAt`
+	parityDelivery    = `id: databaseId eventId destinationId type status attempts httpStatus error test createdAt completedAt`
 	parityAttempts    = `attemptLog { at durationMs httpStatus error response }`
 )
 

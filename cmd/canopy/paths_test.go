@@ -27,7 +27,7 @@ func TestUncleanPaths(t *testing.T) {
 				continue
 			}
 			for _, method := range []string{"GET", "POST"} {
-				a := s.raw(t, method, variant, map[string]string{"Authorization": "Bearer " + token}, "")
+				a := s.raw(t, method, variant, map[string]string{"Authorization": "Bearer " + token})
 				if a.Status != http.StatusNotFound || a.Header.Get("Content-Type") != "application/problem+json" {
 					t.Errorf("%s %s: %d %s %.100s", method, variant, a.Status, a.Header.Get("Content-Type"), a.Body)
 				}

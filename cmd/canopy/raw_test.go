@@ -3,14 +3,13 @@ package main
 import (
 	"io"
 	"net/http"
-	"strings"
 	"testing"
 )
 
-// raw sends a request with headers of its own.
-func (s *stack) raw(t testing.TB, method, path string, headers map[string]string, body string) answerOf {
+// raw sends a request without a body, with headers of its own.
+func (s *stack) raw(t testing.TB, method, path string, headers map[string]string) answerOf {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func TestRunsSearch(t *testing.T) {
 	alpine := s.company("Alpine Energy")
 	foreign := s.newContext(s.tokenOf(alpine, "greta@alpine.example", "assistant"), "Alpine's own")
 	abroad := s.tokenOf(alpine, "greta@alpine.example", "builder")
-	const question = "Who supplies the vibration sensors?"
+	const question = "Which shift needs vibration sensors for the turbines?"
 
 	t.Run("finds what a search finds", func(t *testing.T) {
 		a := s.lookUp(builder, agent, own, question)
@@ -116,7 +116,7 @@ func TestSearchStepOutlivesTheDatabase(t *testing.T) {
 	if _, err := lock.Exec(`LOCK TABLE contexts IN ACCESS EXCLUSIVE MODE`); err != nil {
 		t.Fatal(err)
 	}
-	key := s.start(builder, agent, map[string]any{"context": own, "question": "defibrillator"})
+	key := s.start(builder, agent, map[string]any{"context": own, "question": "defibrillator, turbine"})
 	devtest.Eventually(t, "the step gives up", func() bool {
 		s.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%contexts x%' AND datname = current_database()`)
 		return strings.Contains(s.log.String(), "a task failed")

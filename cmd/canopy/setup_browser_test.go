@@ -20,10 +20,10 @@ func TestSetUpInBrowser(t *testing.T) {
 	if mailed := s.mails(who)[0]; !strings.Contains(mailed.Text, link) || !strings.Contains(mailed.HTML, link) {
 		t.Fatalf("neither part of the mail may lack %s: %s", link, mailed.Text)
 	}
-	fill := chromedp.Tasks{
+	fill := chromedp.Steps(
 		chromedp.WaitVisible("#password"),
 		chromedp.SendKeys("#password", newPassword), chromedp.SendKeys("#again", newPassword), chromedp.Click("#setup-form button"),
-	}
+	)
 
 	b.Run(t, chromedp.Navigate(link), fill)
 	if got := b.Text(t, "#done-title"); got != "Your password is set" {

@@ -213,7 +213,7 @@ func TestBadTokens(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, path := range []string{"/tenant", "/region/available", "/permission/options"} {
-				a := s.raw(t, "GET", path, map[string]string{"Authorization": header}, "")
+				a := s.raw(t, "GET", path, map[string]string{"Authorization": header})
 				scenario{method: "GET", path: path, status: 401, not: []string{"email"}}.judge(t, a)
 				if !strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer") {
 					t.Errorf("WWW-Authenticate %q", a.Header.Get("WWW-Authenticate"))

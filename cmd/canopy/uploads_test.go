@@ -39,6 +39,10 @@ func TestUploadRefusals(t *testing.T) {
 	token := s.assistant()
 	id := s.newContext(token, "Handbook")
 	good := []byte("some text")
+	doc, err := os.ReadFile("../../internal/extract/testdata/report.doc")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		path   string
 		parts  []part
@@ -58,6 +62,7 @@ func TestUploadRefusals(t *testing.T) {
 		"text called PDF":        {"", []part{{"file", "a.pdf", good}}, 400},
 		"a picture called text":  {"", []part{{"file", "a.txt", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01")}}, 400},
 		"a PDF called DOCX":      {"", []part{{"file", "a.docx", []byte("%PDF-1.7\n")}}, 400},
+		"a DOC called DOCX":      {"", []part{{"file", "a.docx", doc}}, 400},
 		"a name of the path":     {"", []part{{"file", "../../etc/passwd", good}}, 400},
 		"an empty PDF":           {"", []part{{"file", "a.pdf", nil}}, 400},
 		"a name that is too odd": {"", []part{{"file", "\x01\x02", good}}, 400},

@@ -17,6 +17,7 @@ func TestAddUser(t *testing.T) {
 		add("to the own company", greta, map[string]any{"email": "one@alpine.example", "firstName": "One", "lastName": "Two"},
 			map[string]any{"name": "One Two", "hasPassword": false, "otpMethod": "none", "lastAccess": nil, "permissions": []any{}, "email": "one@alpine.example"}, 201),
 		add("a full name is split", greta, map[string]any{"email": "two@alpine.example", "name": "Anna Maria de Souza"}, map[string]any{"firstName": "Anna", "lastName": "Maria de Souza"}, 201),
+		add("a full name is split where the others are empty", greta, map[string]any{"email": "five.five@alpine.example", "name": "Jo Ray", "firstName": " ", "lastName": ""}, map[string]any{"firstName": "Jo", "lastName": "Ray"}, 201),
 		add("a single name", greta, map[string]any{"email": "three@alpine.example", "name": "Prince"}, map[string]any{"firstName": "Prince", "lastName": "", "name": "Prince"}, 201),
 		add("a full name beside a first name is not split", greta, map[string]any{"email": "four@alpine.example", "name": "Any Body", "firstName": "Some"}, map[string]any{"firstName": "Some", "lastName": ""}, 201),
 		add("to a company below", greta, map[string]any{"email": "five@alpine.example", "customerId": s.company("Alpine Solar")}, map[string]any{"name": ""}, 201),

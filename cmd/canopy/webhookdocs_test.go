@@ -18,7 +18,7 @@ import (
 // language is one that docs/webhooks.md shows receivers in.
 type language struct {
 	name, interpreter string
-	// sample is the complete receiver beside the page.
+	// sample is the complete receiver in examples/receiver, if there is one; "." is the folder itself.
 	sample string
 	// around wraps the page's few lines into a program, and file is where that is put. It is started with
 	// the secret and the signature, and with the body as its input.
@@ -28,7 +28,7 @@ type language struct {
 }
 
 var languages = []language{
-	{"go", "go", "go/verify.go", `package main
+	{"go", "go", ".", `package main
 import ("crypto/hmac"; "crypto/sha256"; "encoding/hex"; "fmt"; "io"; "net/http"; "os"; "strings")
 func main() {
 	secret, r := os.Args[1], &http.Request{Header: http.Header{}}
@@ -109,7 +109,7 @@ func TestShownVerification(t *testing.T) {
 	}
 }
 
-// TestSampleReceivers has the platform deliver to the receivers of docs/webhooks.
+// TestSampleReceivers has the platform deliver to the receivers in examples.
 func TestSampleReceivers(t *testing.T) {
 	s := newDeliveringStack(t)
 	token := s.rootAs("tenant")
@@ -140,7 +140,7 @@ func TestSampleReceivers(t *testing.T) {
 // receive starts a sample. It gives its URL, and what it prints.
 func (l language) receive(t *testing.T, secret string) (url string, lines *bufio.Scanner) {
 	t.Helper()
-	program, args := l.program(t), []string{filepath.Join("../../docs/webhooks", l.sample)}
+	program, args := l.program(t), []string{filepath.Join("../../examples/receiver", l.sample)}
 	if l.name == "go" { // built, for a program of `go run` would outlive its end
 		binary := filepath.Join(t.TempDir(), "verify")
 		if out, err := exec.CommandContext(t.Context(), program, "build", "-o", binary, args[0]).CombinedOutput(); err != nil {
@@ -159,7 +159,7 @@ func (l language) receive(t *testing.T, secret string) (url string, lines *bufio
 	}
 	var stderr bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), program, args...)
-	cmd.Env, cmd.Stderr = append(os.Environ(), "WEBHOOK_SECRET="+secret, "TLS_CERT="+certificate, "TLS_KEY="+file, "PORT=0"), &stderr
+	cmd.Env, cmd.Stderr = append(os.Environ(), "WEBHOOK_SECRET="+secret, "TLS_CERT="+certificate, "TLS_KEY="+file, "PORT=0", "INBOX="+t.TempDir()), &stderr
 	stdout, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -56,6 +57,30 @@ func TestDestinationsAreManaged(t *testing.T) {
 		}
 		return r.wait(t, n+1)[n]
 	}
+	t.Run("a test is told from a real event", func(t *testing.T) {
+		x := send()
+		var envelope map[string]any
+		if err := json.Unmarshal(x.body, &envelope); err != nil || x.header.Get(webhook.HeaderTest) != "true" || len(envelope) != 6 {
+			t.Errorf("%v: %v %s", err, x.header, x.body)
+		}
+		tested := member(t, s.must(200, "GET", hooks+"/deliveries", token, nil).json(t), "0")
+		if member(t, tested, "test") != true {
+			t.Errorf("%v", tested)
+		}
+		n := len(r.all())
+		again := s.must(202, "POST", fmt.Sprintf("%s/deliveries/%v/resend", hooks, member(t, tested, "id")), token, nil).json(t)
+		if x := r.wait(t, n+1)[n]; x.header.Get(webhook.HeaderTest) != "true" {
+			t.Errorf("sent again: %v", x.header)
+		}
+		s.mutate(s.rootAs("builder"), "createAgent", "agent { name }", map[string]any{"name": "Heard"})
+		if x := r.wait(t, n+2)[n+1]; x.typ != "agent.created" || len(x.header.Values(webhook.HeaderTest)) != 0 {
+			t.Errorf("a real one: %s %v", x.typ, x.header)
+		}
+		nodes := member(t, s.mustGQL(token, `{ webhookDeliveries(first: 2) { nodes { databaseId test } } }`, nil), "webhookDeliveries.nodes")
+		if member(t, nodes, "0.test") != false || member(t, nodes, "1.test") != true || member(t, nodes, "1.databaseId") != member(t, again, "deliveryId") {
+			t.Errorf("%v", nodes)
+		}
+	})
 	rotate := func(body any) string {
 		t.Helper()
 		a := s.do("POST", at+"/rotate-secret", token, body)

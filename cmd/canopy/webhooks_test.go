@@ -191,9 +191,16 @@ func TestAgentLifeIsDelivered(t *testing.T) {
 	in := map[string]any{"id": agent["id"]}
 	s.mutate(token, "updateAgent", "agent { name }", map[string]any{"id": agent["id"], "name": "Renamed"})
 	s.mutate(token, "publishAgent", "agent { runnable published { number } } revision { databaseId }", in)
-	s.mutate(token, "disableAgent", "agent { runnable }", in)
-	s.mutate(token, "enableAgent", "agent { runnable }", in)
-	s.mutate(token, "unpublishAgent", "agent { runnable }", in)
+	for _, mutation := range []string{"disableAgent", "enableAgent", "unpublishAgent"} {
+		first := s.mutate(token, mutation, "agent { enabled runnable updatedAt }", in)
+		events, audited := s.number(`SELECT count(*) FROM webhook_deliveries`), s.number(`SELECT count(*) FROM audit_events`)
+		if again := s.mutate(token, mutation, "agent { enabled runnable updatedAt }", in); !sameJSON(again, first) {
+			t.Errorf("%s again changes the agent: %v, %v", mutation, first, again)
+		}
+		if e, a := s.number(`SELECT count(*) FROM webhook_deliveries`), s.number(`SELECT count(*) FROM audit_events`); e != events || a != audited {
+			t.Errorf("%s again is told: %d events, then %d; %d entries of the log, then %d", mutation, events, e, audited, a)
+		}
+	}
 	s.mutate(token, "deleteAgent", "deletedId", in)
 	got := r.wait(t, 6)
 	types := r.types()

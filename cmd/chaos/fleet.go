@@ -175,7 +175,7 @@ func (f *fleet) close(failed bool) {
 		_ = f.db.Close()
 	}
 	if f.redis != nil {
-		_ = f.redis.Kill()
+		f.redis.Kill()
 	}
 	if f.postgres != nil {
 		f.postgres.Remove()

@@ -53,6 +53,6 @@ func main() {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
-		os.Exit(1) //nolint:gocritic // nothing is left to clean up
+		os.Exit(1) // nothing is left to clean up
 	}
 }

@@ -33,7 +33,7 @@ type receivers struct {
 }
 
 func newReceivers(seed uint64) *receivers {
-	return &receivers{rng: rand.New(rand.NewPCG(seed, 1)), heard: map[string]map[string]*hearing{}} //nolint:gosec // seeded on purpose
+	return &receivers{rng: rand.New(rand.NewPCG(seed, 1)), heard: map[string]map[string]*hearing{}} // seeded on purpose
 }
 
 func (r *receivers) ServeHTTP(w http.ResponseWriter, req *http.Request) {

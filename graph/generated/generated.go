@@ -18,6 +18,7 @@ import (
 	"canopy/graph/live"
 	"canopy/graph/scalar"
 	"canopy/internal/globalid"
+	"canopy/internal/intake"
 	"canopy/internal/webhook"
 	"canopy/resolvers"
 	"canopy/search"
@@ -212,7 +213,7 @@ type QueryResolver interface {
 	AuditEvents(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.AuditEvent], error)
 	Contexts(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.Context], error)
 	Context(ctx context.Context, id globalid.ID) (*db.Context, error)
-	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, documentIds []*globalid.ID) ([]*search.Hit, error)
+	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, documentIds []*globalid.ID, includeUnrelated bool) ([]*search.Hit, error)
 	Agents(ctx context.Context, accountID *globalid.ID, first *int, after *string) (*resolvers.Connection[*db.Agent], error)
 	Agent(ctx context.Context, id globalid.ID) (*db.Agent, error)
 	Run(ctx context.Context, jobKey string) (*db.Run, error)
@@ -420,14 +421,39 @@ var sources = []*ast.Source{
 	{Name: "../../schema.graphql", Input: `"""
 Canopy's graph: the tree of companies, their users and what those may do.
 
-Every field needs a bearer token; ` + "`" + `__typename` + "`" + ` and introspection do not. A description names the
-applications whose tokens a field takes, and the right that it needs. What lies outside the
-caller's own company and its descendants is FORBIDDEN, whether it exists or not.
+Every field needs a bearer token; ` + "`" + `__typename` + "`" + ` and introspection do not. ` + "`" + `@needs` + "`" + ` says which
+applications' tokens a field takes, and the right that it needs; its description ends with the same
+in words. What lies outside the caller's own company and its descendants is FORBIDDEN, whether it
+exists or not.
 """
 schema {
   query: Query
   mutation: Mutation
   subscription: Subscription
+}
+
+# This is the only place where a rule stands: the resolvers' checks, the documents of both doors and
+# the tests of who may what follow from it.
+"""
+Who may use a field: a caller whose token serves one of the applications, with a role there that has
+the right. Every operation says so, and every edge that asks for more than the object that it
+belongs to.
+"""
+directive @needs(
+  "The applications, in the order in which the caller's roles are looked at; any when left out."
+  app: [App!]
+  "A right, named area.verb; none is asked for when left out."
+  right: String
+) on FIELD_DEFINITION
+
+"An application, as the audience of a token."
+enum App {
+  "Tenant management: companies, users, permissions and billing."
+  TENANT
+  "The assistant: contexts with their documents."
+  ASSISTANT
+  "The agent builder: agents and their runs."
+  BUILDER
 }
 
 "A moment in UTC, as RFC 3339 writes it."
@@ -478,28 +504,28 @@ type Customer implements Node {
   canAddCustomers: Boolean!
   "Sub-customers may create their own customers."
   descendantsCanAdd: Boolean!
-  "` + "`" + `canAddCustomers` + "`" + `, and no ancestor forbids it. Always true for the root."
-  effectiveCanAddCustomers: Boolean!
+  "` + "`" + `canAddCustomers` + "`" + `, and no ancestor forbids it. Always true for the root. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  effectiveCanAddCustomers: Boolean! @needs(app: [TENANT], right: "company.read")
   "When the company was created."
   createdAt: DateTime!
-  "Names from the root down, joined by ` + "`" + `/` + "`" + `."
-  path: String!
+  "Names from the root down, joined by ` + "`" + `/` + "`" + `. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  path: String! @needs(app: [TENANT], right: "company.read")
   "Depth in the hierarchy, 0 for the root."
   level: Int!
   "Region where the company's data lives."
   region: Region!
-  "The company above; null for the root."
-  parent: CustomerRef
-  "The companies above, root first."
-  ancestors: [CustomerRef!]!
-  "The companies right below, by id."
+  "The company above; null for the root. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  parent: CustomerRef @needs(app: [TENANT], right: "company.read")
+  "The companies above, root first. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  ancestors: [CustomerRef!]! @needs(app: [TENANT], right: "company.read")
+  "The companies right below, by id. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   children(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): CustomerConnection!
-  "The companies anywhere below, each before its own descendants."
+  ): CustomerConnection! @needs(app: [TENANT], right: "company.read")
+  "The companies anywhere below, each before its own descendants. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   descendants(
     "Begin with the company itself."
     self: Boolean! = false
@@ -507,53 +533,56 @@ type Customer implements Node {
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): CustomerConnection!
-  "The company's users, by id. Needs ` + "`" + `user.read` + "`" + `."
+  ): CustomerConnection! @needs(app: [TENANT], right: "company.read")
+  "The company's users, by id. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   users(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): UserConnection!
-  "The company's application accounts, by id. Needs ` + "`" + `permission.read` + "`" + `."
+  ): UserConnection! @needs(app: [TENANT], right: "user.read")
+  "The company's application accounts, by id. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   accounts(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): AccountConnection!
-  "The company's billing record; null before there is any. Needs ` + "`" + `billing.read` + "`" + `."
-  billing: Billing
-  "The roles that the company can give: the system-wide ones and its own. Needs ` + "`" + `permission.read` + "`" + `."
-  roles: [Role!]!
-  "The company's API keys, by id. Needs ` + "`" + `key.read` + "`" + `."
+  ): AccountConnection! @needs(app: [TENANT], right: "permission.read")
+  "The company's billing record; null before there is any. Needs the right ` + "`" + `billing.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  billing: Billing @needs(app: [TENANT], right: "billing.read")
+  "The roles that the company can give: the system-wide ones and its own. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  roles: [Role!]! @needs(app: [TENANT], right: "permission.read")
+  "The company's API keys, by id. Needs the right ` + "`" + `key.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   apiKeys(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): ApiKeyConnection!
-  "The contexts of the company that the token serves: those of its own account. Assistant, ` + "`" + `context.read` + "`" + `."
+  ): ApiKeyConnection! @needs(app: [TENANT], right: "key.read")
+  """
+  The company's contexts, where it is the one that the token stands for; null with the error ` + "`" + `FORBIDDEN` + "`" + ` for
+  another: ask with a token for its account. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
+  """
   contexts(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): ContextConnection!
-  "The agents of all of the company's accounts, by id. Builder or assistant, ` + "`" + `agent.read` + "`" + `."
+  ): ContextConnection @needs(app: [ASSISTANT], right: "context.read")
+  "The agents of all of the company's accounts, by id. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   agents(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): AgentConnection!
-  "Where the company has its events delivered to, by id. Needs ` + "`" + `webhook.read` + "`" + `."
+  ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  "Where the company has its events delivered to, by id. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDestinations(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): WebhookDestinationConnection!
+  ): WebhookDestinationConnection! @needs(right: "webhook.read")
 }
 
 "What everyone below sees of a company."
@@ -566,8 +595,8 @@ type CustomerRef {
   regionId: Int!
   "Depth in the hierarchy, 0 for the root."
   level: Int!
-  "The company itself; null beyond the caller's reach."
-  customer: Customer
+  "The company itself; null beyond the caller's reach. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  customer: Customer @needs(app: [TENANT], right: "company.read")
 }
 
 "A page of companies."
@@ -684,20 +713,20 @@ type User implements Node {
   otpMethod: String!
   "Most recent use of a permission within the caller's reach; null when there was none."
   lastAccess: DateTime
-  "The user's permissions within the caller's reach, by id."
+  "The user's permissions within the caller's reach, by id. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   permissions(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): PermissionConnection!
-  "The companies within the caller's reach that the user belongs to, by id."
+  ): PermissionConnection! @needs(app: [TENANT], right: "user.read")
+  "The companies within the caller's reach that the user belongs to, by id. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   customers(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): CustomerConnection!
+  ): CustomerConnection! @needs(app: [TENANT], right: "user.read")
 }
 
 "A page of users."
@@ -835,27 +864,30 @@ type Account implements Node {
   application: Application!
   "Region of the account."
   region: Region!
-  "The permissions on the account, by id. Needs ` + "`" + `permission.read` + "`" + `."
+  "The permissions on the account, by id. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   permissions(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): PermissionConnection!
-  "The contexts of the account, when the token stands on it; a company above uses a token for the account. Assistant, ` + "`" + `context.read` + "`" + `."
+  ): PermissionConnection! @needs(app: [TENANT], right: "permission.read")
+  """
+  The account's contexts, where the token stands on it; null with the error ` + "`" + `FORBIDDEN` + "`" + ` for another: ask with
+  a token for that account. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
+  """
   contexts(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): ContextConnection!
-  "The account's agents, by id. Builder or assistant, ` + "`" + `agent.read` + "`" + `."
+  ): ContextConnection @needs(app: [ASSISTANT], right: "context.read")
+  "The account's agents, by id. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   agents(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): AgentConnection!
+  ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
 }
 
 "A page of accounts."
@@ -1042,13 +1074,13 @@ type Context implements Node {
   account: Account
   "User who made it; null when that user is gone, and beyond the caller's reach."
   creator: User
-  "The documents, by id. Assistant, ` + "`" + `context.read` + "`" + `."
+  "The documents, by id. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   documents(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): DocumentConnection!
+  ): DocumentConnection! @needs(app: [ASSISTANT], right: "context.read")
 }
 
 "One page of contexts."
@@ -1083,8 +1115,8 @@ type ContextTool {
   action: String!
   "Integer id of the agent to run."
   agentId: Int!
-  "Agent to run; null where the context's company has none of this id. Builder or assistant, ` + "`" + `agent.read` + "`" + `."
-  agent: Agent
+  "Agent to run; null where the context's company has none of this id. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
+  agent: Agent @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "Inputs."
   parameters: [ContextToolParameter!]!
 }
@@ -1151,15 +1183,15 @@ type Document implements Node {
   started: DateTime
   "When its processing ended; null before."
   completed: DateTime
-  "Context that it belongs to."
-  context: Context!
-  "The chunks of a ready document, in their order. Assistant, ` + "`" + `context.read` + "`" + `."
+  "Context that it belongs to. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  context: Context! @needs(app: [ASSISTANT], right: "context.read")
+  "The chunks of a ready document, in their order. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   chunks(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): ChunkConnection!
+  ): ChunkConnection! @needs(app: [ASSISTANT], right: "context.read")
   "User who uploaded it; null when that user is gone, and beyond the caller's reach."
   creator: User
 }
@@ -1204,8 +1236,8 @@ type Chunk implements Node {
   heading: String
   "Row of the table that it begins with, counted from 1; null where there are none."
   row: Int
-  "Document that it is a piece of."
-  document: Document!
+  "Document that it is a piece of. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  document: Document! @needs(app: [ASSISTANT], right: "context.read")
 }
 
 "One page of chunks."
@@ -1234,18 +1266,22 @@ enum SearchMode {
   SEMANTIC
   "Shared words, whatever the context's model."
   LEXICAL
-  "Both rankings, by reciprocal rank fusion."
+  "The context's model and shared words together; with the embedded lexical model, which compares words itself, as ` + "`" + `SEMANTIC` + "`" + `."
   HYBRID
 }
 
 "A found chunk."
 type SearchHit {
-  "Cosine similarity with the prompt, 0 to 1; in the mode ` + "`" + `HYBRID` + "`" + ` the sum of the reciprocal ranks."
+  """
+  Cosine similarity with the prompt, 0 to 1, by which hits are ordered. In the mode ` + "`" + `HYBRID` + "`" + ` half of it is
+  the likeness by the context's model and half that by shared words, each divided by the greatest that this
+  search finds anywhere: 1 is the best hit by both.
+  """
   similarity: Float!
   "The chunk's text."
   content: String!
-  "Document that it is a piece of."
-  document: Document!
+  "Document that it is a piece of. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  document: Document! @needs(app: [ASSISTANT], right: "context.read")
   "The chunk."
   chunk: Chunk!
 }
@@ -1320,13 +1356,13 @@ type Agent implements Node {
     "Cursor of the row before the first."
     after: String
   ): AgentRevisionConnection!
-  "The agent's runs, newest first."
+  "The agent's runs, newest first. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   runs(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): RunConnection!
+  ): RunConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
 }
 
 "A page of agents."
@@ -1361,8 +1397,8 @@ type AgentRevision implements Node {
   diagram: JSON!
   "When it was published."
   createdAt: DateTime!
-  "Whose revision it is; null when the agent was deleted."
-  agent: Agent
+  "Whose revision it is; null when the agent was deleted. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
+  agent: Agent @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
 }
 
 "A page of revisions."
@@ -1415,8 +1451,8 @@ type Run implements Node {
   createdAt: DateTime!
   "When the run ended."
   finishedAt: DateTime
-  "What runs; null when the agent was deleted."
-  agent: Agent
+  "What runs; null when the agent was deleted. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
+  agent: Agent @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "The diagram that runs."
   revision: AgentRevision!
   "The steps that are done, in the order of execution."
@@ -1506,13 +1542,13 @@ type WebhookDestination implements Node {
   createdAt: DateTime!
   "Whose events are delivered."
   customer: Customer
-  "What was and is to be delivered, newest first."
+  "What was and is to be delivered, newest first. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   deliveries(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): WebhookDeliveryConnection!
+  ): WebhookDeliveryConnection! @needs(right: "webhook.read")
 }
 
 "A page of destinations."
@@ -1567,12 +1603,14 @@ type WebhookDelivery implements Node {
   httpStatus: Int
   "What went wrong in the last attempt; null when nothing did."
   error: String
+  "Whether it was sent by ` + "`" + `testWebhookDestination` + "`" + `; then it carries the header ` + "`" + `x-canopy-test: true` + "`" + `."
+  test: Boolean!
   "When the event was recorded, or sent again."
   createdAt: DateTime!
   "When the delivery ended."
   completedAt: DateTime
-  "Where the event goes; null when the destination was deleted."
-  destination: WebhookDestination
+  "Where the event goes; null when the destination was deleted. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
+  destination: WebhookDestination @needs(right: "webhook.read")
   "The exact bytes that every attempt sends."
   payload: String!
   "The attempts so far, oldest first."
@@ -1618,59 +1656,58 @@ type WebhookAttempt {
 
 "What can be read."
 type Query {
-  "The caller. Any application."
-  me: Me!
-  "Any object by its global id. The application and the right are those of the object's own field."
+  "The caller. Takes a token for any application."
+  me: Me! @needs
+  "Any object by its global id, under the rule of the field that leads to objects of its type. Takes a token for any application."
   node(
     "Global id."
     id: ID!
-  ): Node
-  "A company within reach; the caller's own when ` + "`" + `id` + "`" + ` is left out. Tenant, ` + "`" + `company.read` + "`" + `."
+  ): Node @needs
+  "A company within reach; the caller's own when ` + "`" + `id` + "`" + ` is left out. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   customer(
     "Global id or integer."
     id: ID
-  ): Customer!
-  "A user within reach. Tenant, ` + "`" + `user.read` + "`" + `."
+  ): Customer! @needs(app: [TENANT], right: "company.read")
+  "A user within reach. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   user(
     "Global id or integer."
     id: ID!
-  ): User!
-  "An account within reach. Tenant, ` + "`" + `permission.read` + "`" + `."
+  ): User! @needs(app: [TENANT], right: "user.read")
+  "An account within reach. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   account(
     "Global id or integer."
     id: ID!
-  ): Account!
-  "A permission within reach. Tenant, ` + "`" + `permission.read` + "`" + `."
+  ): Account! @needs(app: [TENANT], right: "permission.read")
+  "A permission within reach. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   permission(
     "Global id or integer."
     id: ID!
-  ): Permission!
+  ): Permission! @needs(app: [TENANT], right: "permission.read")
   """
   The regions where both the agent builder and the assistant take new customers; with ` + "`" + `all` + "`" + `, every
-  region, for callers of the root company only. Tenant.
+  region, for callers of the root company only. Takes a token for ` + "`" + `tenant` + "`" + `.
   """
   regions(
     "Every region."
     all: Boolean! = false
-  ): [Region!]!
-  "A region. Tenant."
+  ): [Region!]! @needs(app: [TENANT])
+  "A region. Takes a token for ` + "`" + `tenant` + "`" + `."
   region(
     "Global id or integer."
     id: ID!
-  ): Region!
-  "The platform's applications. Tenant."
-  applications: [Application!]!
-  "The roles that a company can give. Tenant, ` + "`" + `permission.read` + "`" + `."
+  ): Region! @needs(app: [TENANT])
+  "The platform's applications. Takes a token for ` + "`" + `tenant` + "`" + `."
+  applications: [Application!]! @needs(app: [TENANT])
+  "The roles that a company can give. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   roles(
     "The company; the caller's own when left out."
     customerId: ID
     "Only those of this application."
     applicationId: ID
-  ): [Role!]!
+  ): [Role!]! @needs(app: [TENANT], right: "permission.read")
   """
   What can be chosen for a new permission, step by step: without arguments the applications, with
-  ` + "`" + `type` + "`" + ` its regions, with ` + "`" + `region` + "`" + ` the accounts there, with ` + "`" + `account` + "`" + ` roles and users. Tenant,
-  ` + "`" + `permission.read` + "`" + `.
+  ` + "`" + `type` + "`" + ` its regions, with ` + "`" + `region` + "`" + ` the accounts there, with ` + "`" + `account` + "`" + ` roles and users. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
   """
   permissionOptions(
     "The application chosen in the first step."
@@ -1683,27 +1720,27 @@ type Query {
     customerId: ID
     "Disabled accounts, too."
     all: Boolean! = false
-  ): PermissionOptions!
-  "Changes within reach, newest first. Tenant, ` + "`" + `audit.read` + "`" + `."
+  ): PermissionOptions! @needs(app: [TENANT], right: "permission.read")
+  "Changes within reach, newest first. Needs the right ` + "`" + `audit.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   auditEvents(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): AuditEventConnection!
-  "The contexts of the token's account that the caller may see, by id. Assistant, ` + "`" + `context.read` + "`" + `."
+  ): AuditEventConnection! @needs(app: [TENANT], right: "audit.read")
+  "The contexts of the token's account that the caller may see, by id. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   contexts(
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): ContextConnection!
-  "A context of the token's account; NOT_FOUND for any other. Assistant, ` + "`" + `context.read` + "`" + `."
+  ): ContextConnection! @needs(app: [ASSISTANT], right: "context.read")
+  "A context of the token's account; NOT_FOUND for any other. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   context(
     "Global id or integer."
     id: ID!
-  ): Context!
-  "The chunks of a context's ready documents that are closest to a prompt, best first. Assistant, ` + "`" + `context.read` + "`" + `."
+  ): Context! @needs(app: [ASSISTANT], right: "context.read")
+  "The chunks of a context's ready documents that are closest to a prompt, best first. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   searchContext(
     "The context."
     contextId: ID!
@@ -1711,14 +1748,16 @@ type Query {
     prompt: String!
     "How many hits at most, 1 to 100; the context's own number when left out."
     topN: Int
-    "Smallest similarity, 0 to 1; the context's own when left out. In the mode ` + "`" + `HYBRID` + "`" + ` it is the model's."
+    "Smallest similarity of a hit, 0 to 1, in every mode; the context's own when left out."
     scoreThreshold: Float
     "What to compare."
     mode: SearchMode! = SEMANTIC
     "Only these documents; all when left out."
     documentIds: [ID!]
-  ): [SearchHit!]!
-  "An account's agents, by id. Builder or assistant, ` + "`" + `agent.read` + "`" + `."
+    "Lists chunks without any likeness too, after all others, where there is room and the threshold is 0."
+    includeUnrelated: Boolean! = false
+  ): [SearchHit!]! @needs(app: [ASSISTANT], right: "context.read")
+  "An account's agents, by id. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   agents(
     "The account; the one that the token stands on when left out."
     accountId: ID
@@ -1726,20 +1765,20 @@ type Query {
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): AgentConnection!
-  "An agent within reach. Builder or assistant, ` + "`" + `agent.read` + "`" + `."
+  ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  "An agent within reach. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   agent(
     "Global id or integer."
     id: ID!
-  ): Agent!
-  "A run within reach. Builder or assistant, ` + "`" + `agent.read` + "`" + `."
+  ): Agent! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  "A run within reach. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   run(
     "UUID that starting the run gave."
     jobKey: String!
-  ): Run!
-  "The event types that can be subscribed. Tenant, assistant or builder, ` + "`" + `webhook.read` + "`" + `."
-  webhookCatalog: WebhookCatalog!
-  "A company's destinations, by id. Tenant, assistant or builder, ` + "`" + `webhook.read` + "`" + `."
+  ): Run! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  "The event types that can be subscribed. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
+  webhookCatalog: WebhookCatalog! @needs(right: "webhook.read")
+  "A company's destinations, by id. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDestinations(
     "The company; the caller's own when left out."
     customerId: ID
@@ -1747,13 +1786,13 @@ type Query {
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): WebhookDestinationConnection!
-  "A destination within reach. Tenant, assistant or builder, ` + "`" + `webhook.read` + "`" + `."
+  ): WebhookDestinationConnection! @needs(right: "webhook.read")
+  "A destination within reach. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDestination(
     "Global id or integer."
     id: ID!
-  ): WebhookDestination!
-  "The deliveries of the caller's company, newest first. Tenant, assistant or builder, ` + "`" + `webhook.read` + "`" + `."
+  ): WebhookDestination! @needs(right: "webhook.read")
+  "The deliveries of the caller's company, newest first. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDeliveries(
     "Only those to this destination, of any company within reach."
     destinationId: ID
@@ -1767,130 +1806,129 @@ type Query {
     first: Int
     "Cursor of the row before the first."
     after: String
-  ): WebhookDeliveryConnection!
-  "A delivery within reach. Tenant, assistant or builder, ` + "`" + `webhook.read` + "`" + `."
+  ): WebhookDeliveryConnection! @needs(right: "webhook.read")
+  "A delivery within reach. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDelivery(
     "Global id or integer."
     id: ID!
-  ): WebhookDelivery!
+  ): WebhookDelivery! @needs(right: "webhook.read")
 }
 
 "What can be changed. Each change takes one input and gives what it changed."
 type Mutation {
   """
   Creates a company below one within reach, its accounts and its first admin, who is invited by
-  mail. The caller's company must effectively have ` + "`" + `canAddCustomers` + "`" + `. Tenant, ` + "`" + `company.create` + "`" + `.
+  mail. The caller's company must effectively have ` + "`" + `canAddCustomers` + "`" + `. Needs the right ` + "`" + `company.create` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
   """
-  createCustomer("The company." input: CreateCustomerInput!): CreateCustomerPayload!
-  "Renames a company or sets its flags, which are turned on only from above. Tenant, ` + "`" + `company.write` + "`" + `."
-  updateCustomer("The change." input: UpdateCustomerInput!): UpdateCustomerPayload!
-  "Makes a company's billing record or writes the given fields of it. Tenant, ` + "`" + `billing.write` + "`" + `."
-  saveBilling("The record." input: SaveBillingInput!): SaveBillingPayload!
-  "Adds a user to a company and invites it by mail. Tenant, ` + "`" + `user.write` + "`" + `."
-  createUser("The user." input: CreateUserInput!): CreateUserPayload!
-  "Sends the invitation again to a user who has no password yet. Tenant, ` + "`" + `user.write` + "`" + `."
-  resendInvitation("The user." input: ResendInvitationInput!): ResendInvitationPayload!
-  "Gives a user a role on an account. Tenant, ` + "`" + `permission.write` + "`" + `."
-  createPermission("The permission." input: CreatePermissionInput!): CreatePermissionPayload!
-  "Replaces the role of a permission. Tenant, ` + "`" + `permission.write` + "`" + `."
-  updatePermission("The change." input: UpdatePermissionInput!): UpdatePermissionPayload!
-  "Suspends a permission, or restores it. Tenant, ` + "`" + `permission.write` + "`" + `."
-  togglePermission("The permission." input: TogglePermissionInput!): TogglePermissionPayload!
-  "Removes a permission for good. Tenant, ` + "`" + `permission.write` + "`" + `."
-  deletePermission("The permission." input: DeletePermissionInput!): DeletePermissionPayload!
-  "Makes an API key and shows its secret, this once. Tenant, ` + "`" + `key.write` + "`" + `."
-  createApiKey("The key." input: CreateApiKeyInput!): CreateApiKeyPayload!
-  "Gives a key a new secret, shown this once; the old one lives on for a grace time. Tenant, ` + "`" + `key.write` + "`" + `."
-  rotateApiKeySecret("The key." input: RotateApiKeySecretInput!): RotateApiKeySecretPayload!
-  "Ends a key at once and for good. Tenant, ` + "`" + `key.write` + "`" + `."
-  revokeApiKey("The key." input: RevokeApiKeyInput!): RevokeApiKeyPayload!
-  "Makes a role of a company's own. Tenant, ` + "`" + `permission.write` + "`" + `."
-  createRole("The role." input: CreateRoleInput!): CreateRolePayload!
-  "Changes a company's own role. Tenant, ` + "`" + `permission.write` + "`" + `."
-  updateRole("The change." input: UpdateRoleInput!): UpdateRolePayload!
-  "Removes a company's own role that no permission carries. Tenant, ` + "`" + `permission.write` + "`" + `."
-  deleteRole("The role." input: DeleteRoleInput!): DeleteRolePayload!
-  "Closes an account to all its users, or opens it again. Tenant, ` + "`" + `company.write` + "`" + `."
-  setAccountDisabled("The account." input: SetAccountDisabledInput!): SetAccountDisabledPayload!
-  "Begins the caller's two-factor enrolment: gives a new TOTP secret, for a token of a person's login. Any application."
-  enableTotp("How to name it." input: EnableTotpInput!): EnableTotpPayload!
-  "Ends the enrolment with a first code: from now on logins need one. For a token of a person's login. Any application."
-  confirmTotp("The code." input: ConfirmTotpInput!): ConfirmTotpPayload!
-  "Turns the caller's two-factor off, with a code, for a token of a person's login. Any application."
-  disableTotp("The code." input: DisableTotpInput!): DisableTotpPayload!
-  "Makes a context on the token's account. Assistant, ` + "`" + `context.write` + "`" + `."
-  createContext("The context." input: CreateContextInput!): CreateContextPayload!
+  createCustomer("The company." input: CreateCustomerInput!): CreateCustomerPayload! @needs(app: [TENANT], right: "company.create")
+  "Renames a company or sets its flags, which are turned on only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  updateCustomer("The change." input: UpdateCustomerInput!): UpdateCustomerPayload! @needs(app: [TENANT], right: "company.write")
+  "Makes a company's billing record or writes the given fields of it. Needs the right ` + "`" + `billing.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  saveBilling("The record." input: SaveBillingInput!): SaveBillingPayload! @needs(app: [TENANT], right: "billing.write")
+  "Adds a user to a company and invites it by mail. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  createUser("The user." input: CreateUserInput!): CreateUserPayload! @needs(app: [TENANT], right: "user.write")
+  "Sends the invitation again to a user who has no password yet. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  resendInvitation("The user." input: ResendInvitationInput!): ResendInvitationPayload! @needs(app: [TENANT], right: "user.write")
+  "Gives a user a role on an account. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  createPermission("The permission." input: CreatePermissionInput!): CreatePermissionPayload! @needs(app: [TENANT], right: "permission.write")
+  "Replaces the role of a permission. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  updatePermission("The change." input: UpdatePermissionInput!): UpdatePermissionPayload! @needs(app: [TENANT], right: "permission.write")
+  "Suspends a permission, or restores it. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  togglePermission("The permission." input: TogglePermissionInput!): TogglePermissionPayload! @needs(app: [TENANT], right: "permission.write")
+  "Removes a permission for good. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  deletePermission("The permission." input: DeletePermissionInput!): DeletePermissionPayload! @needs(app: [TENANT], right: "permission.write")
+  "Makes an API key and shows its secret, this once. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  createApiKey("The key." input: CreateApiKeyInput!): CreateApiKeyPayload! @needs(app: [TENANT], right: "key.write")
+  "Gives a key a new secret, shown this once; the old one lives on for a grace time. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  rotateApiKeySecret("The key." input: RotateApiKeySecretInput!): RotateApiKeySecretPayload! @needs(app: [TENANT], right: "key.write")
+  "Ends a key at once and for good. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  revokeApiKey("The key." input: RevokeApiKeyInput!): RevokeApiKeyPayload! @needs(app: [TENANT], right: "key.write")
+  "Makes a role of a company's own. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  createRole("The role." input: CreateRoleInput!): CreateRolePayload! @needs(app: [TENANT], right: "permission.write")
+  "Changes a company's own role. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  updateRole("The change." input: UpdateRoleInput!): UpdateRolePayload! @needs(app: [TENANT], right: "permission.write")
+  "Removes a company's own role that no permission carries. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  deleteRole("The role." input: DeleteRoleInput!): DeleteRolePayload! @needs(app: [TENANT], right: "permission.write")
+  "Closes an account to all its users, or opens it again. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  setAccountDisabled("The account." input: SetAccountDisabledInput!): SetAccountDisabledPayload! @needs(app: [TENANT], right: "company.write")
+  "Begins the caller's two-factor enrolment: gives a new TOTP secret, for a token of a person's login. Takes a token for any application."
+  enableTotp("How to name it." input: EnableTotpInput!): EnableTotpPayload! @needs
+  "Ends the enrolment with a first code: from now on logins need one. For a token of a person's login. Takes a token for any application."
+  confirmTotp("The code." input: ConfirmTotpInput!): ConfirmTotpPayload! @needs
+  "Turns the caller's two-factor off, with a code, for a token of a person's login. Takes a token for any application."
+  disableTotp("The code." input: DisableTotpInput!): DisableTotpPayload! @needs
+  "Makes a context on the token's account. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  createContext("The context." input: CreateContextInput!): CreateContextPayload! @needs(app: [ASSISTANT], right: "context.write")
   """
   Changes a context. Another ` + "`" + `chunkSize` + "`" + ` or ` + "`" + `overlap` + "`" + ` holds for documents processed from now on (see
-  ` + "`" + `reprocessContext` + "`" + `); another ` + "`" + `embeddingModel` + "`" + ` has all documents processed anew at once. Assistant,
-  ` + "`" + `context.write` + "`" + `.
+  ` + "`" + `reprocessContext` + "`" + `); another ` + "`" + `embeddingModel` + "`" + ` has all documents processed anew at once. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
   """
-  updateContext("The change." input: UpdateContextInput!): UpdateContextPayload!
-  "Removes a context with its documents. Assistant, ` + "`" + `context.write` + "`" + `."
-  deleteContext("The context." input: DeleteContextInput!): DeleteContextPayload!
-  "Makes a context private or shared. Assistant, ` + "`" + `context.write` + "`" + `."
-  shareContext("The context." input: ShareContextInput!): ShareContextPayload!
+  updateContext("The change." input: UpdateContextInput!): UpdateContextPayload! @needs(app: [ASSISTANT], right: "context.write")
+  "Removes a context with its documents. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  deleteContext("The context." input: DeleteContextInput!): DeleteContextPayload! @needs(app: [ASSISTANT], right: "context.write")
+  "Makes a context private or shared. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  shareContext("The context." input: ShareContextInput!): ShareContextPayload! @needs(app: [ASSISTANT], right: "context.write")
   """
   Stores a document (.pdf, .docx, .doc, .txt, .md, .csv) and has it processed; ` + "`" + `documentUpdated` + "`" + ` tells
-  how that goes. Assistant, ` + "`" + `context.write` + "`" + `.
+  how that goes. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
   """
-  uploadDocument("The document." input: UploadDocumentInput!): UploadDocumentPayload!
-  "Removes a document. Assistant, ` + "`" + `context.write` + "`" + `."
-  deleteDocument("The document." input: DeleteDocumentInput!): DeleteDocumentPayload!
-  "Has a document processed anew, with its context's present settings. Assistant, ` + "`" + `context.write` + "`" + `."
-  reprocessDocument("The document." input: ReprocessDocumentInput!): ReprocessDocumentPayload!
-  "Has all documents of a context processed anew, with its present settings. Assistant, ` + "`" + `context.write` + "`" + `."
-  reprocessContext("The context." input: ReprocessContextInput!): ReprocessContextPayload!
-  "Makes an agent, enabled and unpublished. Builder, ` + "`" + `agent.write` + "`" + `."
-  createAgent("The agent." input: CreateAgentInput!): CreateAgentPayload!
-  "Changes an agent's name or draft; what is published stays. Builder, ` + "`" + `agent.write` + "`" + `."
-  updateAgent("The change." input: UpdateAgentInput!): UpdateAgentPayload!
-  "Makes an agent's draft the revision that runs; every fault in it is named. Builder, ` + "`" + `agent.write` + "`" + `."
-  publishAgent("The agent." input: PublishAgentInput!): PublishAgentPayload!
-  "Takes an agent's published revision back. Builder, ` + "`" + `agent.write` + "`" + `."
-  unpublishAgent("The agent." input: UnpublishAgentInput!): UnpublishAgentPayload!
-  "Lets an agent run, once it is published. Builder, ` + "`" + `agent.write` + "`" + `."
-  enableAgent("The agent." input: EnableAgentInput!): EnableAgentPayload!
-  "Keeps an agent from being run. Builder, ` + "`" + `agent.write` + "`" + `."
-  disableAgent("The agent." input: DisableAgentInput!): DisableAgentPayload!
-  "Removes an agent; its runs stay readable. Builder, ` + "`" + `agent.write` + "`" + `."
-  deleteAgent("The agent." input: DeleteAgentInput!): DeleteAgentPayload!
-  "Begins a run of an agent's published revision, in the background. Builder or assistant, ` + "`" + `agent.run` + "`" + `."
-  startRun("What to run." input: StartRunInput!): StartRunPayload!
-  "Ends a run as failed. Builder or assistant, ` + "`" + `agent.run` + "`" + `."
-  cancelRun("The run." input: CancelRunInput!): CancelRunPayload!
-  "Subscribes an endpoint to a company's events; shows its signing secret, this once. Tenant, assistant or builder, ` + "`" + `webhook.write` + "`" + `."
-  createWebhookDestination("The destination." input: CreateWebhookDestinationInput!): CreateWebhookDestinationPayload!
-  "Changes a destination. Tenant, assistant or builder, ` + "`" + `webhook.write` + "`" + `."
-  updateWebhookDestination("The change." input: UpdateWebhookDestinationInput!): UpdateWebhookDestinationPayload!
-  "Removes a destination; its log stays. Tenant, assistant or builder, ` + "`" + `webhook.write` + "`" + `."
-  deleteWebhookDestination("The destination." input: DeleteWebhookDestinationInput!): DeleteWebhookDestinationPayload!
-  "Gives a destination a new signing secret, shown this once. Tenant, assistant or builder, ` + "`" + `webhook.write` + "`" + `."
-  rotateWebhookSecret("The destination." input: RotateWebhookSecretInput!): RotateWebhookSecretPayload!
-  "Sends the catalog's example of an event to a destination. Tenant, assistant or builder, ` + "`" + `webhook.write` + "`" + `."
-  testWebhookDestination("What to send." input: TestWebhookDestinationInput!): TestWebhookDestinationPayload!
-  "Sends the captured bytes of a delivery once more. Tenant, assistant or builder, ` + "`" + `webhook.write` + "`" + `."
-  resendWebhookDelivery("The delivery." input: ResendWebhookDeliveryInput!): ResendWebhookDeliveryPayload!
-  "Sends every event that a destination has lost since a time once more. Tenant, assistant or builder, ` + "`" + `webhook.write` + "`" + `."
-  recoverWebhookDeliveries("What to recover." input: RecoverWebhookDeliveriesInput!): RecoverWebhookDeliveriesPayload!
+  uploadDocument("The document." input: UploadDocumentInput!): UploadDocumentPayload! @needs(app: [ASSISTANT], right: "context.write")
+  "Removes a document. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  deleteDocument("The document." input: DeleteDocumentInput!): DeleteDocumentPayload! @needs(app: [ASSISTANT], right: "context.write")
+  "Has a document processed anew, with its context's present settings. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  reprocessDocument("The document." input: ReprocessDocumentInput!): ReprocessDocumentPayload! @needs(app: [ASSISTANT], right: "context.write")
+  "Has all documents of a context processed anew, with its present settings. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  reprocessContext("The context." input: ReprocessContextInput!): ReprocessContextPayload! @needs(app: [ASSISTANT], right: "context.write")
+  "Makes an agent, enabled and unpublished. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  createAgent("The agent." input: CreateAgentInput!): CreateAgentPayload! @needs(app: [BUILDER], right: "agent.write")
+  "Changes an agent's name or draft; what is published stays. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  updateAgent("The change." input: UpdateAgentInput!): UpdateAgentPayload! @needs(app: [BUILDER], right: "agent.write")
+  "Makes an agent's draft the revision that runs; every fault in it is named. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  publishAgent("The agent." input: PublishAgentInput!): PublishAgentPayload! @needs(app: [BUILDER], right: "agent.write")
+  "Takes an agent's published revision back; one without stays as it is. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  unpublishAgent("The agent." input: UnpublishAgentInput!): UnpublishAgentPayload! @needs(app: [BUILDER], right: "agent.write")
+  "Lets an agent run, once it is published; one that is enabled stays as it is. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  enableAgent("The agent." input: EnableAgentInput!): EnableAgentPayload! @needs(app: [BUILDER], right: "agent.write")
+  "Keeps an agent from being run; one that is disabled stays as it is. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  disableAgent("The agent." input: DisableAgentInput!): DisableAgentPayload! @needs(app: [BUILDER], right: "agent.write")
+  "Removes an agent; its runs stay readable. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  deleteAgent("The agent." input: DeleteAgentInput!): DeleteAgentPayload! @needs(app: [BUILDER], right: "agent.write")
+  "Begins a run of an agent's published revision, in the background. Needs the right ` + "`" + `agent.run` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
+  startRun("What to run." input: StartRunInput!): StartRunPayload! @needs(app: [BUILDER, ASSISTANT], right: "agent.run")
+  "Ends a run as failed. Needs the right ` + "`" + `agent.run` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
+  cancelRun("The run." input: CancelRunInput!): CancelRunPayload! @needs(app: [BUILDER, ASSISTANT], right: "agent.run")
+  "Subscribes an endpoint to a company's events; shows its signing secret, this once. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
+  createWebhookDestination("The destination." input: CreateWebhookDestinationInput!): CreateWebhookDestinationPayload! @needs(right: "webhook.write")
+  "Changes a destination. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
+  updateWebhookDestination("The change." input: UpdateWebhookDestinationInput!): UpdateWebhookDestinationPayload! @needs(right: "webhook.write")
+  "Removes a destination; its log stays. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
+  deleteWebhookDestination("The destination." input: DeleteWebhookDestinationInput!): DeleteWebhookDestinationPayload! @needs(right: "webhook.write")
+  "Gives a destination a new signing secret, shown this once. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
+  rotateWebhookSecret("The destination." input: RotateWebhookSecretInput!): RotateWebhookSecretPayload! @needs(right: "webhook.write")
+  "Sends the catalog's example of an event to a destination. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
+  testWebhookDestination("What to send." input: TestWebhookDestinationInput!): TestWebhookDestinationPayload! @needs(right: "webhook.write")
+  "Sends the captured bytes of a delivery once more. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
+  resendWebhookDelivery("The delivery." input: ResendWebhookDeliveryInput!): ResendWebhookDeliveryPayload! @needs(right: "webhook.write")
+  "Sends every event that a destination has lost since a time once more. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
+  recoverWebhookDeliveries("What to recover." input: RecoverWebhookDeliveriesInput!): RecoverWebhookDeliveriesPayload! @needs(right: "webhook.write")
 }
 
 "What can be listened to, over SSE or graphql-transport-ws. Ends when the token does. One caller may have 500 open, on one server."
 type Subscription {
-  "Changes within reach, as they happen. Tenant, ` + "`" + `audit.read` + "`" + `."
-  auditEvent: AuditEvent!
-  "The documents of a context as their processing goes on. Assistant, ` + "`" + `context.read` + "`" + `."
-  documentUpdated("The context." contextId: ID!): Document!
-  "A run as it is now, and then each time that it has moved on, until it has ended. Builder or assistant, ` + "`" + `agent.read` + "`" + `."
+  "Changes within reach, as they happen. Needs the right ` + "`" + `audit.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  auditEvent: AuditEvent! @needs(app: [TENANT], right: "audit.read")
+  "The documents of a context as their processing goes on. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  documentUpdated("The context." contextId: ID!): Document! @needs(app: [ASSISTANT], right: "context.read")
+  "A run as it is now, and then each time that it has moved on, until it has ended. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   runUpdated(
     "UUID that starting the run gave."
     jobKey: String!
-  ): Run!
-  "The deliveries to a destination as they move on. Tenant, assistant or builder, ` + "`" + `webhook.read` + "`" + `."
+  ): Run! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  "The deliveries to a destination as they move on. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDeliveryUpdated(
     "The destination."
     destinationId: ID!
-  ): WebhookDelivery!
+  ): WebhookDelivery! @needs(right: "webhook.read")
 }
 
 # ---------------------------------------------------------------------------------------------
@@ -3988,6 +4026,8 @@ func (ec *executionContext) childFields_WebhookDelivery(ctx context.Context, fie
 		return ec.fieldContext_WebhookDelivery_httpStatus(ctx, field)
 	case "error":
 		return ec.fieldContext_WebhookDelivery_error(ctx, field)
+	case "test":
+		return ec.fieldContext_WebhookDelivery_test(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_WebhookDelivery_createdAt(ctx, field)
 	case "completedAt":
@@ -5481,6 +5521,14 @@ func (ec *executionContext) field_Query_searchContext_args(ctx context.Context, 
 		return nil, err
 	}
 	args["documentIds"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "includeUnrelated",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["includeUnrelated"] = arg6
 	return args, nil
 }
 
@@ -6162,10 +6210,10 @@ func (ec *executionContext) _Account_contexts(ctx context.Context, field graphql
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
-			return ec.marshalNContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalOContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Account_contexts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -11117,10 +11165,10 @@ func (ec *executionContext) _Customer_contexts(ctx context.Context, field graphq
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
-			return ec.marshalNContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+			return ec.marshalOContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Customer_contexts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16241,7 +16289,7 @@ func (ec *executionContext) _Query_searchContext(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(search.Mode), fc.Args["documentIds"].([]*globalid.ID))
+			return ec.Resolvers.Query().SearchContext(ctx, fc.Args["contextId"].(globalid.ID), fc.Args["prompt"].(string), fc.Args["topN"].(*int), fc.Args["scoreThreshold"].(*float64), fc.Args["mode"].(search.Mode), fc.Args["documentIds"].([]*globalid.ID), fc.Args["includeUnrelated"].(bool))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
@@ -19666,6 +19714,29 @@ func (ec *executionContext) _WebhookDelivery_error(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_WebhookDelivery_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("WebhookDelivery", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _WebhookDelivery_test(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WebhookDelivery_test(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Test, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WebhookDelivery_test(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _WebhookDelivery_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
@@ -23434,7 +23505,7 @@ func (ec *executionContext) unmarshalInputUploadDocumentInput(ctx context.Contex
 			it.ContextID = data
 		case "file":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("file"))
-			data, err := ec.unmarshalNUpload2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚐUpload(ctx, v)
+			data, err := ec.unmarshalNUpload2canopyᚋinternalᚋintakeᚐFile(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -23638,7 +23709,7 @@ func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "contexts":
 			out.Values[i] = ec._Account_contexts(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "agents":
@@ -25748,7 +25819,7 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "contexts":
 			out.Values[i] = ec._Customer_contexts(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "agents":
@@ -29426,6 +29497,11 @@ func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.Select
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "test":
+			out.Values[i] = ec._WebhookDelivery_test(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "createdAt":
 			out.Values[i] = ec._WebhookDelivery_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -30461,6 +30537,22 @@ func (ec *executionContext) marshalNApiKeyEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(c
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNApp2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNApp2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) marshalNApplication2canopyᚋdbᚐApplication(ctx context.Context, sel ast.SelectionSet, v db.Application) graphql.Marshaler {
@@ -32235,14 +32327,14 @@ func (ec *executionContext) marshalNUpdateWebhookDestinationPayload2ᚖcanopyᚋ
 	return ec._UpdateWebhookDestinationPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNUpload2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚐUpload(ctx context.Context, v any) (graphql.Upload, error) {
-	res, err := graphql.UnmarshalUpload(v)
+func (ec *executionContext) unmarshalNUpload2canopyᚋinternalᚋintakeᚐFile(ctx context.Context, v any) (intake.File, error) {
+	res, err := scalar.UnmarshalUpload(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNUpload2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚐUpload(ctx context.Context, sel ast.SelectionSet, v graphql.Upload) graphql.Marshaler {
+func (ec *executionContext) marshalNUpload2canopyᚋinternalᚋintakeᚐFile(ctx context.Context, sel ast.SelectionSet, v intake.File) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalUpload(v)
+	res := scalar.MarshalUpload(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -32700,6 +32792,43 @@ func (ec *executionContext) marshalOAgentRevision2ᚖcanopyᚋdbᚐRevision(ctx 
 	return ec._AgentRevision(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOApp2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]string, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNApp2string(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOApp2ᚕstringᚄ(ctx context.Context, sel ast.SelectionSet, v []string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNApp2string(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalOBilling2ᚖcanopyᚋdbᚐBilling(ctx context.Context, sel ast.SelectionSet, v *db.Billing) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -32735,6 +32864,13 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	_ = ctx
 	res := graphql.MarshalBoolean(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ContextConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx context.Context, sel ast.SelectionSet, v *db.Customer) graphql.Marshaler {

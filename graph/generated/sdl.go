@@ -2,5 +2,5 @@
 
 package generated
 
-// SDL is the schema as it is written.
+// SDL is the schema, each rule in words beside its directive.
 func SDL() string { return sources[0].Input }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"canopy/internal/intake"
 	"canopy/internal/problem"
 )
 
@@ -47,4 +48,15 @@ func UnmarshalString(v any) (string, error) {
 		return s, nil
 	}
 	return "", problem.Bad("a String is a text in quotes")
+}
+
+// MarshalUpload writes null: a file goes in only.
+func MarshalUpload(intake.File) graphql.Marshaler { return graphql.Null }
+
+// UnmarshalUpload takes the file of a form, which stands in the variables at its place.
+func UnmarshalUpload(v any) (intake.File, error) {
+	if f, ok := v.(intake.File); ok {
+		return f, nil
+	}
+	return intake.File{}, problem.Bad("an Upload is the file of a multipart request")
 }

@@ -69,19 +69,6 @@ type Principal struct {
 	Grants [appCount]*Grant
 	// Expires is when the token does.
 	Expires time.Time
-	// AsksOnly: the caller asks whether it may use an operation, and wants nothing done.
-	AsksOnly bool
-}
-
-// Asking gives the context in which the caller of a request only asks whether it may.
-func Asking(ctx context.Context) context.Context {
-	p := PrincipalOf(ctx)
-	if p == nil {
-		return ctx
-	}
-	asking := *p
-	asking.AsksOnly = true
-	return WithPrincipal(ctx, &asking)
 }
 
 // IsRoot tells whether the caller acts for the root company.

@@ -37,7 +37,7 @@ func (s Scope) From() pq.Int64Array {
 	}
 	ids := make(pq.Int64Array, len(s.top)/idBytes)
 	for i := range ids {
-		ids[i] = int64(binary.BigEndian.Uint64([]byte(s.top[i*idBytes:(i+1)*idBytes])))
+		ids[i] = int64(binary.BigEndian.Uint64([]byte(s.top[i*idBytes : (i+1)*idBytes])))
 	}
 	return ids
 }

@@ -120,7 +120,7 @@ func FuzzSubtree(f *testing.F) {
 // ids reads company ids: above 0, and below the largest integer, which no sequence reaches.
 func ids(raw []byte) (l Lineage) {
 	for ; len(raw) >= 8; raw = raw[8:] {
-		l = append(l, int64(binary.BigEndian.Uint64(raw)>>2)+1) //nolint:gosec // shifted, so it fits
+		l = append(l, int64(binary.BigEndian.Uint64(raw)>>2)+1) // shifted, so it fits
 	}
 	return l
 }

@@ -119,12 +119,10 @@ func (d *dev) stopServers() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	if d.redis != nil {
-		_ = d.redis.Stop(ctx) // it keeps nothing
+		d.redis.Stop(ctx) // it keeps nothing
 	}
 	if d.postgres != nil {
-		if err := d.postgres.Stop(ctx); err != nil {
-			d.Log.Warn("PostgreSQL did not stop in order", "error", err)
-		}
+		d.postgres.Stop(ctx)
 	}
 }
 

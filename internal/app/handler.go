@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
-	"github.com/hibiken/asynqmon"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"canopy/graph"
+	"canopy/internal/monitoring"
 	"canopy/internal/pages"
 	"canopy/internal/web"
 	"canopy/jobs"
@@ -40,11 +40,16 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 	guard := web.BasicAuth{User: p.Config.MonitorUser, Password: p.Config.MonitorPassword, Open: open && p.Config.MonitorUser == ""}
 	p.operators(mux, guard, registry)
 	if p.Queue != nil {
-		mux.Handle("/monitoring/", guard.Guard(asynqmon.New(asynqmon.Options{RootPath: "/monitoring", RedisConnOpt: p.Queue})))
-		mux.Handle("GET /monitoring", http.RedirectHandler("/monitoring/", http.StatusSeeOther))
+		dashboard, err := monitoring.Handler(p.Queue)
+		if err != nil {
+			return nil, err
+		}
+		mux.Handle(monitoring.Root+"/", guard.Guard(dashboard))
+		mux.Handle("GET "+monitoring.Root, http.RedirectHandler(monitoring.Root+"/", http.StatusSeeOther))
 	}
 	return web.Chain(web.Routed(mux), web.Identify(p.Config.TrustedProxies), measure,
-		web.AccessLog(p.Log, "/healthz", "/readyz", "/metrics"), web.Recover(p.Log, rest.Failed), web.CORS(p.Config.CORSOrigins), web.CleanPaths(rest.NotFound)), nil
+		web.AccessLog(p.Log, "/healthz", "/readyz", "/metrics"), web.Recover(p.Log, rest.Failed), web.CORS(p.Config.CORSOrigins), web.NoStore,
+		web.CleanPaths(rest.NotFound)), nil
 }
 
 // readyTimeout bounds what readiness asks of each part.

@@ -47,9 +47,10 @@ func stores(t *testing.T) map[string]blob.Store {
 	return list
 }
 
-func keys(t *testing.T, s blob.Store, prefix string) (list []string) {
+// documents lists what is stored under the prefix of that name.
+func documents(t *testing.T, s blob.Store) (list []string) {
 	t.Helper()
-	for e, err := range s.List(t.Context(), prefix) {
+	for e, err := range s.List(t.Context(), "documents/") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +68,7 @@ func TestStores(t *testing.T) {
 	for name, s := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
-			if got := keys(t, s, "documents/"); got != nil {
+			if got := documents(t, s); got != nil {
 				t.Fatalf("a new store holds %v", got)
 			}
 			for _, key := range []string{"documents/a", "documents/b", "other/c"} {
@@ -91,7 +92,7 @@ func TestStores(t *testing.T) {
 			if _, _, err := s.Local(ctx, "documents/a"); !errors.Is(err, blob.ErrNotFound) {
 				t.Errorf("a deleted blob: %v", err)
 			}
-			if got := keys(t, s, "documents/"); !slices.Equal(got, []string{"documents/b"}) {
+			if got := documents(t, s); !slices.Equal(got, []string{"documents/b"}) {
 				t.Errorf("left: %v", got)
 			}
 		})
@@ -111,7 +112,7 @@ func TestAFailedWriteLeavesNothing(t *testing.T) {
 			if err := s.Write(ctx, "documents/a", strings.NewReader("x")); err == nil {
 				t.Error("a cancelled write succeeded")
 			}
-			if got := keys(t, s, "documents/"); got != nil {
+			if got := documents(t, s); got != nil {
 				t.Errorf("left: %v", got)
 			}
 		})
@@ -156,7 +157,7 @@ func TestSweepRemovesWhatDeadWritersLeft(t *testing.T) {
 	if err := s.Sweep(t.Context(), time.Now().Add(time.Hour)); err != nil || count() != 1 {
 		t.Errorf("%d files are left: %v", count(), err)
 	}
-	if got := keys(t, s, "documents/"); !slices.Equal(got, []string{"documents/whole"}) {
+	if got := documents(t, s); !slices.Equal(got, []string{"documents/whole"}) {
 		t.Errorf("left: %v", got)
 	}
 }

@@ -162,7 +162,7 @@ func (l *loader) certificates(name string) string {
 	if path == "" {
 		return ""
 	}
-	pem, err := os.ReadFile(path) //nolint:gosec // the operator's own file
+	pem, err := os.ReadFile(path)
 	if err != nil {
 		l.fault(name, "must be a PEM file that can be read: %v", err)
 		return path
@@ -182,7 +182,7 @@ func (l *loader) count(name string, otherwise int) int {
 	if err != nil {
 		l.fault(name, "must be a whole number from 0, which is no limit, to %d, not %q", math.MaxInt32, v)
 	}
-	return int(n) //nolint:gosec // 31 bits
+	return int(n) // 31 bits
 }
 
 // sizes are the units of bytes, the longest first.

@@ -107,7 +107,7 @@ func probe(ctx context.Context, dir string, a *account) (binaries, bool) {
 
 // command runs a short program to its end, in dir and under the account, and gives what it printed.
 func command(ctx context.Context, a *account, dir, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // the programs of an installed server
+	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, serverEnv()
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -54,7 +54,7 @@ func postmasterPID(file string) (int, error) {
 	first, _, _ := strings.Cut(string(text), "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(first))
 	if err != nil {
-		return 0, nil //nolint:nilerr // cut short by a crash: as good as none
+		return 0, nil // cut short by a crash: as good as none
 	}
 	return pid, nil
 }

@@ -48,10 +48,10 @@ func TestTheOwnerIsKilled(t *testing.T) {
 		t.Skip("only Linux tells a child of its parent's death")
 	}
 	dir := testFolder(t)
-	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // the server's account passes through
+	if err := os.Chmod(dir, 0o711); err != nil { // the server's account passes through
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Args[0]) //nolint:gosec // this test binary
+	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), ownerFolder+"="+dir)
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -33,7 +33,7 @@ func serverAccount() (*account, error) {
 		uid, uidErr := strconv.ParseInt(u.Uid, 10, 64)
 		gid, gidErr := strconv.ParseInt(u.Gid, 10, 64)
 		if uidErr == nil && gidErr == nil {
-			return &account{name: name, uid: uint32(uid), gid: uint32(gid)}, nil //nolint:gosec // ids are 32 bits, -2 included
+			return &account{name: name, uid: uint32(uid), gid: uint32(gid)}, nil // ids are 32 bits, -2 included
 		}
 	}
 	return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody to run it as")

@@ -138,8 +138,8 @@ func (p *Postgres) launch(ctx context.Context, port int) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = out.Close() }()                               // the server has its own handle by then
-	cmd := exec.Command(p.binaries.postgres(), p.arguments(port)...) //nolint:gosec // the installed server
+	defer func() { _ = out.Close() }() // the server has its own handle by then
+	cmd := exec.Command(p.binaries.postgres(), p.arguments(port)...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.data(), serverEnv(), out, out
 	// SIGINT is the fast shutdown: a server whose owner was killed still leaves its data in order.
 	proc, err := startProcess(cmd, p.account, syscall.SIGINT)
@@ -193,19 +193,19 @@ func (p *Postgres) arguments(port int) []string {
 
 // Stop shuts the server down: open transactions are rolled back, what was committed is kept. When
 // ctx ends first, the server ends at once, and sets its data right at the next start.
-func (p *Postgres) Stop(ctx context.Context) error {
+func (p *Postgres) Stop(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.stop(ctx, syscall.SIGINT)
+	p.stop(ctx, syscall.SIGINT)
 }
 
 // Kill ends the server as a crash would: at once, with recovery at the next start.
-func (p *Postgres) Kill() error {
+func (p *Postgres) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), hardStop)
 	defer cancel()
-	return p.stop(ctx, syscall.SIGQUIT)
+	p.stop(ctx, syscall.SIGQUIT)
 }
 
 // Start starts the server again after Stop or Kill, on the same port unless that was taken in the
@@ -216,38 +216,33 @@ func (p *Postgres) Start(ctx context.Context) error {
 	if p.lock != nil && p.proc.running() {
 		return nil
 	}
-	if err := p.stop(ctx, syscall.SIGINT); err != nil {
-		return err
-	}
+	p.stop(ctx, syscall.SIGINT)
 	return p.start(ctx)
 }
 
 // Restart is Stop and Start.
 func (p *Postgres) Restart(ctx context.Context) error {
-	if err := p.Stop(ctx); err != nil {
-		return err
-	}
+	p.Stop(ctx)
 	return p.Start(ctx)
 }
 
 // Remove ends the server at once and removes everything it left, Dir included. It is for data that
 // nobody needs any more.
 func (p *Postgres) Remove() {
-	err := errors.Join(p.Kill(), os.RemoveAll(p.place), os.RemoveAll(p.options.Dir))
-	if err != nil {
+	p.Kill()
+	if err := errors.Join(os.RemoveAll(p.place), os.RemoveAll(p.options.Dir)); err != nil {
 		p.log.Warn("the private PostgreSQL left something behind", "error", err)
 	}
 }
 
-func (p *Postgres) stop(ctx context.Context, gentle syscall.Signal) error {
+func (p *Postgres) stop(ctx context.Context, gentle syscall.Signal) {
 	if p.lock == nil {
-		return nil
+		return
 	}
 	if p.proc.running() && !p.proc.stop(ctx, gentle, syscall.SIGQUIT) {
 		p.log.WarnContext(ctx, "the private PostgreSQL was shut down in haste")
 	}
 	p.unlock()
-	return nil
 }
 
 func (p *Postgres) unlock() {

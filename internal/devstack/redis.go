@@ -95,10 +95,10 @@ func (r *Redis) Start(ctx context.Context) error {
 }
 
 // Stop ends the server; when ctx ends first, at once.
-func (r *Redis) Stop(ctx context.Context) error { return r.end(ctx, syscall.SIGTERM) }
+func (r *Redis) Stop(ctx context.Context) { r.end(ctx, syscall.SIGTERM) }
 
 // Kill ends the server as a crash would.
-func (r *Redis) Kill() error { return r.end(context.Background(), syscall.SIGKILL) }
+func (r *Redis) Kill() { r.end(context.Background(), syscall.SIGKILL) }
 
 // Freeze has the server hold its connections and answer nothing, until Thaw.
 func (r *Redis) Freeze() error { return r.signal(freezing) }
@@ -117,14 +117,13 @@ func (r *Redis) signal(s syscall.Signal) error {
 	return nil
 }
 
-func (r *Redis) end(ctx context.Context, gentle syscall.Signal) error {
+func (r *Redis) end(ctx context.Context, gentle syscall.Signal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.server != nil {
 		r.server.stop(ctx, gentle, syscall.SIGKILL)
 		r.server = nil
 	}
-	return nil
 }
 
 func (r *Redis) launch(ctx context.Context, port int) error {
@@ -140,8 +139,8 @@ func (r *Redis) launch(ctx context.Context, port int) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = out.Close() }()  // the server has its own handle by then
-	cmd := exec.Command(r.program, "-") //nolint:gosec // the installed server
+	defer func() { _ = out.Close() }() // the server has its own handle by then
+	cmd := exec.Command(r.program, "-")
 	cmd.Stdin = strings.NewReader(r.settings(port))
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", serverEnv(), out, out
 	proc, err := startProcess(cmd, r.account, syscall.SIGKILL)

@@ -24,9 +24,9 @@ func (r *Redis) ready(ctx context.Context, proc *process, port int) error {
 	case !proc.running() && !portFree(port):
 		return errPortTaken
 	case !proc.running():
-		return fmt.Errorf("Redis did not start: %s (log: %s)", tail(r.logPath()), r.logPath()) //nolint:staticcheck // a name
+		return fmt.Errorf("Redis did not start: %s (log: %s)", tail(r.logPath()), r.logPath())
 	case !answered:
-		return fmt.Errorf("Redis did not answer in time: %w", errors.Join(ctx.Err(), last)) //nolint:staticcheck // a name
+		return fmt.Errorf("Redis did not answer in time: %w", errors.Join(ctx.Err(), last))
 	}
 	return nil
 }

@@ -36,9 +36,9 @@ type searchAction struct{ contextID, prompt, topN, scoreThreshold value }
 
 func readSearch(f *fields) action {
 	return &searchAction{
-		contextID:      f.typed("contextId", true, wholeFrom(1, 1<<53)),
+		contextID:      f.typed("contextId", true, wholeTo(1<<53)),
 		prompt:         f.text("prompt", true),
-		topN:           f.typed("topN", false, wholeFrom(1, maxTopN)),
+		topN:           f.typed("topN", false, wholeTo(maxTopN)),
 		scoreThreshold: f.typed("scoreThreshold", false, fraction),
 	}
 }
@@ -60,7 +60,7 @@ func (a *searchAction) run(ctx context.Context, ev *evaluation, tools Tools) (an
 }
 
 func (a *searchAction) request(ev *evaluation) (r SearchRequest, err error) {
-	id, err := evalChecked(ev, "contextId", a.contextID, wholeFrom(1, 1<<53), asInt)
+	id, err := evalChecked(ev, "contextId", a.contextID, wholeTo(1<<53), asInt)
 	if err != nil {
 		return r, err
 	}
@@ -68,7 +68,7 @@ func (a *searchAction) request(ev *evaluation) (r SearchRequest, err error) {
 	if r.Prompt, err = evalText(ev, "prompt", a.prompt); err != nil {
 		return r, err
 	}
-	if r.TopN, err = evalChecked(ev, "topN", a.topN, wholeFrom(1, maxTopN), asInt); err != nil {
+	if r.TopN, err = evalChecked(ev, "topN", a.topN, wholeTo(maxTopN), asInt); err != nil {
 		return r, err
 	}
 	r.ScoreThreshold, err = evalChecked(ev, "scoreThreshold", a.scoreThreshold, fraction, asFloat)
@@ -220,11 +220,12 @@ func evalChecked[T any](ev *evaluation, field string, v value, check func(any) e
 	return &typed, err
 }
 
-func wholeFrom(low, high int) func(any) error {
+// wholeTo checks for a whole number from 1 to high.
+func wholeTo(high int) func(any) error {
 	return func(v any) error {
 		n, err := asInt(v)
-		if err == nil && (n < low || n > high) {
-			err = fmt.Errorf("must be from %d to %d", low, high)
+		if err == nil && (n < 1 || n > high) {
+			err = fmt.Errorf("must be from 1 to %d", high)
 		}
 		return err
 	}

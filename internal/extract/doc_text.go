@@ -73,7 +73,7 @@ func (d *wordDoc) eachUnit(start, end uint64, w *docWriter) {
 		first := uint64(p.at) + (from-uint64(p.start))*width
 		last := min(first+(to-from)*width, uint64(len(d.word))&^(width-1)|first&(width-1))
 		for fc := first; fc+width <= uint64(len(d.word)) && fc < last && !w.b.full; fc += width {
-			d.unit(uint32(fc), p.wide, w) //nolint:gosec // below the length of a stream of 32-bit size
+			d.unit(uint32(fc), p.wide, w) // below the length of a stream of 32-bit size
 		}
 	}
 }
@@ -87,7 +87,7 @@ func (d *wordDoc) unit(fc uint32, wide bool, w *docWriter) {
 	if wide {
 		unit = binary.LittleEndian.Uint16(d.word[fc:])
 	} else {
-		unit = uint16(charmap.Windows1252.DecodeByte(d.word[fc])) //nolint:gosec // all of it is in the basic plane
+		unit = uint16(charmap.Windows1252.DecodeByte(d.word[fc])) // all of it is in the basic plane
 	}
 	switch unit {
 	case '\r', '\f', 0x07:

@@ -37,7 +37,7 @@ func readDOCX(ctx context.Context, src source, limits Limits) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	notes, err := pkg.notes(styles)
+	notes, err := pkg.notes()
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // notes reads the footnotes and endnotes, by the key under which wordReader looks for them.
-func (p *wordPackage) notes(headings map[string]bool) (map[string]string, error) {
+func (p *wordPackage) notes() (map[string]string, error) {
 	notes := map[string]string{}
 	for _, kind := range []string{"footnote", "endnote"} {
 		parts, err := p.side(kind + "s")

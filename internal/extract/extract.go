@@ -122,7 +122,7 @@ func Extract(ctx context.Context, path string, format Format, limits Limits) (*R
 // extractWith is Extract with the folder of the PDF engine's compilation cache ("" for none).
 func extractWith(ctx context.Context, path string, format Format, limits Limits, cacheDir string) (*Result, error) {
 	limits = limits.withDefaults()
-	file, err := os.Open(path) //nolint:gosec // the path is the caller's own temporary file
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open the document: %w", err)
 	}

@@ -172,7 +172,7 @@ func (r *rtfReader) unicode(value int) {
 		return
 	}
 	r.flushBytes()
-	r.units = append(r.units, uint16(value)) //nolint:gosec // negative values stand for those above 32767
+	r.units = append(r.units, uint16(value)) // negative values stand for those above 32767
 }
 
 func (r *rtfReader) take() string {

@@ -104,7 +104,7 @@ func (s *rtfScanner) symbol() rtfToken {
 		hi, lo := hexDigit(s.data[s.at]), hexDigit(s.data[s.at+1])
 		if hi >= 0 && lo >= 0 {
 			s.at += 2
-			return rtfToken{kind: rtfHex, text: []byte{byte(hi<<4 | lo)}} //nolint:gosec // two digits
+			return rtfToken{kind: rtfHex, text: []byte{byte(hi<<4 | lo)}} // two digits
 		}
 	}
 	return rtfToken{kind: rtfWord, word: string(rune(c)), value: 1}

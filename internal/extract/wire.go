@@ -83,7 +83,7 @@ func writeMark(w *bufio.Writer, m Mark, after int) {
 
 func writeUint(w *bufio.Writer, n int) {
 	var buf [binary.MaxVarintLen64]byte
-	_, _ = w.Write(buf[:binary.PutUvarint(buf[:], uint64(max(0, n)))]) //nolint:gosec // not negative
+	_, _ = w.Write(buf[:binary.PutUvarint(buf[:], uint64(max(0, n)))]) // not negative
 }
 
 // readAnswer takes the child's answer and trusts nothing in it: every length is within the limits,
@@ -119,10 +119,10 @@ type answerReader struct {
 
 func (r *answerReader) uint(limit int) int {
 	n, err := binary.ReadUvarint(r.in)
-	if r.bad = r.bad || err != nil || n > uint64(max(0, limit)); r.bad { //nolint:gosec // not negative
+	if r.bad = r.bad || err != nil || n > uint64(max(0, limit)); r.bad { // not negative
 		return 0
 	}
-	return int(n) //nolint:gosec // below limit
+	return int(n) // below limit
 }
 
 // text reads a length of at most limit and that many bytes.

@@ -64,13 +64,13 @@ func TestSetupInBrowser(t *testing.T) {
 		},
 	})
 	const good = "correct horse battery"
-	fill := func(password, again string) chromedp.Tasks {
-		return chromedp.Tasks{
+	fill := func(password, again string) chromedp.Action[chromedp.Void] {
+		return chromedp.Steps(
 			chromedp.WaitVisible("#password"),
-			chromedp.Evaluate(`document.getElementById('setup-form').reset()`, nil),
+			chromedp.Evaluate[chromedp.Void](`document.getElementById('setup-form').reset()`),
 			chromedp.SendKeys("#password", password), chromedp.SendKeys("#again", again),
 			chromedp.Click("#setup-form button"),
-		}
+		)
 	}
 
 	for name, address := range map[string]string{"fragment": "/setup#token=t%2B1", "query": "/setup?token=t%2B1"} {
@@ -83,9 +83,7 @@ func TestSetupInBrowser(t *testing.T) {
 			if got := <-posts; got != (post{Token: "t+1", Password: good}) {
 				t.Errorf("the page posted %+v", got)
 			}
-			var shown string
-			b.Run(t, chromedp.Location(&shown))
-			if shown != origin+"/setup" {
+			if shown := browsertest.Get(t, b, chromedp.Location()); shown != origin+"/setup" {
 				t.Errorf("the address is still %s", shown)
 			}
 			b.Shoot(t, "setup-done")

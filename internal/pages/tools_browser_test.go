@@ -70,12 +70,12 @@ func logins(w http.ResponseWriter, r *http.Request) {
 	sendJSON(w, http.StatusOK, "application/json", `{"token":"head.`+claims+`.sign","customerOptions":[]}`)
 }
 
-func signIn(secret string) chromedp.Tasks {
-	return chromedp.Tasks{
-		chromedp.Evaluate(`document.getElementById('signin').open = true`, nil),
+func signIn(secret string) chromedp.Action[chromedp.Void] {
+	return chromedp.Steps(
+		chromedp.Evaluate[chromedp.Void](`document.getElementById('signin').open = true`),
 		chromedp.SetValue("#client-id", "id"), chromedp.SetValue("#client-secret", secret),
 		chromedp.Click("#signin-form button[type=submit]"),
-	}
+	)
 }
 
 func TestGraphiQLInBrowser(t *testing.T) {
@@ -86,11 +86,11 @@ func TestGraphiQLInBrowser(t *testing.T) {
 	b := browsertest.Open(t)
 	b.Run(t, chromedp.Navigate(origin+"/graphiql"), chromedp.WaitVisible(".graphiql-query-editor .CodeMirror"))
 
-	query := func(text string) chromedp.Tasks {
-		return chromedp.Tasks{
-			chromedp.Evaluate(`document.querySelector('.graphiql-query-editor .CodeMirror').CodeMirror.setValue(`+"`"+text+"`"+`)`, nil),
+	query := func(text string) chromedp.Action[chromedp.Void] {
+		return chromedp.Steps(
+			chromedp.Evaluate[chromedp.Void](`document.querySelector('.graphiql-query-editor .CodeMirror').CodeMirror.setValue(`+"`"+text+"`"+`)`),
 			chromedp.Click(".graphiql-execute-button"),
-		}
+		)
 	}
 	const shown = `document.querySelector('.result-window .CodeMirror').CodeMirror.getValue()`
 
@@ -115,8 +115,7 @@ func TestGraphiQLInBrowser(t *testing.T) {
 	}
 	b.Clean(t, origin)
 
-	var kept string
-	b.Run(t, chromedp.Evaluate(`JSON.stringify([localStorage, sessionStorage])`, &kept))
+	kept := browsertest.Get(t, b, chromedp.Evaluate[string](`JSON.stringify([localStorage, sessionStorage])`))
 	if local, _, _ := strings.Cut(kept, "canopy.session"); strings.Contains(local, "token-for") || strings.Contains(kept, `"secret`) {
 		t.Errorf("a credential is kept: %s", kept)
 	}
@@ -138,7 +137,7 @@ func TestSignInWithPasswordInBrowser(t *testing.T) {
 		chromedp.Click("#signin-form button[type=submit]"),
 		chromedp.WaitVisible("#otp"), chromedp.SendKeys("#otp", "123456"), chromedp.Click("#signin-form button[type=submit]"))
 	b.WaitFor(t, `document.getElementById('signin-state').textContent.startsWith('Signed in until')`)
-	b.Run(t, chromedp.Evaluate(`document.getElementById('signin').open = true`, nil), chromedp.Click("#signout"))
+	b.Run(t, chromedp.Evaluate[chromedp.Void](`document.getElementById('signin').open = true`), chromedp.Click("#signout"))
 	b.WaitFor(t, `document.getElementById('signin-state').textContent === 'Sign in' && !sessionStorage.length`)
 }
 

@@ -112,7 +112,7 @@ func (a *address) setDatabase(path string) error {
 	if a.scheme == schemeCluster && n != 0 {
 		return errors.New("a cluster has database 0 only")
 	}
-	a.database = int(n) //nolint:gosec // 31 bits
+	a.database = int(n) // 31 bits
 	return nil
 }
 

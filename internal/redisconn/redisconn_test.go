@@ -1,8 +1,11 @@
 package redisconn
 
 import (
+	"bytes"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
+	"log/slog"
 	"reflect"
 	"strings"
 	"testing"
@@ -105,6 +108,24 @@ func TestClient(t *testing.T) {
 			continue
 		}
 		_ = c.Close()
+	}
+}
+
+func TestLogTo(t *testing.T) {
+	var written bytes.Buffer
+	LogTo(slog.New(slog.NewJSONHandler(&written, nil)))
+	c, err := Client("redis://127.0.0.1:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Ping(t.Context()).Err() == nil {
+		t.Fatal("there is a Redis at port 1")
+	}
+	_ = c.Close()
+	LogTo(slog.New(slog.DiscardHandler))
+	var line struct{ Level, Msg string }
+	if err := json.NewDecoder(&written).Decode(&line); err != nil || line.Level != "WARN" || !strings.Contains(line.Msg, "connection refused") {
+		t.Errorf("%+v %v", line, err)
 	}
 }
 

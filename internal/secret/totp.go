@@ -34,8 +34,10 @@ func TOTPURI(secret, issuer, account string) string {
 func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
 // ValidateTOTP checks a code against the time step of now and the ones beside it. A step up to
-// lastStep was used before and does not count. It gives the step that the code belongs to.
+// lastStep was used before and does not count. It gives the step that the code belongs to. Blanks in
+// the code are passed over: authenticators show it in two groups.
 func ValidateTOTP(secret, code string, lastStep int64, now time.Time) (step int64, ok bool) {
+	code = strings.Join(strings.Fields(code), "")
 	current := now.Unix() / totpPeriod
 	for _, step := range []int64{current, current - 1, current + 1} {
 		if step <= lastStep {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"canopy/internal/embed/lexical"
+	"canopy/internal/models/lexical"
 )
 
 // zipfText draws a text of n words whose frequencies are like those of a language.

@@ -55,6 +55,25 @@ func (x *Dense) Dimensions() int { return x.dimensions }
 // Search returns the chunks of greatest cosine with the query, best first. A negative cosine counts
 // as 0. The error is ErrDimensions or ErrNotFinite.
 func (x *Dense) Search(query []float32, f Filter) ([]Hit, error) {
+	best, err := x.search(query, f)
+	if err != nil {
+		return nil, err
+	}
+	return best.sorted(), nil
+}
+
+// All returns every chunk that the filter accepts, however many, in no order. The error is that of
+// Search.
+func (x *Dense) All(query []float32, f Filter) ([]Hit, error) {
+	f.Top = x.live
+	best, err := x.search(query, f)
+	if err != nil {
+		return nil, err
+	}
+	return best.hits, nil
+}
+
+func (x *Dense) search(query []float32, f Filter) (*top, error) {
 	q := make([]float32, len(query))
 	if err := normalise(q, query, x.dimensions); err != nil {
 		return nil, err
@@ -63,7 +82,7 @@ func (x *Dense) Search(query []float32, f Filter) ([]Hit, error) {
 	for i := range x.segments {
 		x.segments[i].search(q, &f, best)
 	}
-	return best.sorted(), nil
+	return best, nil
 }
 
 func (p *densePart) search(query []float32, f *Filter, best *top) {

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
-	"canopy/internal/embed/lexical"
+	"canopy/internal/models/lexical"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -106,6 +106,12 @@ func sameRanking(t rapid.TB, got, all []Hit, top int) {
 	}
 }
 
+// ranked sorts hits, which it changes.
+func ranked(hits []Hit) []Hit {
+	slices.SortFunc(hits, better)
+	return hits
+}
+
 func drawFilter(t *rapid.T) Filter {
 	f := Filter{
 		Top:      rapid.IntRange(0, 12).Draw(t, "top"),
@@ -166,7 +172,9 @@ func TestSparseEqualsTheDefinition(t *testing.T) {
 			}
 			index = b.Build()
 			query, f := text(), drawFilter(t)
-			sameRanking(t, index.Search(query, f), bruteSparse(m, query, f), f.Top)
+			all := bruteSparse(m, query, f)
+			sameRanking(t, index.Search(query, f), all, f.Top)
+			sameRanking(t, ranked(index.All(query, f)), all, len(all))
 			checkContent(t, index, slices.Collect(maps.Keys(m)))
 		}
 	})
@@ -202,7 +210,12 @@ func TestDenseEqualsTheDefinition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sameRanking(t, got, bruteDense(m, query, f), f.Top)
+			all := bruteDense(m, query, f)
+			sameRanking(t, got, all, f.Top)
+			if got, err = index.All(query, f); err != nil {
+				t.Fatal(err)
+			}
+			sameRanking(t, ranked(got), all, len(all))
 			checkContent(t, index, slices.Collect(maps.Keys(m)))
 		}
 	})

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"canopy/internal/embed/lexical"
+	"canopy/internal/models/lexical"
 )
 
 // Sparse is an exact inverted index over lexical vectors.
@@ -58,12 +58,22 @@ type component struct {
 // Search returns the chunks of greatest cosine with the query, best first. The query's components
 // are weighted by the inverse document frequency within this whole index.
 func (x *Sparse) Search(query lexical.Vector, f Filter) []Hit {
+	return x.search(query, f).sorted()
+}
+
+// All returns every chunk that the filter accepts, however many, in no order.
+func (x *Sparse) All(query lexical.Vector, f Filter) []Hit {
+	f.Top = x.live
+	return x.search(query, f).hits
+}
+
+func (x *Sparse) search(query lexical.Vector, f Filter) *top {
 	components, norm := x.weigh(query)
 	best := newTop(f.Top, x.live)
 	for i := range x.segments {
 		x.segments[i].search(i, components, norm, &f, best)
 	}
-	return best.sorted()
+	return best
 }
 
 // weigh looks up the components of a query and normalises nothing yet: norm is the query's length.

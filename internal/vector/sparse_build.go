@@ -4,7 +4,7 @@ import (
 	"maps"
 	"math"
 
-	"canopy/internal/embed/lexical"
+	"canopy/internal/models/lexical"
 )
 
 // SparseRow is one chunk to index.

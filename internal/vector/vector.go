@@ -10,7 +10,6 @@ package vector
 import (
 	"cmp"
 	"iter"
-	"maps"
 	"slices"
 )
 
@@ -18,7 +17,7 @@ import (
 type Hit struct {
 	Chunk      int64
 	Document   int64
-	Similarity float32 // cosine, 0..1; of fused hits the sum of their reciprocal ranks
+	Similarity float32 // cosine, 0..1; of fused hits as Fuse says
 }
 
 // Filter says what of an index to search.
@@ -26,8 +25,8 @@ type Filter struct {
 	Top       int                // hits at most; none for 0
 	MinScore  float32            // smallest similarity
 	Documents map[int64]struct{} // only these; nil means all
-	// Zeros also lists chunks of similarity 0, after all others and by their ids, where MinScore
-	// allows it.
+	// Zeros also accepts chunks of similarity 0, where MinScore allows it. A search lists them after all
+	// others, by their ids.
 	Zeros bool
 }
 
@@ -140,24 +139,48 @@ func (t *top) sorted() []Hit {
 	return t.hits
 }
 
-// fusionK is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009).
-const fusionK = 60
-
-// Fuse merges rankings, each best first, into one of at most n hits by reciprocal rank fusion: a
-// chunk scores the sum of 1/(60 + rank) over the rankings that hold it, ties by id.
-func Fuse(n int, rankings ...[]Hit) []Hit {
-	fused := map[int64]Hit{}
-	for _, ranking := range rankings {
-		for i, h := range ranking {
-			h.Similarity = fused[h.Chunk].Similarity + 1/float32(fusionK+i+1)
-			fused[h.Chunk] = h
+// Fuse ranks the chunks of two searches, best first: a chunk's similarity is the sum of what both give
+// it, each divided by the greatest that the search gives to any chunk, the dense one weighted by weight
+// (0..1) and the one by words by the rest. So both reach from 0 to 1 whatever a model's cosines are, and
+// 0 is no likeness in either (Bruch, Gai and Ingber 2023, "An Analysis of Fusion Functions for Hybrid
+// Retrieval"). The lists hold everything that is to be ranked, as All gives it; a chunk that is missing
+// in one counts as 0 there. The lists are changed.
+func Fuse(f Filter, weight float32, dense, words []Hit) []Hit {
+	ofWords := make(map[int64]Hit, len(words))
+	scale(words, 1-weight)
+	for _, h := range words {
+		ofWords[h.Chunk] = h
+	}
+	best := newTop(f.Top, len(dense)+len(words))
+	push := func(h Hit) {
+		if f.accepts(h.Similarity) && f.wants(h.Document) {
+			best.push(h)
 		}
 	}
-	best := newTop(n, len(fused))
-	for h := range maps.Values(fused) {
-		best.push(h)
+	scale(dense, weight)
+	for _, h := range dense {
+		h.Similarity = min(1, h.Similarity+ofWords[h.Chunk].Similarity) // rounding can pass 1
+		delete(ofWords, h.Chunk)
+		push(h)
+	}
+	for _, h := range ofWords {
+		push(h)
 	}
 	return best.sorted()
+}
+
+// scale multiplies similarities so that the greatest becomes to; where all are 0 they stay so.
+func scale(hits []Hit, to float32) {
+	var greatest float32
+	for _, h := range hits {
+		greatest = max(greatest, h.Similarity)
+	}
+	if greatest == 0 {
+		return
+	}
+	for i := range hits {
+		hits[i].Similarity = hits[i].Similarity / greatest * to // the greatest exactly
+	}
 }
 
 // places is what both sorts of segment know of their chunks.

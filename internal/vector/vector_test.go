@@ -73,26 +73,40 @@ func TestRewriteOfRemovedChunks(t *testing.T) {
 }
 
 func TestFuse(t *testing.T) {
-	list := func(ids ...int64) []Hit {
-		var hits []Hit
-		for _, id := range ids {
-			hits = append(hits, Hit{Chunk: id, Document: id * 10, Similarity: 0.5})
-		}
-		return hits
+	dense := []Hit{{1, 10, 0.8}, {2, 10, 0.4}, {3, 20, 0.2}, {5, 30, 0}}
+	words := []Hit{{3, 20, 0.1}, {1, 10, 0.05}, {4, 20, 0.02}}
+	tests := []struct {
+		name   string
+		filter Filter
+		want   []Hit
+	}{
+		{"both are normalised", Filter{Top: 10}, []Hit{{1, 10, 0.75}, {3, 20, 0.625}, {2, 10, 0.25}, {4, 20, 0.1}}},
+		{"as many as asked for", Filter{Top: 2}, []Hit{{1, 10, 0.75}, {3, 20, 0.625}}},
+		{"the threshold bounds the sum", Filter{Top: 10, MinScore: 0.25}, []Hit{{1, 10, 0.75}, {3, 20, 0.625}, {2, 10, 0.25}}},
+		{"some documents", Filter{Top: 10, Documents: map[int64]struct{}{20: {}}}, []Hit{{3, 20, 0.625}, {4, 20, 0.1}}},
+		{"what is like nothing", Filter{Top: 10, Zeros: true}, []Hit{{1, 10, 0.75}, {3, 20, 0.625}, {2, 10, 0.25}, {4, 20, 0.1}, {5, 30, 0}}},
 	}
-	got := Fuse(3, list(1, 2, 3), list(3, 1, 4))
-	want := []Hit{{1, 10, 1.0/61 + 1.0/62}, {3, 30, 1.0/63 + 1.0/61}, {2, 20, 1.0 / 62}}
-	for i := range want {
-		if got[i].Chunk != want[i].Chunk || got[i].Document != want[i].Document || math.Abs(float64(got[i].Similarity-want[i].Similarity)) > 1e-7 {
-			t.Errorf("hit %d: %+v, want %+v", i, got[i], want[i])
-		}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := Fuse(tt.filter, 0.5, slices.Clone(dense), slices.Clone(words))
+			if !slices.EqualFunc(got, tt.want, sameHit) {
+				t.Errorf("%+v, want %+v", got, tt.want)
+			}
+		})
 	}
-	if len(got) != 3 || len(Fuse(5)) != 0 {
-		t.Errorf("%d hits", len(got))
+	if got := Fuse(Filter{Top: 5}, 0.5, nil, nil); len(got) != 0 {
+		t.Errorf("nothing with nothing: %+v", got)
 	}
-	if tied := Fuse(2, list(9), list(8)); tied[0].Chunk != 8 {
-		t.Errorf("ties are not ordered by id: %+v", tied)
+	if got := Fuse(Filter{Top: 5}, 0.7, []Hit{{9, 1, 0.3}, {8, 1, 0.3}}, nil); got[0].Chunk != 8 || got[0].Similarity != 0.7 {
+		t.Errorf("a tie is not ordered by id, or the weight is not the dense one's: %+v", got)
 	}
+	if got := Fuse(Filter{Top: 5}, 0.7, []Hit{{9, 1, 0.3}}, []Hit{{9, 1, 0.1}}); got[0].Similarity != 1 {
+		t.Errorf("the best by both is %+v", got)
+	}
+}
+
+func sameHit(a, b Hit) bool {
+	return a.Chunk == b.Chunk && a.Document == b.Document && math.Abs(float64(a.Similarity-b.Similarity)) < 1e-6
 }
 
 func TestChanges(t *testing.T) {

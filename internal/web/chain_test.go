@@ -37,7 +37,7 @@ func newStack(t testing.TB) *stack {
 	}
 	log := slog.New(slog.NewJSONHandler(&s.log, nil))
 	fail := func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "sorry", http.StatusInternalServerError) }
-	s.Handler = web.Chain(s.mux, web.Identify(nil), metrics, web.AccessLog(log, "/healthz"), web.Recover(log, fail))
+	s.Handler = web.Chain(s.mux, web.Identify(nil), metrics, web.AccessLog(log, "/healthz"), web.Recover(log, fail), web.NoStore)
 	return s
 }
 
@@ -293,4 +293,27 @@ func BenchmarkChain(b *testing.B) {
 	}
 	bench("mux alone", s.mux)
 	bench("whole chain", s)
+}
+
+func TestNoStore(t *testing.T) {
+	s := newStack(t)
+	s.mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) {})
+	s.mux.HandleFunc("/own", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Cache-Control", "no-cache") })
+	s.mux.HandleFunc("/broken", func(http.ResponseWriter, *http.Request) { panic("boom") })
+	for _, c := range []struct{ method, path, want string }{
+		{"GET", "/", ""},
+		{"HEAD", "/", ""},
+		{"POST", "/", "no-store"},
+		{"PUT", "/", "no-store"},
+		{"PATCH", "/", "no-store"},
+		{"DELETE", "/", "no-store"},
+		{"POST", "/own", "no-cache"},
+		{"POST", "/broken", "no-store"},
+	} {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest(c.method, c.path, nil))
+		if got := w.Header().Get("Cache-Control"); got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.method, c.path, got, c.want)
+		}
+	}
 }

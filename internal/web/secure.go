@@ -7,12 +7,12 @@ import (
 
 // Policy is a Content-Security-Policy (https://www.w3.org/TR/CSP3/) that begins with nothing but
 // the page's own origin. Each list adds sources to a directive, such as 'unsafe-inline' or data:.
-type Policy struct{ Style, Image []string }
+type Policy struct{ Script, Style, Image []string }
 
 // String is the header's value.
 func (p Policy) String() string {
-	return "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; manifest-src 'self'; script-src 'self'; " +
-		"font-src 'self'; connect-src 'self'; worker-src 'self'; style-src " + own(p.Style) + "; img-src " + own(p.Image)
+	return "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; manifest-src 'self'; script-src " +
+		own(p.Script) + "; font-src 'self'; connect-src 'self'; worker-src 'self'; style-src " + own(p.Style) + "; img-src " + own(p.Image)
 }
 
 func own(more []string) string { return strings.Join(append([]string{"'self'"}, more...), " ") }

@@ -1,9 +1,9 @@
 // Package web holds what an HTTP server needs around its handlers and that knows no product:
 // request ids and client addresses, the access log, metrics, recovery from panics, CORS, headers
-// for pages, a guard for operators' pages, and a server that shuts down gracefully.
+// for pages, what caches may keep, a guard for operators' pages, and a server that shuts down gracefully.
 //
-// The middlewares work in any order; the usual one is Identify, Metrics, AccessLog, Recover, CORS
-// from the outside in. Each of them also works alone.
+// The middlewares work in any order; the usual one is Identify, Metrics, AccessLog, Recover, CORS,
+// NoStore from the outside in. Each of them also works alone.
 package web
 
 import "net/http"

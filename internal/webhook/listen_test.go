@@ -63,6 +63,7 @@ func TestListen(t *testing.T) {
 	}{
 		{"good", event.Payload, signed(secret, event.Payload), 204, "  204  verified  agent.created  " + event.ID + `  {"agentId":9,"name":"café ` + "\uFFFD" + `31m"}`},
 		{"again", event.Payload, signed(secret, event.Payload), 204, "  duplicate"},
+		{"a test", event.Payload, map[string]string{HeaderSignature: Sign(secret, event.Payload), HeaderTest: "true"}, 204, "  test"},
 		{"bad signature", event.Payload, signed(newSecret(), event.Payload), 401, "  401  bad signature"},
 		{"unsigned", event.Payload, nil, 401, "  401  bad signature"},
 		{"malformed", nothing, signed(secret, nothing), 400, "  400  malformed"},

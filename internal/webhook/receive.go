@@ -36,6 +36,7 @@ type verdict struct {
 	status   int
 	verified string // "verified", "unverified", "bad signature" or "malformed"
 	event    Envelope
+	test     bool
 	again    bool
 }
 
@@ -60,7 +61,7 @@ func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // judge verifies before it parses, as every receiver should, and prints the outcome.
 func (rc *receiver) judge(header http.Header, body []byte) verdict {
-	v := verdict{verified: "unverified"}
+	v := verdict{verified: "unverified", test: header.Get(HeaderTest) == "true"}
 	if len(rc.secrets) > 0 {
 		v.verified = "verified"
 		if !VerifyHeader(header, body, rc.secrets...) {
@@ -108,6 +109,9 @@ func (rc *receiver) print(v verdict, body []byte) {
 	fmt.Fprintf(&line, "%s  %d  %s", time.Now().UTC().Format(timeFormat), v.status, v.verified)
 	if v.event.ID != "" {
 		fmt.Fprintf(&line, "  %s  %s  %s", v.event.Type, v.event.ID, compact(v.event.Data))
+	}
+	if v.test {
+		line.WriteString("  test")
 	}
 	if v.again {
 		line.WriteString("  duplicate")

@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// TestSamples runs each receiver of docs/webhooks as a person would and posts deliveries to it.
+// TestSamples runs each receiver of examples as a person would and posts deliveries to it.
 func TestSamples(t *testing.T) {
 	cert, certFile, keyFile := certificateFiles(t)
-	samples := filepath.Join("..", "..", "docs", "webhooks")
+	samples := filepath.Join("..", "..", "examples", "receiver")
 	for _, tc := range []struct {
 		name, interpreter string
 		args              []string
@@ -34,11 +34,11 @@ func TestSamples(t *testing.T) {
 				t.Skipf("%s is not installed: its sample is not tested", tc.interpreter)
 			}
 			if tc.name == "go" {
-				program = buildSample(t, program, filepath.Join(samples, "go", "verify.go"))
+				program = buildSample(t, program, samples)
 			}
 			secret, next := newSecret(), newSecret()
 			cmd := exec.CommandContext(t.Context(), program, tc.args...)
-			cmd.Env = append(os.Environ(), "WEBHOOK_SECRET="+secret+","+next, "TLS_CERT="+certFile, "TLS_KEY="+keyFile, "PORT=0")
+			cmd.Env = append(os.Environ(), "WEBHOOK_SECRET="+secret+","+next, "TLS_CERT="+certFile, "TLS_KEY="+keyFile, "PORT=0", "INBOX="+t.TempDir())
 			exerciseSample(t, cmd, trusting(t, cert), secret, next)
 		})
 	}

@@ -14,6 +14,8 @@ const (
 	HeaderSignature = "x-service-signature"
 	// HeaderSignatureNext carries the new secret's signature while a rotation overlaps.
 	HeaderSignatureNext = "x-service-signature-next"
+	// HeaderTest is "true" on a delivery that was sent to try the destination out; others have none.
+	HeaderTest = "x-canopy-test"
 )
 
 const signaturePrefix = "sha256="

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -45,11 +46,9 @@ func Open(t *testing.T) *Browser {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
+	b := new(Browser)
+	b.Context, cancel = chromedp.NewContext(ctx, chromedp.WithListener(b.note))
 	t.Cleanup(cancel)
-	b := &Browser{Context: ctx}
-	chromedp.ListenTarget(ctx, b.note)
-	b.Run(t, network.Enable(), log.Enable(), runtime.Enable())
 	return b
 }
 
@@ -60,36 +59,43 @@ func (b *Browser) note(event any) {
 	case *network.EventRequestWillBeSent:
 		b.requests = append(b.requests, e.Request.URL)
 	case *runtime.EventExceptionThrown:
-		b.complaints = append(b.complaints, e.ExceptionDetails.Error())
+		b.complaints = append(b.complaints, (&chromedp.ExceptionError{ExceptionDetails: e.ExceptionDetails}).Error())
 	case *log.EventEntryAdded:
-		if e.Entry.Level == log.LevelError {
+		if e.Entry.Level == log.EntryLevelError {
 			b.complaints = append(b.complaints, e.Entry.Text+" "+e.Entry.URL)
 		}
 	}
 }
 
 // Run has the browser act; the test ends where it can't.
-func (b *Browser) Run(t *testing.T, actions ...chromedp.Action) {
+func (b *Browser) Run(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	if err := chromedp.Run(b, actions...); err != nil {
+	Get(t, b, chromedp.Steps(actions...))
+}
+
+// Get has the browser tell something; the test ends where it can't.
+func Get[T any](t *testing.T, b *Browser, action chromedp.Action[T]) T {
+	t.Helper()
+	value, err := chromedp.Run(b, action)
+	if err != nil {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		t.Fatalf("%v; the browser complained of %q", err, b.complaints)
 	}
+	return value
 }
 
 // Text waits for an element to be seen, and gives its text.
-func (b *Browser) Text(t *testing.T, selector string) string {
+func (b *Browser) Text(t *testing.T, selector chromedp.CSS) string {
 	t.Helper()
-	var text string
-	b.Run(t, chromedp.WaitVisible(selector, chromedp.ByQuery), chromedp.Text(selector, &text, chromedp.ByQuery))
-	return text
+	b.Run(t, chromedp.WaitVisible(selector))
+	return Get(t, b, chromedp.Text(selector))
 }
 
 // WaitFor waits until an expression is true in the page.
 func (b *Browser) WaitFor(t *testing.T, expression string) {
 	t.Helper()
-	b.Run(t, chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(15*time.Second)))
+	b.Run(t, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(15*time.Second)))
 }
 
 // Clean fails the test where the page asked another origin for anything, or had an error: a
@@ -116,13 +122,19 @@ func (b *Browser) Shoot(t *testing.T, name string) {
 		return
 	}
 	for _, scheme := range []string{"light", "dark"} {
-		var picture []byte
-		b.Run(t,
-			emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
-			chromedp.CaptureScreenshot(&picture))
+		b.Run(t, media(&emulation.MediaFeature{Name: "prefers-color-scheme", Value: scheme}))
+		picture := Get(t, b, chromedp.CaptureScreenshot())
 		if err := os.WriteFile(filepath.Join(folder, name+"-"+scheme+".png"), picture, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b.Run(t, emulation.SetEmulatedMedia())
+	b.Run(t, media())
+}
+
+// media has the page shown as if the reader had chosen features; without any, as they are.
+func media(features ...*emulation.MediaFeature) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
+		return err
+	})
 }

@@ -62,7 +62,7 @@ func (r *OwnRedis) Client() *redis.Client {
 }
 
 // Kill ends the server, as far as it runs, as a crash would.
-func (r *OwnRedis) Kill() { r.do("end", r.server.Kill) }
+func (r *OwnRedis) Kill() { r.server.Kill() }
 
 // Start starts it again, empty, at the same address.
 func (r *OwnRedis) Start() {

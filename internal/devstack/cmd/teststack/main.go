@@ -61,7 +61,7 @@ func run(args []string, database string, stderr io.Writer) int {
 
 // command runs the command to its end, and hands signals on to it.
 func command(args []string, database string, signals <-chan os.Signal) (int, error) {
-	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec // it runs what it is told to
+	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), devtest.DatabaseVariable+"="+database)
 	if err := cmd.Start(); err != nil {

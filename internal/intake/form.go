@@ -1,0 +1,125 @@
+package intake
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"time"
+
+	"canopy/internal/problem"
+)
+
+// FormType is the media type of forms.
+const FormType = "multipart/form-data"
+
+const (
+	// pieceTime is how long a client may take for each piece of a body; the whole may take any time.
+	pieceTime = 30 * time.Second
+	// drainSize and drainTime bound what is still read of an upload that was refused, so that a client
+	// which sends all before it listens hears why.
+	drainSize = 32 << 20
+	drainTime = 10 * time.Second
+)
+
+// IsForm tells whether a request's body is a form.
+func IsForm(r *http.Request) bool {
+	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && mediaType == FormType
+}
+
+// Form is a form with one file (multipart/form-data, RFC 7578), read as it comes and never held. Its
+// errors are problems, fit to be shown.
+type Form struct {
+	r     *http.Request
+	rc    *http.ResponseController
+	parts *multipart.Reader
+}
+
+// OpenForm begins to read a request's form; a request of another type is refused.
+func OpenForm(w http.ResponseWriter, r *http.Request) (*Form, error) {
+	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || mediaType != FormType || params["boundary"] == "" {
+		return nil, problem.Bad("the body must be %s", FormType)
+	}
+	f := &Form{r: r, rc: http.NewResponseController(w)}
+	f.parts = multipart.NewReader(f, params["boundary"])
+	return f, nil
+}
+
+// Read reads the body itself. The deadline is taken off with the end of the body, as the connection
+// may serve other requests.
+func (f *Form) Read(p []byte) (int, error) {
+	_ = f.rc.SetReadDeadline(time.Now().Add(pieceTime)) // without it, the body comes at the client's pace
+	n, err := f.r.Body.Read(p)
+	if err != nil {
+		_ = f.rc.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// Next gives the next part; nil at the end of the form.
+func (f *Form) Next() (*multipart.Part, error) {
+	part, err := f.parts.NextRawPart()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil:
+		return nil, malformed(err)
+	}
+	return part, nil
+}
+
+func malformed(err error) error {
+	return problem.Bad("the body is not well-formed %s", FormType).Because(err)
+}
+
+// File gives the form's next part as its file, which must be the last part: where another follows, the
+// content's end is an error. It gives nil where there is no part, or it is no file of that field.
+func (f *Form) File(field string) (*File, error) {
+	part, err := f.Next()
+	if err != nil || part == nil || part.FormName() != field {
+		return nil, err
+	}
+	name := fileName(part)
+	if name == "" {
+		return nil, nil
+	}
+	return &File{Name: name, Content: &last{part, f}}, nil
+}
+
+// Drain reads what is left of a refused upload, within bounds.
+func (f *Form) Drain() {
+	_ = f.rc.SetReadDeadline(time.Now().Add(drainTime))
+	_, _ = io.CopyN(io.Discard, f.r.Body, drainSize) // as far as it comes
+	_ = f.rc.SetReadDeadline(time.Time{})
+}
+
+type last struct {
+	part *multipart.Part
+	form *Form
+}
+
+func (l *last) Read(p []byte) (int, error) {
+	n, err := l.part.Read(p)
+	switch {
+	case err == nil:
+		return n, nil
+	case !errors.Is(err, io.EOF):
+		return n, malformed(err)
+	}
+	switch next, err := l.form.Next(); {
+	case err != nil:
+		return n, err
+	case next != nil:
+		return n, problem.Bad("the form must end with its only file")
+	}
+	return n, io.EOF
+}
+
+// File is a file on its way in: its name as its sender means it, and its content, which can be read once.
+type File struct {
+	Name    string
+	Content io.Reader
+}
