@@ -10,7 +10,8 @@ import (
 	"canopy/internal/paging"
 )
 
-// The states of a delivery (spec, section 3).
+// The states of a delivery. Of the three that end it, delivered is after a 2xx answer, failed after any
+// other outcome that is not tried again, and blocked where the destination's address is forbidden.
 const (
 	DeliveryPending   = "pending"
 	DeliveryDelivered = "delivered"

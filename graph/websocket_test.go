@@ -345,10 +345,11 @@ func TestWebSocketTimes(t *testing.T) {
 		}
 	})
 	t.Run("a quiet client is asked for a sign of life", func(t *testing.T) {
-		conn, _ := dial(t, held{}.serve(t, webSocket{keepAlive: 50 * time.Millisecond, initTimeout: time.Minute}), nil)
+		t.Parallel()
+		conn, _ := dial(t, held{}.serve(t, webSocket{keepAlive: 500 * time.Millisecond, initTimeout: time.Minute}), nil)
 		asked, answer := 0, conn.PingHandler()
 		conn.SetPingHandler(func(data string) error {
-			if asked++; asked == 10 { // long after the time that it has without an answer
+			if asked++; asked == 5 { // long after the time that it has without an answer
 				send(t, conn, frame{Type: "connection_init"})
 			}
 			return answer(data)
