@@ -41,7 +41,7 @@ func (multipartTransport) Do(w http.ResponseWriter, r *http.Request, exec graphq
 		refuse(w, r, http.StatusForbidden, problem.Denied("a request with a file needs the header GraphQL-Preflight"))
 		return
 	}
-	media := accepted(r)
+	media := acceptedBy(r).media
 	if media == "" {
 		refuse(w, r, http.StatusNotAcceptable, problem.Bad("the answer is %s or %s", typeGraphQL, typeJSON))
 		return

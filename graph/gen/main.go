@@ -4,7 +4,7 @@
 //
 // gqlgen starts a goroutine for each element of a list and for each field with a resolver. Here
 // the rows of a list load their edges together, so nothing is won by that and half the speed is
-// lost.
+// lost. Subscriptions are resolved by canopy/graph/live.
 package main
 
 import (
@@ -123,18 +123,25 @@ func (inOrder) GenerateCode(data *codegen.Data) error { //nolint:unparam // a pl
 	return nil
 }
 
-// patch takes the goroutines from the lists: gqlgen has no setting for that.
+// patches are what gqlgen has no settings for: the goroutines of lists, and how subscriptions are
+// resolved.
+var patches = map[string]string{
+	"graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, ": "inorder.MarshalSlice(ctx, len(v), ",
+	"graphql.ResolveFieldStream(":                              "live.ResolveField(",
+}
+
 func patch(file string) error {
 	code, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	from, to := []byte("graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, "), []byte("inorder.MarshalSlice(ctx, len(v), ")
-	if !bytes.Contains(code, from) {
-		return fmt.Errorf("%s: no lists to resolve in order: has gqlgen changed?", file)
+	for from, to := range patches {
+		if !bytes.Contains(code, []byte(from)) {
+			return fmt.Errorf("%s: there is no %s: has gqlgen changed?", file, from)
+		}
+		code = bytes.ReplaceAll(code, []byte(from), []byte(to))
 	}
-	code = bytes.ReplaceAll(code, from, to)
-	code = bytes.Replace(code, []byte("import (\n"), []byte("import (\n\t\"canopy/graph/inorder\"\n"), 1)
+	code = bytes.Replace(code, []byte("import (\n"), []byte("import (\n\t\"canopy/graph/inorder\"\n\t\"canopy/graph/live\"\n"), 1)
 	imports.LocalPrefix = "canopy"
 	code, err = imports.Process(file, code, nil)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"canopy/db"
 	"canopy/graph/inorder"
+	"canopy/graph/live"
 	"canopy/graph/scalar"
 	"canopy/internal/globalid"
 	"canopy/internal/intake"
@@ -18364,7 +18365,7 @@ func (ec *executionContext) fieldContext_StartRunPayload_jobKey(_ context.Contex
 }
 
 func (ec *executionContext) _Subscription_auditEvent(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
-	return graphql.ResolveFieldStream(
+	return live.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18396,7 +18397,7 @@ func (ec *executionContext) fieldContext_Subscription_auditEvent(_ context.Conte
 }
 
 func (ec *executionContext) _Subscription_documentUpdated(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
-	return graphql.ResolveFieldStream(
+	return live.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18440,7 +18441,7 @@ func (ec *executionContext) fieldContext_Subscription_documentUpdated(ctx contex
 }
 
 func (ec *executionContext) _Subscription_runUpdated(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
-	return graphql.ResolveFieldStream(
+	return live.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18484,7 +18485,7 @@ func (ec *executionContext) fieldContext_Subscription_runUpdated(ctx context.Con
 }
 
 func (ec *executionContext) _Subscription_webhookDeliveryUpdated(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
-	return graphql.ResolveFieldStream(
+	return live.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,

@@ -50,7 +50,8 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 		mux.Handle("GET "+monitoring.Root, http.RedirectHandler(monitoring.Root+"/", http.StatusSeeOther))
 	}
 	return web.Chain(web.Routed(mux), web.Identify(p.Config.TrustedProxies), measure,
-		web.AccessLog(p.Log, "/healthz", "/readyz", "/metrics"), web.Recover(p.Log, rest.Failed), web.CORS(p.Config.CORSOrigins), web.NoStore), nil
+		web.AccessLog(p.Log, "/healthz", "/readyz", "/metrics"), web.Recover(p.Log, rest.Failed), web.CORS(p.Config.CORSOrigins), web.NoStore,
+		web.CleanPaths(rest.NotFound)), nil
 }
 
 // readyTimeout bounds what readiness asks of each part.

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 )
@@ -36,9 +35,8 @@ type ServeOptions struct {
 // Serve answers requests on the listener until the context is done, and then shuts down. For the
 // time of Drain all goes on, but each answer closes its connection, idle connections stay open, as
 // the next request may be under way on them, and Ending tells. After that new connections are
-// refused, and requests in flight are finished. Streams never finish by themselves, so the contexts
-// of those that ask for one (an Upgrade, or Accept: text/event-stream) are cancelled then, with the
-// cause ErrShutdown. What is left after Finish is cut off, and told by an error that wraps
+// refused, and requests in flight are finished. Streams never finish by themselves, so
+// they are told then (see Stream). What is left after Finish is cut off, and told by an error that wraps
 // context.DeadlineExceeded. nil means that all were finished; any other error is the listener's.
 //
 // There is no limit to the time of a whole request or answer, since both may stream: what is
@@ -50,11 +48,11 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServeOptions)
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	base, cut := context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), endingKey{}, ctx))
-	defer cut(ErrShutdown)
-	closing, closeDoor := context.WithCancel(base)
+	closing, closeDoor := context.WithCancel(context.WithoutCancel(ctx))
 	defer closeDoor()
-	d := &drainer{next: h, ending: ctx, closing: closing}
+	base, cut := context.WithCancelCause(context.WithValue(context.WithValue(context.WithoutCancel(ctx), endingKey{}, ctx), closingKey{}, closing))
+	defer cut(ErrShutdown)
+	d := &drainer{next: h, ending: ctx}
 	srv := newServer(base, d, o.Log)
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(ln) }()
@@ -112,10 +110,9 @@ func Ending(ctx context.Context) bool {
 // handlers (WebSockets) still run, and are waited for here.
 type drainer struct {
 	next http.Handler
-	// The life of the server, not of a request: ending ends when it is told to stop, closing when it
-	// takes no more.
-	ending, closing context.Context
-	running         sync.WaitGroup
+	// ending ends when the server is told to stop: its life, not a request's.
+	ending  context.Context
+	running sync.WaitGroup
 }
 
 func (d *drainer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -124,14 +121,25 @@ func (d *drainer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if d.ending.Err() != nil && r.Header.Get("Upgrade") == "" {
 		w.Header().Set("Connection", "close")
 	}
-	if !asksForStream(r) {
-		d.next.ServeHTTP(w, r)
-		return
+	d.next.ServeHTTP(w, r)
+}
+
+// closingKey is where the context that ends when a server takes no more is in those of its requests.
+type closingKey struct{}
+
+// Stream gives an answer that never ends by itself the context to live in: it is cancelled with the
+// request, and with the cause ErrShutdown as soon as the server takes no more. The caller ends it.
+func Stream(ctx context.Context) (context.Context, context.CancelFunc) {
+	streaming, cancel := context.WithCancelCause(ctx)
+	closing, ok := ctx.Value(closingKey{}).(context.Context)
+	if !ok {
+		closing = context.Background()
 	}
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
-	defer context.AfterFunc(d.closing, func() { cancel(ErrShutdown) })()
-	d.next.ServeHTTP(w, r.WithContext(ctx))
+	forget := context.AfterFunc(closing, func() { cancel(ErrShutdown) })
+	return streaming, func() {
+		forget()
+		cancel(nil)
+	}
 }
 
 // wait begins after Shutdown, when no handler can start any more.
@@ -147,16 +155,4 @@ func (d *drainer) wait(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-func asksForStream(r *http.Request) bool {
-	if r.Header.Get("Upgrade") != "" {
-		return true
-	}
-	for _, accept := range r.Header["Accept"] {
-		if strings.Contains(accept, "text/event-stream") {
-			return true
-		}
-	}
-	return false
 }

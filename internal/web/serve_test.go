@@ -66,6 +66,7 @@ func (s *running) refusesSoon(t *testing.T) {
 	t.Error("new connections are still taken")
 }
 
+// A client that would take an event stream, too, waits for an answer like any other.
 func TestServeFinishesRequests(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	started, finish := make(chan struct{}), make(chan struct{})
@@ -77,7 +78,7 @@ func TestServeFinishesRequests(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, "whole")
 	}), web.ServeOptions{})
-	conn := s.send(t, "")
+	conn := s.send(t, "Accept: application/json, text/event-stream\r\n")
 	<-started
 	s.stop()
 	s.refusesSoon(t)
@@ -101,9 +102,11 @@ func TestServeDrains(t *testing.T) {
 	streaming, ended := make(chan struct{}), make(chan error, 1)
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Accept") != "" {
+			ctx, cancel := web.Stream(r.Context())
+			defer cancel()
 			close(streaming)
-			<-r.Context().Done()
-			ended <- context.Cause(r.Context())
+			<-ctx.Done()
+			ended <- context.Cause(ctx)
 			return
 		}
 		_, _ = fmt.Fprint(w, web.Ending(r.Context()))
@@ -149,10 +152,12 @@ func TestServeTellsStreams(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			started := make(chan struct{})
 			s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				ctx, cancel := web.Stream(r.Context())
+				defer cancel()
 				if r.Header.Get("Upgrade") == "" {
 					close(started)
-					<-r.Context().Done()
-					_, _ = io.WriteString(w, context.Cause(r.Context()).Error())
+					<-ctx.Done()
+					_, _ = io.WriteString(w, context.Cause(ctx).Error())
 					return
 				}
 				conn, _, err := http.NewResponseController(w).Hijack()
@@ -161,8 +166,8 @@ func TestServeTellsStreams(t *testing.T) {
 					return
 				}
 				close(started)
-				<-r.Context().Done()
-				_, _ = io.WriteString(conn, context.Cause(r.Context()).Error())
+				<-ctx.Done()
+				_, _ = io.WriteString(conn, context.Cause(ctx).Error())
 				_ = conn.Close()
 			}), web.ServeOptions{})
 			conn := s.send(t, headers)
