@@ -28,7 +28,7 @@ generate: ## Write anew what follows from schema.graphql
 	@go generate ./graph
 
 verify: bootstrap ## Check generated code, formatting and style
-	@go generate ./graph && git diff --exit-code --stat -- graph/generated internal/rule/rules_gen.go || { echo "generated code is stale: run make generate" >&2; exit 1; }
+	@go generate ./graph && git diff --exit-code --stat -- graph/generated '*_gen.go' || { echo "generated code is stale: run make generate" >&2; exit 1; }
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go') >&2; exit 1; }
 	@go mod verify >/dev/null
 	@go vet ./...

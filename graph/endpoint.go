@@ -14,6 +14,7 @@ import (
 	"github.com/99designs/gqlgen/graphql/handler/extension"
 	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/99designs/gqlgen/graphql/handler/transport"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator/rules"
@@ -39,7 +40,9 @@ type Options struct {
 	// Origins are those of web front ends beside the platform's own.
 	Origins   []string
 	PublicURL *url.URL
-	Log       *slog.Logger
+	// Metrics takes what is measured of requests; nil takes nothing.
+	Metrics prometheus.Registerer
+	Log     *slog.Logger
 }
 
 // New gives the handler of /graphql.
@@ -58,6 +61,7 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 	s.SetRecoverFunc(door.recovered)
 	persisted := newPersisted(o.Redis, o.Log)
 	s.Use(extension.AutomaticPersistedQuery{Cache: persisted})
+	s.Use(newMetrics(o.Metrics))
 	s.Use(newGuard())
 	s.Use(persisted)
 	s.Use(freshCaller{r})

@@ -89,7 +89,7 @@ func (s Subscription) AuditEvent(ctx context.Context) (<-chan *db.AuditEvent, er
 	}), nil
 }
 
-func (q Query) auditNode(ctx context.Context, id globalid.ID) (*db.AuditEvent, error) {
+func (q Query) auditEventNode(ctx context.Context, id globalid.ID) (*db.AuditEvent, error) {
 	c, err := q.may(ctx, rule.AuditEvents)
 	if err != nil {
 		return nil, err

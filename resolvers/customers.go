@@ -146,7 +146,8 @@ func (m Mutation) CreateCustomer(ctx context.Context, in CreateCustomerInput) (*
 		if out.Customer, err = tx.InsertCustomer(ctx, flags); err != nil {
 			return err
 		}
-		if out.Admin, err = m.invite(ctx, ch, out.Customer, invitee{in.Email, filled(in.FirstName, ""), filled(in.LastName, in.Name)}); err != nil {
+		admin := invitee{email: in.Email, firstName: filled(in.FirstName, ""), lastName: filled(in.LastName, in.Name)}
+		if out.Admin, err = m.invite(ctx, ch, out.Customer, admin); err != nil {
 			return err
 		}
 		if err := tx.OpenAccounts(ctx, out.Customer, instances, out.Admin.ID, OwnerRole, ch.actor()); err != nil {

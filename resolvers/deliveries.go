@@ -33,7 +33,7 @@ func (q Query) WebhookDeliveries(ctx context.Context, destinationID *globalid.ID
 	if err != nil {
 		return nil, err
 	}
-	f, err := q.deliveryFilter(ctx, c, DeliveryFilter{destinationID, typ, status, since})
+	f, err := q.deliveryFilter(ctx, c, DeliveryFilter{DestinationID: destinationID, Type: typ, Status: status, Since: since})
 	if err != nil {
 		return nil, err
 	}
@@ -105,10 +105,6 @@ func (q Query) CapturedDelivery(ctx context.Context, id globalid.ID) (*db.Delive
 		err = missing(db.ErrNoRows, "delivery", d.ID)
 	}
 	return d, captured, err
-}
-
-func (q Query) deliveryNode(ctx context.Context, id globalid.ID) (*db.Delivery, error) {
-	return q.WebhookDelivery(ctx, id)
 }
 
 func (r *Resolver) delivery(ctx context.Context, c *caller, id globalid.ID) (*db.Delivery, error) {

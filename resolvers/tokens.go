@@ -15,14 +15,14 @@ import (
 	"canopy/internal/token"
 )
 
-// TokenLife is how long an access token is valid (spec, section 5).
+// TokenLife is how long an access token is valid. There is no refresh: the next one is asked for.
 const TokenLife = 15 * time.Minute
 
 // loginClient is the client_id claim of a person's login, which is no API key's.
 const loginClient = "canopy-login"
 
-// TokenRequest is a client_credentials grant (RFC 6749, section 4.4) with the parameters of the
-// spec, section 4.1.
+// TokenRequest is a client_credentials grant (RFC 6749, section 4.4) with the platform's own
+// parameters: the application, and the account to act on.
 type TokenRequest struct {
 	GrantType    string
 	ClientID     string

@@ -112,7 +112,7 @@ func (a *api) search(ctx context.Context, in *searchInput) (*one[[]searchHit], e
 		return nil, err
 	}
 	return &one[[]searchHit]{mapped(hits, func(h *search.Hit) searchHit {
-		return searchHit{h.Chunk.ID, h.Chunk.DocumentID, h.Content, h.Similarity}
+		return searchHit{ID: h.Chunk.ID, DocID: h.Chunk.DocumentID, Content: h.Content, Similarity: h.Similarity}
 	})}, nil
 }
 

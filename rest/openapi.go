@@ -154,7 +154,7 @@ func Endpoints(registry huma.API) []Endpoint {
 	var list []Endpoint
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for _, op := range operationsAt(doc, path) {
-			list = append(list, Endpoint{op.Method, path, op.OperationID, ruleOf(op)})
+			list = append(list, Endpoint{Method: op.Method, Path: path, OperationID: op.OperationID, Rule: ruleOf(op)})
 		}
 	}
 	return list

@@ -1,5 +1,6 @@
 // Command gen writes what follows from schema.graphql: the generated half of the graph, by gqlgen,
-// told to resolve in order; and the rules of who may use which field.
+// told to resolve in order and where fields come from; the rules of who may use which field; and the
+// lists of types that Go wants to see: connections, nodes, resolvers.
 //
 // gqlgen starts a goroutine for each element of a list and for each field with a resolver. Here
 // the rows of a list load their edges together, so nothing is won by that and half the speed is
@@ -8,7 +9,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -37,6 +40,20 @@ func generate() error {
 	if err != nil {
 		return err
 	}
+	if err := before(cfg); err != nil {
+		return err
+	}
+	if err := gqlgen(cfg); err != nil {
+		return err
+	}
+	if err := patch(cfg.Exec.Filename); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(filepath.Dir(cfg.Exec.Filename), "sdl.go"), []byte(sdl), 0o644) //nolint:gosec // source code
+}
+
+// before writes what follows from the schema alone, and what gqlgen then finds in its packages.
+func before(cfg *config.Config) error {
 	source := cfg.Sources[0]
 	rules, err := readRules(source)
 	if err != nil {
@@ -48,13 +65,27 @@ func generate() error {
 	if source.Input, err = tellRules(source.Input, rules); err != nil {
 		return err
 	}
-	if err := api.Generate(cfg, api.AddPlugin(inOrder{})); err != nil {
+	if err := cfg.LoadSchema(); err != nil {
 		return err
 	}
-	if err := patch(cfg.Exec.Filename); err != nil {
+	bindEnums(cfg)
+	if err := writeConnections(cfg); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(filepath.Dir(cfg.Exec.Filename), "sdl.go"), []byte(sdl), 0o644) //nolint:gosec // source code
+	return writeNodes(cfg)
+}
+
+// gqlgen writes its half. It begins by deleting its file: where it fails, what was there comes back.
+func gqlgen(cfg *config.Config) error {
+	old, err := os.ReadFile(cfg.Exec.Filename)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err = api.Generate(cfg, api.AddPlugin(&bind{}), api.AddPlugin(inOrder{}), api.AddPlugin(roots{}))
+	if err != nil && old != nil {
+		return errors.Join(err, os.WriteFile(cfg.Exec.Filename, old, 0o644)) //nolint:gosec // source code
+	}
+	return err
 }
 
 // sdl lets the schema's text be served from where gqlgen has embedded it, with the rules in it.

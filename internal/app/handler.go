@@ -30,7 +30,7 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 	door, _ := rest.New(p.Resolver, rest.Options{Version: p.version})
 	gql := graph.New(p.Resolver, graph.Options{
 		Introspection: p.Config.Introspection, MaxCost: p.Config.MaxCost, CostPerMinute: p.Config.CostLimit,
-		Redis: p.redis, Origins: p.Config.CORSOrigins, PublicURL: p.Config.PublicURL, Log: p.Log,
+		Redis: p.redis, Origins: p.Config.CORSOrigins, PublicURL: p.Config.PublicURL, Metrics: registry, Log: p.Log,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/", door)

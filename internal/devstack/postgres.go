@@ -109,7 +109,7 @@ func (p *Postgres) start(ctx context.Context) (err error) {
 
 // prepare leaves a whole cluster that no server runs on.
 func (p *Postgres) prepare(ctx context.Context) error {
-	where := places{p.options.Dir, p.account, p.options.Durable, p.log}
+	where := places{dir: p.options.Dir, account: p.account, durable: p.options.Durable, log: p.log}
 	major, err := clusterMajor(cmp.Or(where.remembered(), p.options.Dir))
 	if err != nil {
 		return fmt.Errorf("private PostgreSQL: %w", err)
