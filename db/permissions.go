@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/lib/pq"
+
 	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
@@ -90,6 +92,14 @@ var (
 	qOtherOwners           = prepare(`
 		SELECT EXISTS (SELECT 1 FROM permissions p JOIN roles r ON r.id = p.role_id
 			WHERE p.account_id = $1 AND p.id <> $2 AND NOT p.disabled AND r.is_owner)`)
+	qRightsOn = prepare(`
+		SELECT COALESCE(array_agg(DISTINCT f), '{}') FROM permissions p JOIN roles r ON r.id = p.role_id CROSS JOIN unnest(r.features) f
+		WHERE p.account_id = $1 AND NOT p.disabled`)
+	qRightsOf = prepare(`
+		SELECT COALESCE(array_agg(DISTINCT f), '{}') FROM permissions p JOIN accounts a ON a.id = p.account_id
+		JOIN customers c ON c.id = a.customer_id JOIN customers top ON top.id = $2
+		JOIN roles r ON r.id = p.role_id CROSS JOIN unnest(r.features) f
+		WHERE p.user_id = $1 AND NOT p.disabled AND NOT a.disabled AND c.lineage[top.level + 1] = top.id`)
 )
 
 var (
@@ -193,4 +203,19 @@ func (s *Store) DeletePermission(ctx context.Context, p *Permission) error {
 func (s *Store) HasOtherOwner(ctx context.Context, accountID, permissionID int64) (found bool, err error) {
 	err = s.get(ctx, &found, qOtherOwners, accountID, permissionID)
 	return found, err
+}
+
+// RightsOn gives all the rights that the enabled permissions on an account give to anybody.
+func (s *Store) RightsOn(ctx context.Context, accountID int64) (access.Features, error) {
+	var names pq.StringArray
+	err := s.get(ctx, &names, qRightsOn, accountID)
+	return access.ParseFeatures(names), err
+}
+
+// RightsOf gives all the rights that a user has on any open account of a company, or of one below:
+// those that an API key of the user in that company can act with.
+func (s *Store) RightsOf(ctx context.Context, userID, customerID int64) (access.Features, error) {
+	var names pq.StringArray
+	err := s.get(ctx, &names, qRightsOf, userID, customerID)
+	return access.ParseFeatures(names), err
 }
