@@ -165,7 +165,9 @@ func (s *stack) answer(req *http.Request) answerOf {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return answerOf{resp.StatusCode, resp.Header, raw}
+	a := answerOf{resp.StatusCode, resp.Header, raw}
+	a.judge(s.t, req)
+	return a
 }
 
 // gql sends a GraphQL request and gives data, and the codes of the errors.
