@@ -21,7 +21,9 @@ var shells = map[string][]string{
 }
 
 // programs are what the pages run. Each stands in for itself: it writes down what it was called with.
-var programs = []string{"make", "curl", "jq", "openssl", "canopy", "bin/canopy"}
+var programs = []string{
+	"make", "curl", "jq", "openssl", "npm", "go", "python3", "canopy", "bin/canopy", "examples/tour/tour.sh", "examples/page/index.html",
+}
 
 const standIn = `#!/bin/sh
 { printf '%s' "${0##*/}"; printf ' <%s>' "$@"; } >"$(mktemp "$CALLS/XXXXXXXXXX")"
@@ -34,19 +36,15 @@ var block = regexp.MustCompile("(?s)\n```sh\n(.*?)```\n")
 // called with the same words, and the shell has nothing to complain of. zsh, as it comes, takes a #
 // after a command for a word, and an unquoted ? for a pattern that must match.
 func TestBlocksCanBePasted(t *testing.T) {
-	pages, err := filepath.Glob("*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	tried := 0
-	for _, page := range append(pages, "../README.md") {
+	for _, page := range pages(t) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, m := range block.FindAllStringSubmatch(string(text), -1) {
 			tried++
-			t.Run(fmt.Sprint(filepath.Base(page), " ", i+1), func(t *testing.T) {
+			t.Run(fmt.Sprint(strings.TrimPrefix(page, "../"), " ", i+1), func(t *testing.T) {
 				inBash, inZsh := paste(t, "bash", m[1]), paste(t, "zsh", m[1])
 				if inBash == "" || inBash != inZsh || strings.Contains(inZsh, " <#") {
 					t.Errorf("bash calls\n%s\nzsh calls\n%s", inBash, inZsh)
@@ -54,9 +52,22 @@ func TestBlocksCanBePasted(t *testing.T) {
 			})
 		}
 	}
-	if tried < 8 {
+	if tried < 15 {
 		t.Errorf("only %d blocks were found", tried)
 	}
+}
+
+// pages are all that are for people.
+func pages(t *testing.T) (list []string) {
+	t.Helper()
+	for _, pattern := range []string{"../*.md", "*.md", "../examples/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, found...)
+	}
+	return list
 }
 
 // usual is what bash says when it is interactive and has no terminal.

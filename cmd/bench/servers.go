@@ -61,7 +61,7 @@ func newLab(ctx context.Context, o options) (l *lab, err error) {
 	l.env = append(os.Environ(), "DATABASE_URL="+l.postgres.URL(), "REDIS_URL="+l.redis.URL(),
 		"CANOPY_BLOB_URL=file://"+l.dir+"/blobs", "CANOPY_SECRET_KEY="+base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32)),
 		"CANOPY_MONITOR_USER=bench", "CANOPY_MONITOR_PASSWORD=bench",
-		"CANOPY_RATE_LIMIT=0", "CANOPY_MAX_COST=0", "CANOPY_COST_LIMIT=0")
+		"CANOPY_RATE_LIMIT=0", "CANOPY_MAX_COST=0", "CANOPY_COST_LIMIT=0", "CANOPY_DRAIN=0")
 	if err := db.Migrate(ctx, l.postgres.URL()); err != nil {
 		return l, err
 	}
