@@ -80,8 +80,7 @@ type DeliveryFilter struct {
 	Since         time.Time
 }
 
-const deliveryColumns = `w.id, w.customer_id, w.destination_id, w.event_id, w.type, w.status, w.attempts,
-	w.http_status, w.error, w.test, w.created_at, w.completed_at`
+var deliveryColumns = columns[Delivery]("w")
 
 // deliveryFilter bounds deliveries w by the arguments from the scope on.
 const deliveryFilter = ` AND w.customer_id = $3 AND ($4::bigint = 0 OR w.destination_id = $4)

@@ -19,14 +19,14 @@ type Permission struct {
 	LastAccess *time.Time `db:"last_access"`
 	CreatedAt  time.Time  `db:"created_at"`
 	// Who granted it; zero when the platform itself did.
-	CreatorID    int64  `db:"creator_id"`
-	CreatorEmail string `db:"creator_email"`
+	CreatorID    int64  `db:"creator_id,joined"`
+	CreatorEmail string `db:"creator_email,joined"`
 	// The account's side of it.
-	CustomerID     int64 `db:"customer_id"`
-	ApplicationID  int64 `db:"application_id"`
-	RegionID       int64 `db:"region_id"`
-	InstanceActive bool  `db:"instance_active"`
-	RoleOwner      bool  `db:"role_owner"`
+	CustomerID     int64 `db:"customer_id,joined"`
+	ApplicationID  int64 `db:"application_id,joined"`
+	RegionID       int64 `db:"region_id,joined"`
+	InstanceActive bool  `db:"instance_active,joined"`
+	RoleOwner      bool  `db:"role_owner,joined"`
 
 	siblings
 }
@@ -51,17 +51,16 @@ func (p *Permission) CreatedBy() *Creator {
 // GlobalID is the node id of the permission.
 func (p *Permission) GlobalID() globalid.ID { return globalid.ID{Type: "Permission", Int: p.ID} }
 
-const (
-	permissionColumns = `p.id, p.account_id, p.user_id, p.role_id, p.disabled, p.last_access, p.created_at,
-		COALESCE(cr.id, 0) AS creator_id, COALESCE(cr.email, '') AS creator_email,
-		a.customer_id, i.application_id, i.region_id, i.active AS instance_active, r.is_owner AS role_owner`
-	permissionTables = ` FROM permissions p
-		JOIN accounts a ON a.id = p.account_id
-		JOIN app_instances i ON i.id = a.app_instance_id
-		JOIN roles r ON r.id = p.role_id
-		JOIN customers c ON c.id = a.customer_id
-		LEFT JOIN users cr ON cr.id = p.created_by `
-)
+var permissionColumns = columns[Permission]("p") + `,
+	COALESCE(cr.id, 0) AS creator_id, COALESCE(cr.email, '') AS creator_email,
+	a.customer_id, i.application_id, i.region_id, i.active AS instance_active, r.is_owner AS role_owner`
+
+const permissionTables = ` FROM permissions p
+	JOIN accounts a ON a.id = p.account_id
+	JOIN app_instances i ON i.id = a.app_instance_id
+	JOIN roles r ON r.id = p.role_id
+	JOIN customers c ON c.id = a.customer_id
+	LEFT JOIN users cr ON cr.id = p.created_by `
 
 var (
 	qPermission = prepare(`
