@@ -21,14 +21,15 @@ run: bootstrap build ## Run the whole platform here, with demo data (ARGS go to 
 build: ## Build bin/canopy
 	@CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/canopy ./cmd/canopy
 
-test: bootstrap ## Run all tests on a real PostgreSQL and a real Redis
+test: ## Run all tests on a real PostgreSQL and a real Redis
+	@scripts/bootstrap.sh tests
 	@$(STACK) go test -timeout 14m $(PKG)
 
 generate: ## Write anew what follows from schema.graphql
 	@go generate ./graph
 
 verify: bootstrap ## Check generated code, formatting and style
-	@go generate ./graph && git diff --exit-code --stat -- graph/generated internal/rule/rules_gen.go || { echo "generated code is stale: run make generate" >&2; exit 1; }
+	@go generate ./graph && git diff --exit-code --stat -- graph/generated '*_gen.go' || { echo "generated code is stale: run make generate" >&2; exit 1; }
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go') >&2; exit 1; }
 	@go mod verify >/dev/null
 	@go vet ./...

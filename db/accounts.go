@@ -20,10 +20,10 @@ type Account struct {
 	Disabled          bool      `db:"disabled"`
 	CreatedAt         time.Time `db:"created_at"`
 	// The instance's side of it.
-	ApplicationID  int64  `db:"application_id"`
-	RegionID       int64  `db:"region_id"`
-	Domain         string `db:"domain"`
-	InstanceActive bool   `db:"instance_active"`
+	ApplicationID  int64  `db:"application_id,joined"`
+	RegionID       int64  `db:"region_id,joined"`
+	Domain         string `db:"domain,joined"`
+	InstanceActive bool   `db:"instance_active,joined"`
 
 	siblings
 }
@@ -33,8 +33,7 @@ func (a *Account) GlobalID() globalid.ID { return globalid.ID{Type: "Account", I
 
 func (a *Account) key() int64 { return a.ID }
 
-const accountColumns = `a.id, a.customer_id, a.app_instance_id, a.instance_account_id, a.name, a.disabled,
-	a.created_at, i.application_id, i.region_id, i.domain, i.active AS instance_active`
+var accountColumns = columns[Account]("a") + `, i.application_id, i.region_id, i.domain, i.active AS instance_active`
 
 const accountTables = ` FROM accounts a JOIN app_instances i ON i.id = a.app_instance_id `
 

@@ -14,7 +14,7 @@ import (
 type Agent struct {
 	ID          int64           `db:"id"`
 	AccountID   int64           `db:"account_id"`
-	CustomerID  int64           `db:"customer_id"`
+	CustomerID  int64           `db:"customer_id,joined"`
 	Name        string          `db:"name"`
 	Draft       json.RawMessage `db:"draft"`
 	PublishedID *int64          `db:"published_id"`
@@ -47,11 +47,11 @@ type Revision struct {
 // GlobalID is the node id of the revision.
 func (r *Revision) GlobalID() globalid.ID { return globalid.ID{Type: "AgentRevision", Int: r.ID} }
 
-const (
-	agentColumns = `g.id, g.account_id, a.customer_id, g.name, g.draft, g.published_id, g.enabled, g.created_at, g.updated_at`
-	agentTables  = ` FROM agents g JOIN accounts a ON a.id = g.account_id JOIN customers c ON c.id = a.customer_id `
+const agentTables = ` FROM agents g JOIN accounts a ON a.id = g.account_id JOIN customers c ON c.id = a.customer_id `
 
-	revisionColumns = `v.id, v.agent_id, v.number, v.diagram, v.created_at`
+var (
+	agentColumns    = columns[Agent]("g") + `, a.customer_id`
+	revisionColumns = columns[Revision]("v")
 )
 
 var (

@@ -27,7 +27,7 @@ type APIKey struct {
 // GlobalID is the node id of the key.
 func (k *APIKey) GlobalID() globalid.ID { return globalid.ID{Type: "ApiKey", Int: k.ID} }
 
-const apiKeyColumns = `k.id, k.client_id, k.customer_id, k.user_id, k.name, k.expires_at, k.revoked_at, k.last_used_at, k.created_at` //nolint:gosec // column names
+var apiKeyColumns = columns[APIKey]("k")
 
 var (
 	qAPIKey = prepare(`

@@ -28,7 +28,7 @@ type AuditEvent struct {
 // GlobalID is the node id of the event.
 func (e *AuditEvent) GlobalID() globalid.ID { return globalid.ID{Type: "AuditEvent", Int: e.ID} }
 
-const auditColumns = `e.id, e.customer_id, e.actor_user_id, e.client_id, e.action, e.object_type, e.object_id, e.details, e.created_at`
+var auditColumns = columns[AuditEvent]("e")
 
 var (
 	qInsertAudit = prepare(`

@@ -32,8 +32,7 @@ type BillingPatch struct {
 	BillingName, BusinessID, TaxID, AddressLine1, AddressLine2, City, State, ZipCode, CountryCode *string
 }
 
-const billingColumns = `b.customer_id, b.location_id, b.billing_name, b.business_id, b.tax_id, b.address_line1,
-	b.address_line2, b.city, b.state, b.zip_code, b.country_code, b.created_at`
+var billingColumns = columns[Billing]("b")
 
 var (
 	qBilling = prepare(`

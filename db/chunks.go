@@ -30,7 +30,7 @@ type Chunk struct {
 // GlobalID is the node id of the chunk.
 func (c *Chunk) GlobalID() globalid.ID { return globalid.ID{Type: "Chunk", Int: c.ID} }
 
-const chunkColumns = `k.id, k.document_id, k.position, k.content, k.overlap_bytes, k.tokens, k.page, k.heading, k.row_number`
+var chunkColumns = columns[Chunk]("k")
 
 // ofReady holds the chunks k that a search may find: those of ready documents d, of their revision.
 const ofReady = ` FROM chunks k JOIN documents d ON d.id = k.document_id AND d.revision = k.revision AND d.status = 'ready' `

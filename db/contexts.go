@@ -58,9 +58,7 @@ func (d Desk) args(more ...any) []any { return append([]any{d.AccountID, d.Viewe
 // scoped is for a query whose ids come behind onDesk's arguments.
 func (d Desk) scoped(ids []int64) []any { return d.args(ids) }
 
-const contextColumns = `x.id, x.account_id, x.user_id, x.name, x.description, x.caption, x.tools_json, x.starter_prompts,
-	x.share_state, x.icon, x.embedding_model, x.dimensions, x.max_size, x.top_n, x.score_threshold, x.chunk_size, x.overlap,
-	x.version, x.created_at`
+var contextColumns = columns[Context]("x")
 
 // onDesk holds the contexts x of a desk, whose arguments come first.
 const onDesk = `x.account_id = $1 AND ($2 = 0 OR x.share_state = 1 OR x.user_id = $2)`

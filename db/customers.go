@@ -23,7 +23,7 @@ type Customer struct {
 	DescendantsCanAdd bool           `db:"descendants_can_add"`
 	CreatedAt         time.Time      `db:"created_at"`
 	// Via is the company that this one was reached from, when an edge led here.
-	Via int64 `db:"via"`
+	Via int64 `db:"via,joined"`
 
 	siblings
 }
@@ -46,12 +46,10 @@ type CustomerRef struct {
 
 func (r *CustomerRef) key() int64 { return r.ID }
 
-const (
-	customerColumns = `c.id, c.parent_id, c.lineage, c.level, c.name, c.region_id,
-		c.can_add_customers, c.descendants_can_add, c.created_at`
-	// inScope bounds company c by the scope in the first two arguments.
-	inScope = `c.lineage >= $1::bigint[] AND c.lineage < $2::bigint[]`
-)
+var customerColumns = columns[Customer]("c")
+
+// inScope bounds company c by the scope in the first two arguments.
+const inScope = `c.lineage >= $1::bigint[] AND c.lineage < $2::bigint[]`
 
 var (
 	qCustomersByID = prepare(`
@@ -60,7 +58,7 @@ var (
 	qCustomerForUpdate = prepare(`
 		SELECT ` + customerColumns + ` FROM customers c WHERE ` + inScope + ` AND c.id = $3 FOR UPDATE`)
 	qCustomerRefs = prepare(`
-		SELECT id, name, region_id, level, lineage FROM customers WHERE id = ANY($1)`)
+		SELECT ` + columns[CustomerRef]("c") + ` FROM customers c WHERE c.id = ANY($1)`)
 	// Lists of a subtree in preorder: the index on lineage is read from the cursor on.
 	qSubtree = prepare(`
 		SELECT ` + customerColumns + ` FROM customers c

@@ -10,7 +10,8 @@ import (
 	"canopy/internal/paging"
 )
 
-// The states of a delivery (spec, section 3).
+// The states of a delivery. Of the three that end it, delivered is after a 2xx answer, failed after any
+// other outcome that is not tried again, and blocked where the destination's address is forbidden.
 const (
 	DeliveryPending   = "pending"
 	DeliveryDelivered = "delivered"
@@ -79,8 +80,7 @@ type DeliveryFilter struct {
 	Since         time.Time
 }
 
-const deliveryColumns = `w.id, w.customer_id, w.destination_id, w.event_id, w.type, w.status, w.attempts,
-	w.http_status, w.error, w.test, w.created_at, w.completed_at`
+var deliveryColumns = columns[Delivery]("w")
 
 // deliveryFilter bounds deliveries w by the arguments from the scope on.
 const deliveryFilter = ` AND w.customer_id = $3 AND ($4::bigint = 0 OR w.destination_id = $4)

@@ -35,7 +35,7 @@ func (d *Destination) GlobalID() globalid.ID {
 
 func (d *Destination) key() int64 { return d.ID }
 
-const destinationColumns = `d.id, d.customer_id, d.url, d.name, d.events, d.enabled, d.auto_disabled_at, d.next_at, d.created_at`
+var destinationColumns = columns[Destination]("d")
 
 var (
 	qDestinationsByID = prepare(`

@@ -42,8 +42,7 @@ func (d *Document) GlobalID() globalid.ID { return globalid.ID{Type: "Document",
 
 func (d *Document) key() int64 { return d.ID }
 
-const documentColumns = `d.id, d.context_id, d.file_name, d.original_name, d.display_name, d.name_index, d.format, d.content_type,
-	d.content_hash, d.size, d.status, d.progress, d.error, d.chunks, d.revision, d.created_by, d.created_at, d.started_at, d.completed_at`
+var documentColumns = columns[Document]("d")
 
 const documentTables = ` FROM documents d JOIN contexts x ON x.id = d.context_id `
 

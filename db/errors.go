@@ -13,6 +13,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"canopy/internal/pgconn"
 	"canopy/internal/problem"
 )
 
@@ -22,6 +23,9 @@ var ErrNoRows = errors.New("no such row in scope")
 // ErrAway says that the database is away, or gave up on the statement for a cause that passes: it is
 // worth another try. The error is a *problem.Error at the same time.
 var ErrAway = errors.New("the database is away")
+
+// ErrReadOnly says that the database takes no writes: it is a standby, or read-only by its settings.
+var ErrReadOnly = errors.New("the database is read-only")
 
 // errUnstorable says that a text holds what PostgreSQL stores in none.
 var errUnstorable = errors.New("a text can't be stored")
@@ -33,6 +37,14 @@ func IsUnstorable(err error) bool { return errors.Is(err, errUnstorable) }
 // away is what callers hear of such a failure.
 func away(cause error) error {
 	return problem.Away("the database", fmt.Errorf("%w: %w", ErrAway, cause))
+}
+
+// readOnly is what they hear of a write where none is taken: it passes, as one server takes over
+// from another.
+func readOnly(cause error) error {
+	p := problem.Away("the database", fmt.Errorf("%w: %w: %w", ErrAway, ErrReadOnly, cause))
+	p.Detail = "the database takes no changes at the moment"
+	return p
 }
 
 func ignoreNoRows(err error) error {
@@ -74,12 +86,15 @@ func translate(ctx context.Context, err error) error {
 	if errors.As(err, &p) {
 		return err
 	}
+	if errors.Is(err, pgconn.ErrConnect) || isConnectionLoss(err) {
+		return away(err)
+	}
+	if pgconn.IsReadOnly(err) {
+		return readOnly(err)
+	}
 	var pe *pq.Error
 	if errors.As(err, &pe) {
 		return translateState(pe)
-	}
-	if isConnectionLoss(err) {
-		return away(err)
 	}
 	return err
 }
@@ -91,7 +106,7 @@ func translateState(e *pq.Error) error {
 	case state == "23505", state == "23503", state == "23514", state == "23P01", state == "23502":
 		return &Conflict{Constraint: e.Constraint, cause: e}
 	case strings.HasPrefix(state, "08"), strings.HasPrefix(state, "57P"), state == "53300",
-		state == "40001", state == "40P01", state == "25006", state == "57014":
+		state == "40001", state == "40P01", state == "57014":
 		return away(e)
 	case state == "22021", state == "22P05":
 		return problem.Bad("text with a NUL byte or in an invalid encoding can't be stored").Because(fmt.Errorf("%w: %w", errUnstorable, e))

@@ -34,7 +34,11 @@ var (
 	qMailSent = prepare(`UPDATE mail_outbox SET sent_at = now(), message = '', last_error = '' WHERE id = $1`)
 	qMailLate = prepare(`
 		UPDATE mail_outbox SET next_attempt_at = now() + $2 * interval '1 second', last_error = $3 WHERE id = $1 AND sent_at IS NULL`)
-	qMailFailed = prepare(`UPDATE mail_outbox SET failed_at = now(), message = '', last_error = $2 WHERE id = $1 AND sent_at IS NULL`)
+	qMailFailed  = prepare(`UPDATE mail_outbox SET failed_at = now(), message = '', last_error = $2 WHERE id = $1 AND sent_at IS NULL`)
+	qMailBacklog = prepare(`
+		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS lag
+		FROM (SELECT next_attempt_at FROM mail_outbox WHERE sent_at IS NULL AND failed_at IS NULL AND next_attempt_at <= now()
+			ORDER BY next_attempt_at LIMIT 100000) due`)
 	qSweepMails = prepare(`DELETE FROM mail_outbox WHERE COALESCE(sent_at, failed_at) < now() - interval '30 days'`)
 )
 
@@ -82,6 +86,12 @@ func (s *Store) MailLate(ctx context.Context, id int64, wait time.Duration, reas
 func (s *Store) MailFailed(ctx context.Context, id int64, reason string) error {
 	_, err := s.exec(ctx, qMailFailed, id, reason)
 	return err
+}
+
+// MailBacklog tells of the mails that are due, counting no further than 100,000.
+func (s *Store) MailBacklog(ctx context.Context) (b Backlog, err error) {
+	err = s.get(ctx, &b, qMailBacklog)
+	return b, err
 }
 
 // SweepMails forgets mails that have been out, or given up, for a month.

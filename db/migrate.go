@@ -73,8 +73,12 @@ type Migrator struct {
 	pool *sqlx.DB
 }
 
-// NewMigrator opens the database behind url for migrations.
-func NewMigrator(url string) (*Migrator, error) {
+// NewMigrator opens the database behind url for migrations. Like Open it refuses a pooler that would
+// mix their statements up.
+func NewMigrator(ctx context.Context, url string) (*Migrator, error) {
+	if err := checkPooler(ctx, url); err != nil {
+		return nil, err
+	}
 	pool, err := Connect(url, Options{MaxConns: 2})
 	if err != nil {
 		return nil, err
@@ -99,7 +103,7 @@ func (m *Migrator) Close() error { return m.pool.Close() }
 
 // Migrate brings the database behind url to the newest schema.
 func Migrate(ctx context.Context, url string) error {
-	m, err := NewMigrator(url)
+	m, err := NewMigrator(ctx, url)
 	if err != nil {
 		return err
 	}

@@ -3,24 +3,15 @@ package db
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
-	"net"
 	"runtime"
-	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/lib/pq"
-)
 
-// The times that bound a statement. A statement of a request is over long before; the dialer's
-// read deadline catches a connection whose other side has gone without a word, for the driver
-// itself ignores the context there.
-const (
-	statementTimeout = 30 * time.Second
-	readTimeout      = 45 * time.Second
-	dialTimeout      = 5 * time.Second
+	"canopy/internal/pgconn"
 )
 
 // Options shape the connection pool.
@@ -31,24 +22,10 @@ type Options struct {
 
 // Connect opens a pool without looking at the schema.
 func Connect(url string, o Options) (*sqlx.DB, error) {
-	cfg, err := pq.NewConfig(url)
+	connector, err := pgconn.New(url)
 	if err != nil {
 		return nil, fmt.Errorf("DATABASE_URL: %w", err)
 	}
-	if cfg.Runtime == nil {
-		cfg.Runtime = map[string]string{}
-	}
-	if _, set := cfg.Runtime["statement_timeout"]; !set {
-		cfg.Runtime["statement_timeout"] = strconv.FormatInt(statementTimeout.Milliseconds(), 10)
-	}
-	if cfg.ApplicationName == "" {
-		cfg.ApplicationName = "canopy"
-	}
-	connector, err := pq.NewConnectorConfig(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("DATABASE_URL: %w", err)
-	}
-	connector.Dialer(deadlineDialer{net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}})
 	pool := sqlx.NewDb(sql.OpenDB(connector), "postgres")
 	if o.MaxConns == 0 {
 		o.MaxConns = max(16, 8*runtime.GOMAXPROCS(0))
@@ -59,8 +36,12 @@ func Connect(url string, o Options) (*sqlx.DB, error) {
 	return pool, nil
 }
 
-// Open connects to a database of the schema that this program knows, and prepares its statements.
+// Open connects to a database of the schema that this program knows, and prepares its statements. It
+// refuses a pooler that would mix them up: pgconn.ErrPooler.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
+	if err := checkPooler(ctx, url); err != nil {
+		return nil, err
+	}
 	pool, err := Connect(url, o)
 	if err != nil {
 		return nil, err
@@ -79,47 +60,39 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Ready tells whether the database answers with the schema that this program knows.
-func (s *Store) Ready(ctx context.Context) error { return checkSchema(ctx, s.pool) }
+// Ready tells whether the database answers with the schema that this program knows, and takes
+// writes: ErrReadOnly where it doesn't.
+func (s *Store) Ready(ctx context.Context) error {
+	if err := checkSchema(ctx, s.pool); err != nil {
+		return err
+	}
+	var readOnly bool
+	// So it is on a standby, too.
+	if err := s.pool.GetContext(ctx, &readOnly, `SELECT current_setting('transaction_read_only')::boolean`); err != nil {
+		return translate(ctx, err)
+	}
+	if readOnly {
+		return ErrReadOnly
+	}
+	return nil
+}
+
+// checkPooler is the first to connect: where that fails it is the setting that is wrong, for all that
+// can be told.
+func checkPooler(ctx context.Context, url string) error {
+	connector, err := pgconn.New(url)
+	if err != nil {
+		return fmt.Errorf("DATABASE_URL: %w", err)
+	}
+	switch err := pgconn.CheckPooler(ctx, connector); {
+	case errors.Is(err, pgconn.ErrPooler), errors.Is(err, pgconn.ErrConnect):
+		return fmt.Errorf("DATABASE_URL: %w", err)
+	default:
+		return translate(ctx, err)
+	}
+}
 
 func closing(pool *sqlx.DB, err error) error {
 	_ = pool.Close()
 	return err
-}
-
-type deadlineDialer struct{ net.Dialer }
-
-func (d deadlineDialer) Dial(network, address string) (net.Conn, error) {
-	return d.DialContext(context.Background(), network, address)
-}
-
-func (d deadlineDialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	return d.DialContext(ctx, network, address)
-}
-
-func (d deadlineDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	c, err := d.Dialer.DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	return &deadlineConn{Conn: c}, nil
-}
-
-// deadlineConn gives every read and write a deadline of its own.
-type deadlineConn struct{ net.Conn }
-
-func (c *deadlineConn) Read(b []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(readTimeout)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Read(b)
-}
-
-func (c *deadlineConn) Write(b []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(readTimeout)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Write(b)
 }

@@ -11,7 +11,7 @@ import (
 // the relay only tells which destinations have something due, and a worker claims as much as it
 // has room for. A claim is a lease; an attempt whose lease ran out was interrupted.
 
-// MaxAttempts bounds the attempts of a delivery (spec, section 6.5; contract, section 6).
+// MaxAttempts bounds the attempts of a delivery. Free retries after an interruption are not counted.
 const MaxAttempts = 3
 
 // DueDestination is a destination with something due, and what has been due there longest.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/lib/pq"
+
 	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
@@ -19,14 +21,14 @@ type Permission struct {
 	LastAccess *time.Time `db:"last_access"`
 	CreatedAt  time.Time  `db:"created_at"`
 	// Who granted it; zero when the platform itself did.
-	CreatorID    int64  `db:"creator_id"`
-	CreatorEmail string `db:"creator_email"`
+	CreatorID    int64  `db:"creator_id,joined"`
+	CreatorEmail string `db:"creator_email,joined"`
 	// The account's side of it.
-	CustomerID     int64 `db:"customer_id"`
-	ApplicationID  int64 `db:"application_id"`
-	RegionID       int64 `db:"region_id"`
-	InstanceActive bool  `db:"instance_active"`
-	RoleOwner      bool  `db:"role_owner"`
+	CustomerID     int64 `db:"customer_id,joined"`
+	ApplicationID  int64 `db:"application_id,joined"`
+	RegionID       int64 `db:"region_id,joined"`
+	InstanceActive bool  `db:"instance_active,joined"`
+	RoleOwner      bool  `db:"role_owner,joined"`
 
 	siblings
 }
@@ -51,17 +53,16 @@ func (p *Permission) CreatedBy() *Creator {
 // GlobalID is the node id of the permission.
 func (p *Permission) GlobalID() globalid.ID { return globalid.ID{Type: "Permission", Int: p.ID} }
 
-const (
-	permissionColumns = `p.id, p.account_id, p.user_id, p.role_id, p.disabled, p.last_access, p.created_at,
-		COALESCE(cr.id, 0) AS creator_id, COALESCE(cr.email, '') AS creator_email,
-		a.customer_id, i.application_id, i.region_id, i.active AS instance_active, r.is_owner AS role_owner`
-	permissionTables = ` FROM permissions p
-		JOIN accounts a ON a.id = p.account_id
-		JOIN app_instances i ON i.id = a.app_instance_id
-		JOIN roles r ON r.id = p.role_id
-		JOIN customers c ON c.id = a.customer_id
-		LEFT JOIN users cr ON cr.id = p.created_by `
-)
+var permissionColumns = columns[Permission]("p") + `,
+	COALESCE(cr.id, 0) AS creator_id, COALESCE(cr.email, '') AS creator_email,
+	a.customer_id, i.application_id, i.region_id, i.active AS instance_active, r.is_owner AS role_owner`
+
+const permissionTables = ` FROM permissions p
+	JOIN accounts a ON a.id = p.account_id
+	JOIN app_instances i ON i.id = a.app_instance_id
+	JOIN roles r ON r.id = p.role_id
+	JOIN customers c ON c.id = a.customer_id
+	LEFT JOIN users cr ON cr.id = p.created_by `
 
 var (
 	qPermission = prepare(`
@@ -91,6 +92,14 @@ var (
 	qOtherOwners           = prepare(`
 		SELECT EXISTS (SELECT 1 FROM permissions p JOIN roles r ON r.id = p.role_id
 			WHERE p.account_id = $1 AND p.id <> $2 AND NOT p.disabled AND r.is_owner)`)
+	qRightsOn = prepare(`
+		SELECT COALESCE(array_agg(DISTINCT f), '{}') FROM permissions p JOIN roles r ON r.id = p.role_id CROSS JOIN unnest(r.features) f
+		WHERE p.account_id = $1 AND NOT p.disabled`)
+	qRightsOf = prepare(`
+		SELECT COALESCE(array_agg(DISTINCT f), '{}') FROM permissions p JOIN accounts a ON a.id = p.account_id
+		JOIN customers c ON c.id = a.customer_id JOIN customers top ON top.id = $2
+		JOIN roles r ON r.id = p.role_id CROSS JOIN unnest(r.features) f
+		WHERE p.user_id = $1 AND NOT p.disabled AND NOT a.disabled AND c.lineage[top.level + 1] = top.id`)
 )
 
 var (
@@ -194,4 +203,19 @@ func (s *Store) DeletePermission(ctx context.Context, p *Permission) error {
 func (s *Store) HasOtherOwner(ctx context.Context, accountID, permissionID int64) (found bool, err error) {
 	err = s.get(ctx, &found, qOtherOwners, accountID, permissionID)
 	return found, err
+}
+
+// RightsOn gives all the rights that the enabled permissions on an account give to anybody.
+func (s *Store) RightsOn(ctx context.Context, accountID int64) (access.Features, error) {
+	var names pq.StringArray
+	err := s.get(ctx, &names, qRightsOn, accountID)
+	return access.ParseFeatures(names), err
+}
+
+// RightsOf gives all the rights that a user has on any open account of a company, or of one below:
+// those that an API key of the user in that company can act with.
+func (s *Store) RightsOf(ctx context.Context, userID, customerID int64) (access.Features, error) {
+	var names pq.StringArray
+	err := s.get(ctx, &names, qRightsOf, userID, customerID)
+	return access.ParseFeatures(names), err
 }

@@ -53,6 +53,10 @@ var (
 	qFinishDocument = prepare(`
 		UPDATE documents SET status = 'ready', progress = 1, error = '', chunks = $3, completed_at = now()
 		WHERE id = $1 AND attempts = $2 AND status = 'processing'`)
+	qDocumentBacklog = prepare(`
+		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS lag
+		FROM (SELECT next_attempt_at FROM documents WHERE status IN ('pending', 'processing') AND next_attempt_at <= now()
+			ORDER BY next_attempt_at LIMIT 100000) due`)
 	qReadBy          = prepare(`UPDATE documents SET reader = $3 WHERE id = $1 AND attempts = $2 AND status = 'processing'`)
 	qDropOtherChunks = prepare(`DELETE FROM chunks WHERE document_id = $1 AND (revision <> $2 OR position >= $3)`)
 	qDropRevision    = prepare(`DELETE FROM chunks WHERE document_id = $1 AND revision = $2`)
@@ -191,4 +195,10 @@ func (s *Store) TwinAtWork(ctx context.Context, w *DocumentWork) (busy bool, err
 // CopyChunks takes over a twin's chunks and tells how many there were.
 func (s *Store) CopyChunks(ctx context.Context, w *DocumentWork, t *Twin) (int64, error) {
 	return s.exec(ctx, qCopyChunks, w.ID, w.Attempts, t.ID, t.Revision)
+}
+
+// DocumentBacklog tells of the documents that wait to be processed, counting no further than 100,000.
+func (s *Store) DocumentBacklog(ctx context.Context) (b Backlog, err error) {
+	err = s.get(ctx, &b, qDocumentBacklog)
+	return b, err
 }

@@ -33,21 +33,21 @@ type Application struct {
 // GlobalID is the node id of the application.
 func (a *Application) GlobalID() globalid.ID { return globalid.ID{Type: "Application", Int: a.ID} }
 
-const (
-	regionColumns      = `id, code, name, description, created_at`
-	applicationColumns = `id, code, name, description, app_type, auth_url, created_at`
+var (
+	regionColumns      = columns[Region]("r")
+	applicationColumns = columns[Application]("a")
 )
 
 var (
-	qRegions          = prepare(`SELECT ` + regionColumns + ` FROM regions ORDER BY id`)
-	qRegionsByID      = prepare(`SELECT ` + regionColumns + ` FROM regions WHERE id = ANY($1)`)
+	qRegions          = prepare(`SELECT ` + regionColumns + ` FROM regions r ORDER BY r.id`)
+	qRegionsByID      = prepare(`SELECT ` + regionColumns + ` FROM regions r WHERE r.id = ANY($1)`)
 	qAvailableRegions = prepare(`
 		SELECT ` + regionColumns + ` FROM regions r
 		WHERE (SELECT count(*) FROM app_instances i JOIN applications a ON a.id = i.application_id
 		       WHERE i.region_id = r.id AND i.active AND i.available AND a.code IN ('assistant', 'builder')) = 2
 		ORDER BY id`)
-	qApplications     = prepare(`SELECT ` + applicationColumns + ` FROM applications ORDER BY id`)
-	qApplicationsByID = prepare(`SELECT ` + applicationColumns + ` FROM applications WHERE id = ANY($1)`)
+	qApplications     = prepare(`SELECT ` + applicationColumns + ` FROM applications a ORDER BY a.id`)
+	qApplicationsByID = prepare(`SELECT ` + applicationColumns + ` FROM applications a WHERE a.id = ANY($1)`)
 	qInstances        = prepare(`
 		SELECT i.id, a.code FROM app_instances i JOIN applications a ON a.id = i.application_id
 		WHERE i.region_id = $1 AND i.active AND i.available`)

@@ -27,7 +27,7 @@ type Role struct {
 // GlobalID is the node id of the role.
 func (r *Role) GlobalID() globalid.ID { return globalid.ID{Type: "Role", Int: r.ID} }
 
-const roleColumns = `r.id, r.application_id, r.customer_id, r.name, r.description, r.is_owner, r.features, r.created_at`
+var roleColumns = columns[Role]("r")
 
 var (
 	// A role is in scope when it is system-wide or its company is.

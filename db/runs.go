@@ -24,7 +24,7 @@ type Run struct {
 	AgentID    int64     `db:"agent_id"`
 	RevisionID int64     `db:"revision_id"`
 	AccountID  int64     `db:"account_id"`
-	CustomerID int64     `db:"customer_id"`
+	CustomerID int64     `db:"customer_id,joined"`
 	Status     string    `db:"status"`
 	CreatedAt  time.Time `db:"created_at"`
 	// FinishedAt is when the run ended, well or badly.
@@ -63,12 +63,11 @@ func (s *RunStep) ResultJSON() json.RawMessage { return rawOf(s.Result) }
 // ErrorJSON is why the step failed, nil when it did not.
 func (s *RunStep) ErrorJSON() json.RawMessage { return rawOf(s.Error) }
 
-const (
-	runColumns = `r.id, r.job_key, r.agent_id, r.revision_id, r.account_id, a.customer_id, r.status,
-		r.created_at, r.finished_at, r.input, r.output, r.error`
-	runTables = ` FROM runs r JOIN accounts a ON a.id = r.account_id JOIN customers c ON c.id = a.customer_id `
+const runTables = ` FROM runs r JOIN accounts a ON a.id = r.account_id JOIN customers c ON c.id = a.customer_id `
 
-	runStepColumns = `s.run_id, s.position, s.step_id, s.type, s.result, s.error, s.started_at, s.duration_ms`
+var (
+	runColumns     = columns[Run]("r") + `, a.customer_id`
+	runStepColumns = columns[RunStep]("s")
 )
 
 var (

@@ -18,10 +18,10 @@ type User struct {
 	FirstName   string    `db:"first_name"`
 	LastName    string    `db:"last_name"`
 	CreatedAt   time.Time `db:"created_at"`
-	HasPassword bool      `db:"has_password"`
+	HasPassword bool      `db:"has_password,joined"`
 	OTPMethod   string    `db:"otp_method"`
 	// Via is the company that the user was reached from, when an edge led here.
-	Via int64 `db:"via"`
+	Via int64 `db:"via,joined"`
 
 	siblings
 }
@@ -34,13 +34,11 @@ func (u *User) Name() string { return strings.TrimSpace(u.FirstName + " " + u.La
 
 func (u *User) key() int64 { return u.ID }
 
-const (
-	userColumns = `u.id, u.email, u.first_name, u.last_name, u.created_at,
-		u.password_hash IS NOT NULL AS has_password, u.otp_method`
-	// visible bounds user u by the scope: a member of a company in it.
-	visible = `EXISTS (SELECT 1 FROM memberships m JOIN customers c ON c.id = m.customer_id
-		WHERE m.user_id = u.id AND ` + inScope + `)`
-)
+var userColumns = columns[User]("u") + `, u.password_hash IS NOT NULL AS has_password`
+
+// visible bounds user u by the scope: a member of a company in it.
+const visible = `EXISTS (SELECT 1 FROM memberships m JOIN customers c ON c.id = m.customer_id
+	WHERE m.user_id = u.id AND ` + inScope + `)`
 
 var (
 	qUsersByID     = prepare(`SELECT ` + userColumns + ` FROM users u WHERE u.id = ANY($3) AND ` + visible)

@@ -3,7 +3,6 @@
 package graph
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -13,7 +12,7 @@ import (
 	"github.com/99designs/gqlgen/graphql/handler"
 	"github.com/99designs/gqlgen/graphql/handler/extension"
 	"github.com/99designs/gqlgen/graphql/handler/lru"
-	"github.com/99designs/gqlgen/graphql/handler/transport"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator/rules"
@@ -39,7 +38,9 @@ type Options struct {
 	// Origins are those of web front ends beside the platform's own.
 	Origins   []string
 	PublicURL *url.URL
-	Log       *slog.Logger
+	// Metrics takes what is measured of requests; nil takes nothing.
+	Metrics prometheus.Registerer
+	Log     *slog.Logger
 }
 
 // New gives the handler of /graphql.
@@ -47,7 +48,7 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 	schema := generated.NewExecutableSchema(generated.Config{Resolvers: root{r}})
 	s := handler.New(schema)
 	door := &endpoint{resolver: r, options: o, server: s}
-	for _, t := range []graphql.Transport{door.websocket(), sse{transport.SSE{KeepAlivePingInterval: keepAlive}}, multipartTransport{}, httpTransport{}} {
+	for _, t := range []graphql.Transport{webSocket{door, keepAlive, initTimeout}, multipartTransport{}, httpTransport{}} {
 		s.AddTransport(discreet{t})
 	}
 	s.SetQueryCache(lru.New[*ast.QueryDocument](cachedQueries))
@@ -58,9 +59,9 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 	s.SetRecoverFunc(door.recovered)
 	persisted := newPersisted(o.Redis, o.Log)
 	s.Use(extension.AutomaticPersistedQuery{Cache: persisted})
+	s.Use(newMetrics(o.Metrics))
 	s.Use(newGuard())
 	s.Use(persisted)
-	s.Use(freshCaller{r})
 	s.Use(newListeners())
 	if o.Introspection {
 		s.Use(extension.Introspection{})
@@ -107,16 +108,12 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusMethodNotAllowed, problem.Bad("GraphQL takes GET and POST"))
 		return
 	}
-	authorization := r.Header.Get("Authorization")
-	ctx, err := e.resolver.Admit(r.Context(), authorization)
+	ctx, err := e.resolver.Admit(r.Context(), r.Header.Get("Authorization"))
 	if err != nil {
 		p := problem.From(err)
 		e.logInternal(r.Context(), p)
 		refuse(w, r, p.Status(), p)
 		return
-	}
-	if authorization != "" && r.Header.Get("Upgrade") != "" {
-		ctx = context.WithValue(ctx, socketTokenKey{}, authorization)
 	}
 	e.server.ServeHTTP(w, r.WithContext(ctx))
 }

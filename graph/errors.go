@@ -15,7 +15,7 @@ import (
 	"canopy/internal/web"
 )
 
-// face is the GraphQL face of a problem (contract, section 7).
+// face is the GraphQL face of a problem; what REST has in its body stands in the extensions.
 func face(ctx context.Context, p *problem.Error) *gqlerror.Error {
 	extensions := map[string]any{"code": string(p.Code)}
 	if id := web.RequestID(ctx); id != "" {

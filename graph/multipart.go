@@ -41,7 +41,7 @@ func (multipartTransport) Do(w http.ResponseWriter, r *http.Request, exec graphq
 		refuse(w, r, http.StatusForbidden, problem.Denied("a request with a file needs the header GraphQL-Preflight"))
 		return
 	}
-	media := accepted(r)
+	media := acceptedBy(r).media
 	if media == "" {
 		refuse(w, r, http.StatusNotAcceptable, problem.Bad("the answer is %s or %s", typeGraphQL, typeJSON))
 		return
@@ -95,15 +95,14 @@ func formParams(form *intake.Form) (*graphql.RawParams, error) {
 	if err != nil {
 		return nil, err
 	}
-	part, err := form.Next()
+	file, err := form.File(key)
 	switch {
 	case err != nil:
 		return nil, err
-	case part == nil || part.FormName() != key || part.FileName() == "":
+	case file == nil:
 		return nil, problem.Bad("after operations and map the form must hold the file %q and nothing else", key)
 	}
-	file := intake.File{Name: part.FileName(), Content: form.Last(part)}
-	if !put(raw.Variables, strings.Split(path, ".")[1:], file) {
+	if !put(raw.Variables, strings.Split(path, ".")[1:], *file) {
 		return nil, errPlace
 	}
 	return raw, nil

@@ -88,7 +88,7 @@ func TestMutationsTakeAnInputAndGiveAPayload(t *testing.T) {
 		if len(f.Arguments) != 1 || f.Arguments[0].Name != "input" || f.Arguments[0].Type.String() != name+"Input!" {
 			t.Errorf("%s does not take one input: %sInput!", f.Name, name)
 		}
-		if f.Type.String() != name+"Payload!" {
+		if f.Type.String() != name+"Payload" {
 			t.Errorf("%s gives %s", f.Name, f.Type)
 		}
 	}

@@ -1,11 +1,10 @@
 package graph
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"strconv"
@@ -13,18 +12,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/handler/transport"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"canopy/internal/intake"
 	"canopy/internal/problem"
-)
-
-// The media types of GraphQL over HTTP (GraphQL-over-HTTP draft, section 4).
-const (
-	typeJSON    = "application/json"
-	typeGraphQL = "application/graphql-response+json"
 )
 
 // maxErrors is how many faults of a document an answer tells of.
@@ -43,35 +35,10 @@ func isJSON(r *http.Request) bool {
 	return err == nil && mt == typeJSON && (charset == "" || charset == "utf-8")
 }
 
-// accepted picks the media type of the answer; "" when the client takes none of ours.
-func accepted(r *http.Request) string {
-	header := strings.Join(r.Header.Values("Accept"), ",")
-	if header == "" {
-		return typeJSON
-	}
-	for part := range strings.SplitSeq(header, ",") {
-		mt, _, err := mime.ParseMediaType(strings.TrimSpace(part))
-		if err != nil {
-			continue
-		}
-		switch mt {
-		case typeGraphQL:
-			return typeGraphQL
-		case typeJSON, "*/*", "application/*":
-			return typeJSON
-		}
-	}
-	return ""
-}
-
 // refuse answers a request that did not get as far as GraphQL.
 func refuse(w http.ResponseWriter, r *http.Request, status int, p *problem.Error) {
-	media := accepted(r)
-	if media == "" {
-		media = typeJSON
-	}
 	head(w, p)
-	write(w, media, status, &graphql.Response{Errors: gqlerror.List{face(r.Context(), p)}})
+	write(w, cmp.Or(acceptedBy(r).media, typeJSON), status, &graphql.Response{Errors: gqlerror.List{face(r.Context(), p)}})
 }
 
 // head sets the headers that go with a refusal.
@@ -85,9 +52,9 @@ func head(w http.ResponseWriter, p *problem.Error) {
 }
 
 func write(w http.ResponseWriter, media string, status int, resp *graphql.Response) {
-	body, err := encode(resp)
-	if err != nil {
-		status, body = http.StatusInternalServerError, []byte(`{"errors":[{"message":"internal server error","extensions":{"code":"INTERNAL"}}]}`)
+	body, ok := encode(resp)
+	if !ok {
+		status = http.StatusInternalServerError
 	}
 	w.Header().Set("Content-Type", media+"; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -95,9 +62,12 @@ func write(w http.ResponseWriter, media string, status int, resp *graphql.Respon
 	_, _ = w.Write(body) // the client has gone, if anything
 }
 
+// unspeakable stands for an answer that is no JSON.
+var unspeakable = []byte(`{"errors":[{"message":"internal server error","extensions":{"code":"INTERNAL"}}]}`)
+
 // encode writes an answer. The data is JSON already, and long: it is taken as it is. A request that
-// was refused before it ran has no data, not even null.
-func encode(resp *graphql.Response) ([]byte, error) {
+// was refused before it ran has no data, not even null. false: the answer is an internal error.
+func encode(resp *graphql.Response) ([]byte, bool) {
 	body := append(make([]byte, 0, len(resp.Data)+512), '{')
 	member := func(name string, value []byte) {
 		if len(body) > 1 {
@@ -108,7 +78,7 @@ func encode(resp *graphql.Response) ([]byte, error) {
 	if len(resp.Errors) > 0 {
 		value, err := json.Marshal(resp.Errors)
 		if err != nil {
-			return nil, err
+			return unspeakable, false
 		}
 		member("errors", value)
 	}
@@ -118,18 +88,19 @@ func encode(resp *graphql.Response) ([]byte, error) {
 	if len(resp.Extensions) > 0 {
 		value, err := json.Marshal(resp.Extensions)
 		if err != nil {
-			return nil, err
+			return unspeakable, false
 		}
 		member("extensions", value)
 	}
-	return append(body, '}'), nil
+	return append(body, '}'), true
 }
 
-// Do answers one request.
+// Do answers one request: a query or a mutation by JSON wherever the client takes that, a subscription
+// by a stream.
 func (httpTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
-	media := accepted(r)
-	if media == "" {
-		refuse(w, r, http.StatusNotAcceptable, problem.Bad("the answer is %s or %s", typeGraphQL, typeJSON))
+	accept := acceptedBy(r)
+	if accept.media == "" && !accept.events {
+		refuse(w, r, http.StatusNotAcceptable, problem.Bad("the answer is %s, %s or %s", typeGraphQL, typeJSON, typeEvents))
 		return
 	}
 	start := graphql.Now()
@@ -141,24 +112,37 @@ func (httpTransport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Gra
 	raw.Headers = r.Header
 	raw.ReadTime = graphql.TraceTiming{Start: start, End: graphql.Now()}
 	oc, errs := exec.CreateOperationContext(r.Context(), raw)
-	if errs != nil {
-		resp := exec.DispatchError(graphql.WithOperationContext(r.Context(), oc), errs[:min(len(errs), maxErrors)])
-		status := http.StatusBadRequest
-		if media == typeJSON {
-			status = http.StatusOK // as the draft has it for clients of the time before
-		}
-		write(w, media, refusedStatus(w, resp, status), resp)
-		return
-	}
-	if r.Method != http.MethodPost && oc.Operation.Operation != ast.Query {
+	switch {
+	case errs != nil:
+		refuseDocument(w, accept, exec.DispatchError(graphql.WithOperationContext(r.Context(), oc), errs[:min(len(errs), maxErrors)]))
+	case r.Method != http.MethodPost && oc.Operation.Operation != ast.Query:
 		w.Header().Set("Allow", "POST")
 		refuse(w, r, http.StatusMethodNotAllowed, problem.Bad("only queries go by GET: send this by POST"))
-		return
-	}
-	if oc.Operation.Operation == ast.Subscription {
+	case oc.Operation.Operation == ast.Subscription && !accept.events:
 		refuse(w, r, http.StatusBadRequest, problem.Bad("subscriptions go over SSE (Accept: text/event-stream) or graphql-transport-ws"))
-		return
+	case oc.Operation.Operation == ast.Subscription || accept.media == "":
+		stream(w, r, exec, oc)
+	default:
+		respond(w, r, exec, oc, accept.media)
 	}
+}
+
+// refuseDocument answers a request whose document or variables don't do.
+func refuseDocument(w http.ResponseWriter, accept accepted, resp *graphql.Response) {
+	switch accept.media {
+	case "":
+		s := openEvents(w)
+		defer s.close()
+		s.next(resp)
+		s.complete()
+	case typeJSON: // as the draft has it for clients of the time before
+		write(w, typeJSON, refusedStatus(w, resp, http.StatusOK), resp)
+	default:
+		write(w, accept.media, refusedStatus(w, resp, http.StatusBadRequest), resp)
+	}
+}
+
+func respond(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor, oc *graphql.OperationContext, media string) {
 	next, ctx := exec.DispatchOperation(r.Context(), oc)
 	resp := next(ctx)
 	if resp == nil { // the client has gone
@@ -285,28 +269,6 @@ func (q *request) decode(body []byte) *problem.Error {
 		return problem.Bad("the body must be an object with query, operationName, variables and extensions")
 	}
 	return nil
-}
-
-// sse is gqlgen's transport of server-sent events behind the checks of the other requests: by
-// itself it reads a body of any size, and logs it when it is not JSON.
-type sse struct{ transport.SSE }
-
-// Do streams the answer to one request.
-func (s sse) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
-	var q request
-	body, status, p := readBody(w, r)
-	if p == nil {
-		status, p = http.StatusBadRequest, q.decode(body)
-	}
-	if p == nil {
-		_, status, p = q.params()
-	}
-	if p != nil {
-		refuse(w, r, status, p)
-		return
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	s.SSE.Do(w, r, exec)
 }
 
 // object reads a JSON object that has been checked, keeping numbers as they are written.

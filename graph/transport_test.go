@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"canopy/internal/intake"
 )
@@ -147,65 +146,6 @@ func FuzzParams(f *testing.F) {
 			t.Errorf("%q was taken without a query", body)
 		case p != nil && (status < 400 || status >= 500):
 			t.Errorf("%q: status %d", body, status)
-		}
-	})
-}
-
-// events reads what was streamed, one line a time.
-func (d *testDoor) events(t *testing.T, r *http.Request) (*answer, []string) {
-	t.Helper()
-	r.Header.Set("Accept", "text/event-stream")
-	a := d.do(t, r)
-	var list []string
-	for line := range strings.Lines(a.Raw) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "event:") || strings.HasPrefix(line, "data: {") {
-			list = append(list, line)
-		}
-	}
-	return a, list
-}
-
-func TestServerSentEvents(t *testing.T) {
-	const watch = `{"query":"subscription { auditEvent { id } }"}`
-	t.Run("a query", func(t *testing.T) {
-		a, events := newTestDoor(t, nil).events(t, post(t.Context(), strings.NewReader(typename)))
-		if a.Status != http.StatusOK || a.Header.Get("Content-Type") != "text/event-stream" || len(events) != 3 ||
-			events[0] != "event: next" || !strings.HasPrefix(events[1], `data: {"data":{"__typename":"Query"}`) || events[2] != "event: complete" {
-			t.Errorf("status %d: %q", a.Status, a.Raw)
-		}
-	})
-	t.Run("ends when the token does", func(t *testing.T) {
-		start := time.Now()
-		_, events := newTestDoor(t, nil).as(owner(100*time.Millisecond)).events(t, post(t.Context(), strings.NewReader(watch)))
-		if took := time.Since(start); took < 100*time.Millisecond || took > 5*time.Second {
-			t.Errorf("ended after %v", took)
-		}
-		if len(events) == 0 || events[len(events)-1] != "event: complete" {
-			t.Errorf("events %q", events)
-		}
-	})
-	t.Run("without a token", func(t *testing.T) {
-		a, _ := newTestDoor(t, nil).events(t, post(t.Context(), strings.NewReader(watch)))
-		if !strings.Contains(a.Raw, `"UNAUTHENTICATED"`) {
-			t.Errorf("status %d: %q", a.Status, a.Raw)
-		}
-	})
-	for name, body := range map[string]string{
-		"cut JSON":                 `{"query":`,
-		"a variable twice":         `{"query":"{ __typename }","variables":{"a":1,"a":2}}`,
-		"a text that is not UTF-8": "{\"query\":\"{ __typename }\",\"variables\":{\"a\":\"\xff\"}}",
-	} {
-		t.Run(name, func(t *testing.T) {
-			a, _ := newTestDoor(t, nil).events(t, post(t.Context(), strings.NewReader(body)))
-			if a.Status != http.StatusBadRequest {
-				t.Errorf("status %d: %q", a.Status, a.Raw)
-			}
-		})
-	}
-	t.Run("a body that is too large", func(t *testing.T) {
-		a, _ := newTestDoor(t, nil).events(t, post(t.Context(), strings.NewReader(`{"query":"{ __typename }","x":"`+strings.Repeat("x", intake.MaxBody)+`"}`)))
-		if a.Status != http.StatusRequestEntityTooLarge {
-			t.Errorf("status %d: %.200q", a.Status, a.Raw)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -9,98 +10,96 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/handler/transport"
 	"github.com/gorilla/websocket"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"canopy/internal/access"
 	"canopy/internal/problem"
-	"canopy/resolvers"
+	"canopy/internal/token"
+	"canopy/internal/web"
 )
 
-// websocket serves graphql-transport-ws. The token comes in connection_init or in the header,
-// never in the URL, which ends up in logs.
-func (e *endpoint) websocket() transport.Websocket {
-	return transport.Websocket{
-		KeepAlivePingInterval: keepAlive,
-		PingPongInterval:      keepAlive,
-		InitTimeout:           initTimeout,
-		Upgrader:              websocket.Upgrader{CheckOrigin: e.originAllowed},
-		InitFunc: func(ctx context.Context, payload transport.InitPayload) (context.Context, *transport.InitPayload, error) {
-			if authorization := tokenOf(payload); authorization != "" {
-				admitted, err := e.resolver.Admit(ctx, authorization)
-				if err != nil {
-					return refusedSocket(ctx, problem.From(err))
-				}
-				ctx = context.WithValue(admitted, socketTokenKey{}, authorization)
-			}
-			if p := access.PrincipalOf(ctx); p != nil {
-				return ctx, nil, nil
-			}
-			return refusedSocket(ctx, problem.Unauthorized(`a bearer token is needed in connection_init: {"authorization": "Bearer …"}`))
+// subprotocol is the only one that is spoken
+// (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md).
+const subprotocol = "graphql-transport-ws"
+
+// The codes that a connection is closed with. graphql-ws, the usual client, takes most of 4400 and
+// above for final; after 4403 and after those below it connects again, with a token that it asks for
+// anew, and goes on with its operations.
+const (
+	closeRestarts        = websocket.CloseServiceRestart
+	closeAway            = websocket.CloseTryAgainLater
+	closeBadMessage      = 4400
+	closeUnauthenticated = 4401
+	closeForbidden       = 4403
+	closeSubprotocol     = 4406
+	closeInitTimeout     = 4408
+	closeTaken           = 4409
+	closeTwice           = 4429
+	closeInternal        = 4500
+)
+
+// closing is how a connection ends.
+type closing struct {
+	code   int
+	reason string
+	// told is what each open operation hears of it; nil: nothing.
+	told *problem.Error
+	// resumed: the client is to connect again and go on. So its queries and mutations are finished
+	// first, lest they are made twice, and its subscriptions are not ended.
+	resumed bool
+}
+
+// closingFor ends a connection whose caller may not go on, or may not begin. A token that has run out
+// is a matter of course: its client comes back with a fresh one.
+func closingFor(p *problem.Error) closing {
+	c := closing{code: closeInternal, reason: p.Detail, told: p}
+	switch {
+	case errors.Is(p, token.ErrExpired):
+		c.code, c.resumed = closeForbidden, true
+	case p.Code == problem.Unauthenticated:
+		c.code = closeUnauthenticated
+	case p.Code == problem.Forbidden:
+		c.code = closeForbidden
+	case p.Code == problem.RateLimited, p.Code == problem.Unavailable:
+		c.code = closeAway
+	}
+	return c
+}
+
+// webSocket serves graphql-transport-ws.
+type webSocket struct {
+	door *endpoint
+	// keepAlive is how often a client is asked for a sign of life, initTimeout how long it has for
+	// connection_init.
+	keepAlive, initTimeout time.Duration
+}
+
+var _ graphql.Transport = webSocket{}
+
+// Supports takes requests for another protocol.
+func (webSocket) Supports(r *http.Request) bool { return r.Header.Get("Upgrade") != "" }
+
+// Do serves one connection for as long as it is open.
+func (t webSocket) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
+	upgrader := websocket.Upgrader{
+		Subprotocols: []string{subprotocol}, CheckOrigin: t.door.originAllowed,
+		Error: func(w http.ResponseWriter, r *http.Request, status int, _ error) {
+			refuse(w, r, status, problem.Bad("a connection can be upgraded to a WebSocket of the subprotocol %s only", subprotocol))
 		},
 	}
-}
-
-// The close codes of graphql-transport-ws for a connection that is refused.
-const (
-	closeForbidden = 4403
-	maxReason      = 120
-)
-
-// refusedSocket ends a connection with the protocol's code, so that a client does not take it for
-// a subscription that is over.
-func refusedSocket(ctx context.Context, p *problem.Error) (context.Context, *transport.InitPayload, error) {
-	reason := p.Detail
-	if len(reason) > maxReason { // of the 123 bytes that a close frame holds
-		reason = strings.ToValidUTF8(reason[:maxReason], "")
-	}
-	return transport.AppendCloseReason(transport.WithWebsocketCloseCode(ctx, closeForbidden), reason), nil, face(ctx, p)
-}
-
-// socketTokenKey is where the token of a connection is in the context of its operations.
-type socketTokenKey struct{}
-
-// freshCaller looks the caller up again for each operation of a WebSocket, which may live longer
-// than its token, its API key and the rights that it began with.
-type freshCaller struct{ resolver *resolvers.Resolver }
-
-var (
-	_ graphql.HandlerExtension     = freshCaller{}
-	_ graphql.OperationInterceptor = freshCaller{}
-)
-
-func (freshCaller) ExtensionName() string                   { return "FreshCaller" }
-func (freshCaller) Validate(graphql.ExecutableSchema) error { return nil }
-
-// InterceptOperation refuses the operation when the caller's token no longer works.
-func (f freshCaller) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
-	var err error
-	if authorization, ok := ctx.Value(socketTokenKey{}).(string); ok {
-		ctx, err = f.resolver.Admit(ctx, authorization)
-	}
-	if p := access.PrincipalOf(ctx); err == nil && p != nil && !time.Now().Before(p.Expires) {
-		err = problem.Unauthorized("the access token has expired").With("invalid_token")
-	}
+	conn, err := upgrader.Upgrade(w, r, nil)
 	if err != nil {
-		return graphql.OneShot(&graphql.Response{Errors: gqlerror.List{face(ctx, problem.From(err))}})
+		return // it has been answered
 	}
-	return next(ctx)
-}
-
-// tokenOf reads the token of connection_init, under the names that clients use.
-func tokenOf(payload transport.InitPayload) string {
-	for key, value := range payload {
-		s, ok := value.(string)
-		switch {
-		case !ok || s == "":
-		case strings.EqualFold(key, "authorization"):
-			return s
-		case key == "token":
-			return "Bearer " + s
+	ctx, cancel := context.WithCancel(r.Context())
+	s := &socket{webSocket: t, exec: exec, conn: conn, request: r, ctx: ctx, cancel: cancel, open: map[string]*operation{}}
+	streaming, end := web.Stream(ctx)
+	defer end()
+	defer context.AfterFunc(streaming, func() {
+		if errors.Is(context.Cause(streaming), web.ErrShutdown) {
+			s.close(closing{code: closeRestarts, reason: "the server restarts", resumed: true})
 		}
-	}
-	return ""
+	})()
+	s.serve()
 }
 
 // originAllowed keeps pages of other sites from opening a connection: browsers name the origin,

@@ -14,19 +14,18 @@ import (
 	"canopy/outbox"
 )
 
-// attempt posts a delivery's captured bytes, freshly signed, and tells what came of it.
-func (d *dispatcher) attempt(ctx context.Context, c *db.Claimed) (o db.Outcome, timedOut bool) {
+// send posts a delivery's captured bytes, freshly signed, and tells what came of it.
+func (d *dispatcher) send(ctx context.Context, c *db.Claimed) (o db.Outcome, timedOut bool) {
 	begun := time.Now()
 	resp, err := d.post(ctx, c)
+	took := time.Since(begun)
 	o = judge(c, resp, err)
-	a := db.Attempt{At: begun.UTC().Truncate(time.Millisecond), DurationMs: milliseconds(time.Since(begun)), Error: o.Error}
+	a := db.Attempt{At: begun.UTC().Truncate(time.Millisecond), DurationMs: milliseconds(took), Error: o.Error}
 	if resp != nil {
 		a.HTTPStatus, a.Response = &resp.Status, resp.Excerpt()
 	}
-	if o.Log, err = json.Marshal([]db.Attempt{a}); err != nil {
-		o.Log = []byte("[]")
-	}
-	d.metrics.attempted(o, time.Since(begun), time.Since(c.CreatedAt))
+	o.Log, _ = json.Marshal([]db.Attempt{a}) // a time, numbers and texts always marshal
+	d.metrics.attempted(o, took, time.Since(c.CreatedAt))
 	return o, errors.Is(err, egress.ErrTimeout)
 }
 
@@ -61,7 +60,8 @@ func (d *dispatcher) post(ctx context.Context, c *db.Claimed) (*egress.Response,
 	return d.client.Post(ctx, c.URL, header, c.Payload)
 }
 
-// judge decides what an answer, or the lack of one, means for a delivery (spec, sections 3 and 6.5).
+// judge decides what an answer, or the lack of one, means for a delivery. Any 2xx is success; a
+// connection error, a timeout and a 5xx are worth another attempt; everything else is final.
 func judge(c *db.Claimed, resp *egress.Response, err error) db.Outcome {
 	o := db.Outcome{ID: c.ID, DestinationID: c.DestinationID, Claim: c.Claim, Status: db.DeliveryFailed}
 	retry := false

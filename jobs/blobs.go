@@ -36,7 +36,7 @@ func (r *remover) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	}
 	b, err := r.store.ClaimBlob(ctx, due, min(blobMinWait<<min(due.Attempts, 20), blobMaxWait))
 	if errors.Is(err, db.ErrNoRows) {
-		return nil
+		return sayNothingToDo(t)
 	}
 	if err != nil {
 		return err
@@ -44,7 +44,11 @@ func (r *remover) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	if err := r.blobs.Delete(ctx, b.Key); err != nil {
 		return err
 	}
-	return r.store.BlobGone(ctx, b.ID)
+	if err := r.store.BlobGone(ctx, b.ID); err != nil {
+		return err
+	}
+	say(t, "The original was deleted.")
+	return nil
 }
 
 // SweepBlobs finds originals without a document that are older than the age, and puts them up for

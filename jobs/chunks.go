@@ -29,7 +29,7 @@ const (
 // maker cuts a text into chunks, embeds and stores them. Chunks that an earlier attempt has stored
 // are passed over.
 type maker struct {
-	*attempt
+	*processing
 	model embed.Model
 	text  *extract.Document
 	// have tells of each position up to the last one that is stored whether it is.

@@ -29,7 +29,7 @@ const (
 	deliveryLease = 15 * time.Second
 )
 
-// retryWaits are the waits after the first and the second attempt (spec, section 6.5).
+// retryWaits are the waits after the first and the second attempt, as docs/webhooks.md promises them.
 var retryWaits = [db.MaxAttempts - 1]time.Duration{500 * time.Millisecond, 2 * time.Second}
 
 // dispatcher makes the attempts on deliveries. Each destination with something to do has a lane of
@@ -44,10 +44,12 @@ type dispatcher struct {
 	metrics  *Metrics
 	slots    chan struct{}
 
-	ctx     context.Context // the worker's life: no new attempts begin after it
-	mu      sync.Mutex
-	lanes   map[int64]*lane
-	running sync.WaitGroup
+	ctx   context.Context // the worker's life: no new attempts begin after it
+	mu    sync.Mutex
+	lanes map[int64]*lane
+	// following is how many tasks follow a lane.
+	following int
+	running   sync.WaitGroup
 }
 
 func newDispatcher(ctx context.Context, w *Worker) *dispatcher {
@@ -58,23 +60,39 @@ func newDispatcher(ctx context.Context, w *Worker) *dispatcher {
 	}
 }
 
-// ProcessTask has a destination's lane look for what is due. What comes of it is in the
-// deliveries' rows; the task is done when the lane knows.
-func (d *dispatcher) ProcessTask(_ context.Context, t *asynq.Task) error {
+// ProcessTask has a destination's lane look for what is due, and follows it: what comes of the attempts
+// is in the deliveries' rows, and in words in the queue.
+func (d *dispatcher) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	var due destinationDue
 	if err := json.Unmarshal(t.Payload(), &due); err != nil {
 		return fmt.Errorf("payload: %w", err)
 	}
-	d.poke(due.DestinationID)
-	return nil
+	f := d.follow(due.DestinationID)
+	if f == nil {
+		say(t, "The deliveries are under way.")
+		return nil
+	}
+	patience := time.NewTimer(followFor)
+	defer patience.Stop()
+	select {
+	case <-f.ended:
+	case <-patience.C:
+	case <-ctx.Done():
+	}
+	return d.unfollow(t, due.DestinationID, f)
 }
 
 // poke has a destination's lane look for what is due, and first for the deliveries named.
 func (d *dispatcher) poke(destination int64, first ...int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.look(destination, first...)
+}
+
+// look is poke for who holds the lock. It gives the lane; nil where the worker stops.
+func (d *dispatcher) look(destination int64, first ...int64) *lane {
 	if d.ctx.Err() != nil {
-		return
+		return nil
 	}
 	l := d.lanes[destination]
 	if l == nil {
@@ -87,6 +105,7 @@ func (d *dispatcher) poke(destination int64, first ...int64) {
 	case l.wake <- struct{}{}:
 	default:
 	}
+	return l
 }
 
 // busy tells that more than half of the attempts that the worker makes at once are under way.

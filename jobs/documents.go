@@ -44,9 +44,10 @@ type Documents struct {
 // processor turns uploaded documents into searchable chunks.
 type processor struct {
 	Documents
-	store *db.Store
-	bus   *bus.Bus
-	log   *slog.Logger
+	store   *db.Store
+	bus     *bus.Bus
+	metrics *Metrics
+	log     *slog.Logger
 	// stop is closed when the worker stops: work under way is handed back at once.
 	stop <-chan struct{}
 }
@@ -60,8 +61,8 @@ type unreadable struct {
 func (e *unreadable) Error() string { return e.sentence }
 func (e *unreadable) Unwrap() error { return e.cause }
 
-// ProcessTask makes one attempt on a document. What comes of it is written to the document's row; the
-// queue is told only of faults of the platform's own.
+// ProcessTask makes one attempt on a document. What comes of it is written to the document's row, and
+// told to the queue.
 func (p *processor) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	var due db.DueDocument
 	if err := json.Unmarshal(t.Payload(), &due); err != nil {
@@ -69,18 +70,27 @@ func (p *processor) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	}
 	w, err := p.store.ClaimDocument(ctx, due, documentLease)
 	if errors.Is(err, db.ErrNoRows) {
-		return nil
+		return sayNothingToDo(t)
 	}
 	if err != nil {
 		return err
 	}
 	outbox.TellDocument(ctx, p.bus, w.ContextID, w.ID)
-	a := &attempt{processor: p, work: w}
-	return a.record(context.WithoutCancel(ctx), a.run(ctx))
+	at := &processing{processor: p, work: w}
+	err = at.run(ctx)
+	if errors.Is(err, errLost) || errors.Is(err, db.ErrNoRows) {
+		outbox.TellDocument(context.WithoutCancel(ctx), p.bus, w.ContextID, w.ID)
+		return sayNothingToDo(t)
+	}
+	if err := at.record(context.WithoutCancel(ctx), err); err != nil {
+		return err
+	}
+	say(t, "The document is ready.")
+	return nil
 }
 
-// attempt is the work on one claimed document.
-type attempt struct {
+// processing is the work on one claimed document.
+type processing struct {
 	*processor
 	work *db.DocumentWork
 	// progress is in thousandths.
@@ -88,22 +98,22 @@ type attempt struct {
 }
 
 // run processes the document under a lease that is kept up, and tells the progress meanwhile.
-func (a *attempt) run(ctx context.Context) error {
+func (p *processing) run(ctx context.Context) error {
 	show := time.NewTicker(progressEvery)
 	defer show.Stop()
 	shown := int64(0)
 	l := lease[time.Time]{
-		every: documentRenew, early: show.C, want: func(time.Time) bool { return a.progress.Load() != shown }, stop: a.stop,
+		every: documentRenew, early: show.C, want: func(time.Time) bool { return p.progress.Load() != shown }, stop: p.stop,
 		renew: func(ctx context.Context) error {
-			shown = a.progress.Load()
-			err := a.store.RenewDocument(ctx, a.work, documentLease, float64(shown)/1000)
+			shown = p.progress.Load()
+			err := p.store.RenewDocument(ctx, p.work, documentLease, float64(shown)/1000)
 			if err == nil {
-				outbox.TellDocument(ctx, a.bus, a.work.ContextID, a.work.ID)
+				outbox.TellDocument(ctx, p.bus, p.work.ContextID, p.work.ID)
 			}
 			return err
 		},
 	}
-	return l.hold(ctx, a.process)
+	return l.hold(ctx, p.process)
 }
 
 // progressEvery is how often progress is written down, at most.
@@ -111,43 +121,43 @@ const progressEvery = 500 * time.Millisecond
 
 // reader is the version of what reads documents and cuts their text. It goes up with every change of
 // where chunks begin and end, or of what they say: chunks of two versions don't belong together.
-const reader = 1
+const reader = 2
 
 // process takes over the chunks of a twin where there is one, and makes them otherwise.
-func (a *attempt) process(ctx context.Context) error {
-	if a.work.Attempts > maxAttempts {
+func (p *processing) process(ctx context.Context) error {
+	if p.work.Attempts > maxAttempts {
 		return &unreadable{sentence: "The work on the document was interrupted too often."}
 	}
-	model, err := a.model()
+	model, err := p.model()
 	if err != nil {
 		return err
 	}
-	if err := a.store.ReadBy(ctx, a.work, reader); err != nil {
+	if err := p.store.ReadBy(ctx, p.work, reader); err != nil {
 		return err
 	}
-	if done, err := a.takeOver(ctx); done || err != nil {
+	if done, err := p.takeOver(ctx); done || err != nil {
 		return err
 	}
-	text, err := a.text(ctx)
+	text, err := p.text(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = text.Close() }()
-	made := &maker{attempt: a, model: model, text: text}
+	made := &maker{processing: p, model: model, text: text}
 	count, dimensions, err := made.run(ctx)
 	if err != nil {
 		return err
 	}
-	return a.store.FinishDocument(ctx, a.work, count, dimensions)
+	return p.store.FinishDocument(ctx, p.work, count, dimensions)
 }
 
 // model gives the dense model to embed with; nil for the embedded one.
-func (a *attempt) model() (embed.Model, error) {
-	switch name := a.work.Model; {
+func (p *processing) model() (embed.Model, error) {
+	switch name := p.work.Model; {
 	case name == lexical.Name:
 		return nil, nil
-	case a.Embeddings != nil && a.Embeddings.Name() == name:
-		return a.Embeddings, nil
+	case p.Embeddings != nil && p.Embeddings.Name() == name:
+		return p.Embeddings, nil
 	default:
 		return nil, &unreadable{sentence: fmt.Sprintf("The embedding model %q is not configured on this server.", name)}
 	}
@@ -157,32 +167,32 @@ func (a *attempt) model() (embed.Model, error) {
 var errTwin = errors.New("a document of the same content is being processed")
 
 // takeOver uses the chunks of a ready document of the same bytes, so that nothing is embedded twice.
-func (a *attempt) takeOver(ctx context.Context) (done bool, err error) {
-	t, err := a.store.Twin(ctx, a.work)
+func (p *processing) takeOver(ctx context.Context) (done bool, err error) {
+	t, err := p.store.Twin(ctx, p.work)
 	if errors.Is(err, db.ErrNoRows) {
-		busy, err := a.store.TwinAtWork(ctx, a.work)
+		busy, err := p.store.TwinAtWork(ctx, p.work)
 		if err == nil && busy {
 			err = errTwin
 		}
 		return false, err
 	}
-	if err != nil || t.Dimensions != a.work.Dimensions && a.work.Dimensions != 0 {
+	if err != nil || t.Dimensions != p.work.Dimensions && p.work.Dimensions != 0 {
 		return false, err
 	}
-	n, err := a.store.CopyChunks(ctx, a.work, t)
+	n, err := p.store.CopyChunks(ctx, p.work, t)
 	if err != nil || n != int64(t.Chunks) {
 		return false, err // the twin is being changed, or a part was here already
 	}
 	dimensions := t.Dimensions
-	if a.work.Model == lexical.Name {
+	if p.work.Model == lexical.Name {
 		dimensions = 0
 	}
-	return true, a.store.FinishDocument(ctx, a.work, t.Chunks, dimensions)
+	return true, p.store.FinishDocument(ctx, p.work, t.Chunks, dimensions)
 }
 
 // text extracts the document's text.
-func (a *attempt) text(ctx context.Context) (*extract.Document, error) {
-	path, done, err := a.Blobs.Local(ctx, a.work.BlobKey())
+func (p *processing) text(ctx context.Context) (*extract.Document, error) {
+	path, done, err := p.Blobs.Local(ctx, p.work.BlobKey())
 	if errors.Is(err, blob.ErrNotFound) {
 		return nil, &unreadable{"The original file is missing from the document store.", err}
 	}
@@ -190,45 +200,55 @@ func (a *attempt) text(ctx context.Context) (*extract.Document, error) {
 		return nil, err
 	}
 	defer done()
-	result, err := a.Extract.Extract(ctx, path, extract.Format(a.work.Format))
+	result, err := p.Extract.Extract(ctx, path, extract.Format(p.work.Format))
 	var f *extract.Failure
 	if errors.As(err, &f) {
 		return nil, &unreadable{f.Message, err}
 	}
-	a.progress.Store(extractedAt)
+	p.progress.Store(extractedAt)
 	return result, err
 }
 
 // extractedAt is the progress, in thousandths, when the text is there.
 const extractedAt = 100
 
-// record writes down what came of an attempt.
-func (a *attempt) record(ctx context.Context, err error) error {
-	w := a.work
-	defer func() { outbox.TellDocument(ctx, a.bus, w.ContextID, w.ID) }()
+// record writes down what came of an attempt; an error says that the document did not become ready.
+func (p *processing) record(ctx context.Context, err error) error {
+	w := p.work
+	defer func() { outbox.TellDocument(ctx, p.bus, w.ContextID, w.ID) }()
 	var bad *unreadable
 	switch {
-	case err == nil, errors.Is(err, errLost), errors.Is(err, db.ErrNoRows):
+	case err == nil:
+		p.metrics.document(documentReady)
 		return nil
 	case errors.Is(err, errStopped):
-		return a.store.DocumentLate(ctx, w, 0, false, "")
+		return p.late(ctx, 0, "The worker stopped: the document goes to another.", "", false)
 	case errors.Is(err, errTwin):
-		return a.store.DocumentLate(ctx, w, twinWait, false, "")
+		return p.late(ctx, twinWait, "The document waits for one of the same content that is being processed.", "", false)
 	case errors.As(err, &bad):
-		a.log.InfoContext(ctx, "a document can't be processed", "document", w.ID, "reason", bad.sentence, "error", bad.cause)
-		return a.fail(ctx, bad.sentence)
+		p.log.InfoContext(ctx, "a document can't be processed", "document", w.ID, "reason", bad.sentence, "error", bad.cause)
+		return p.fail(ctx, bad.sentence)
 	case w.StartedAt != nil && time.Since(*w.StartedAt) > documentLife:
-		a.log.ErrorContext(ctx, "a document was given up", "document", w.ID, "faults", w.Faults, "error", err)
-		return a.fail(ctx, "The document could not be processed for a day: "+trouble(err)+" It can be processed again.")
+		p.log.ErrorContext(ctx, "a document was given up", "document", w.ID, "faults", w.Faults, "error", err)
+		return p.fail(ctx, "The document could not be processed for a day: "+trouble(err)+" It can be processed again.")
 	}
 	wait := min(documentMinWait<<min(w.Faults, 20), documentMaxWait)
-	a.log.WarnContext(ctx, "a document could not be processed; it is tried again", "document", w.ID, "faults", w.Faults, "wait", wait, "error", err)
-	return a.store.DocumentLate(ctx, w, wait, true, trouble(err)+" It is tried again.")
+	p.log.WarnContext(ctx, "a document could not be processed; it is tried again", "document", w.ID, "faults", w.Faults, "wait", wait, "error", err)
+	return p.late(ctx, wait, fmt.Sprintf("The document could not be processed: its row tells why. It is tried again in %v.", wait), trouble(err)+" It is tried again.", true)
 }
 
-func (a *attempt) fail(ctx context.Context, sentence string) error {
-	if err := a.store.FailDocument(ctx, a.work, sentence); !errors.Is(err, db.ErrNoRows) {
-		return err
+// late puts the document off; words tell the queue of it, sentence the owner, and fault says whether
+// something was wrong.
+func (p *processing) late(ctx context.Context, wait time.Duration, words, sentence string, fault bool) error {
+	p.metrics.document(documentLate)
+	return errors.Join(missed(words), p.store.DocumentLate(ctx, p.work, wait, fault, sentence))
+}
+
+func (p *processing) fail(ctx context.Context, sentence string) error {
+	p.metrics.document(documentFailed)
+	err := p.store.FailDocument(ctx, p.work, sentence)
+	if errors.Is(err, db.ErrNoRows) {
+		err = nil
 	}
-	return nil
+	return errors.Join(missed("The document failed: its row tells why."), err)
 }

@@ -35,10 +35,11 @@ const (
 // runner executes runs, step by step: the result of each step is kept before the next begins, so
 // that another worker can go on from there.
 type runner struct {
-	store *db.Store
-	bus   *bus.Bus
-	tools *Tools
-	log   *slog.Logger
+	store   *db.Store
+	bus     *bus.Bus
+	tools   *Tools
+	metrics *Metrics
+	log     *slog.Logger
 	// stopping ends when the worker is to stop: runs under way are given back between steps.
 	stopping <-chan struct{}
 }
@@ -51,7 +52,7 @@ func (r *runner) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	}
 	work, err := r.store.ClaimRun(ctx, due, runLease)
 	if errors.Is(err, db.ErrNoRows) {
-		return nil
+		return sayNothingToDo(t)
 	}
 	if err != nil {
 		return err
@@ -64,18 +65,22 @@ func (r *runner) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	err = l.hold(ctx, func(ctx context.Context) error { return r.execute(ctx, work) })
 	if errors.Is(err, errLost) || errors.Is(err, db.ErrNoRows) {
 		r.log.InfoContext(ctx, "a run was taken away", "run", work.ID)
-		return nil
+		return sayNothingToDo(t)
+	}
+	if err == nil {
+		say(t, "The run finished.")
 	}
 	return err
 }
 
-// execute goes through the steps that are left. The worker's hold of the run ends with ctx.
+// execute goes through the steps that are left; an error says that the run did not finish. The worker's
+// hold of the run ends with ctx.
 func (r *runner) execute(ctx context.Context, w *db.RunWork) error {
 	run, err := r.prepare(ctx, w)
 	var failure *diagram.Error
 	for err == nil {
 		if r.stopped() {
-			return r.store.ReleaseRun(context.WithoutCancel(ctx), w)
+			return r.release(ctx, w)
 		}
 		var more bool
 		if more, err = r.step(ctx, w, run); !more && err == nil {
@@ -87,11 +92,27 @@ func (r *runner) execute(ctx context.Context, w *db.RunWork) error {
 		return errLost
 	case cause != nil:
 		// The worker stops: the run goes back to where it was before the step.
-		return r.store.ReleaseRun(context.WithoutCancel(ctx), w)
+		return r.release(ctx, w)
 	case errors.As(err, &failure):
-		return r.end(ctx, w, func(tx *db.Store) (bool, error) { return outbox.FailRun(ctx, tx, &w.Run, failure) })
+		return r.fail(ctx, w, failure)
 	}
 	return err
+}
+
+// release gives the run to another worker.
+func (r *runner) release(ctx context.Context, w *db.RunWork) error {
+	r.metrics.run(runReleased)
+	return errors.Join(missed("The worker stopped: the run goes to another."), r.store.ReleaseRun(context.WithoutCancel(ctx), w))
+}
+
+// fail ends the run as failed.
+func (r *runner) fail(ctx context.Context, w *db.RunWork, failure *diagram.Error) error {
+	err := r.end(ctx, w, func(tx *db.Store) (bool, error) { return outbox.FailRun(ctx, tx, &w.Run, failure) })
+	if err != nil {
+		return err
+	}
+	r.metrics.run(runFailed)
+	return missed("The run failed: its row tells why.")
 }
 
 func (r *runner) stopped() bool {
@@ -177,16 +198,19 @@ func (r *runner) step(ctx context.Context, w *db.RunWork, run *diagram.Run) (mor
 func (r *runner) finish(ctx context.Context, w *db.RunWork, run *diagram.Run) error {
 	output, err := run.Output(ctx)
 	if ctx.Err() != nil {
-		return r.store.ReleaseRun(context.WithoutCancel(ctx), w)
+		return r.release(ctx, w)
 	}
 	var failure *diagram.Error
 	if errors.As(err, &failure) {
-		return r.end(ctx, w, func(tx *db.Store) (bool, error) { return outbox.FailRun(ctx, tx, &w.Run, failure) })
+		return r.fail(ctx, w, failure)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = r.end(ctx, w, func(tx *db.Store) (bool, error) { return outbox.FinishRun(ctx, tx, &w.Run, output) })
 	}
-	return r.end(ctx, w, func(tx *db.Store) (bool, error) { return outbox.FinishRun(ctx, tx, &w.Run, output) })
+	if err == nil {
+		r.metrics.run(runFinished)
+	}
+	return err
 }
 
 // end ends a run, and records the event of it, if it is still this worker's.

@@ -25,6 +25,8 @@ type lane struct {
 	done        chan result
 	// first are the deliveries to claim before others: those whose retry is due. Under d.mu.
 	first []int64
+	// follower counts what comes of the attempts, for a task; nil where none follows. Under d.mu.
+	follower *tally
 
 	flying int
 	// slow: the last attempt timed out. starved: the worker had no room for another attempt.
@@ -33,6 +35,7 @@ type lane struct {
 
 // result is the end of one attempt.
 type result struct {
+	status   string
 	timedOut bool
 }
 
@@ -149,13 +152,13 @@ func (l *lane) failOrphans() {
 // up when the worker stops.
 func (l *lane) attempt(row *db.Claimed) {
 	ctx := context.WithoutCancel(l.d.ctx)
-	o, timedOut := l.d.attempt(ctx, row)
+	o, timedOut := l.d.send(ctx, row)
 	written := l.d.outcomes.record(ctx, o)
 	if written && o.Status == db.DeliveryPending {
 		l.d.retryAfter(o)
 	}
 	<-l.d.slots
-	l.done <- result{timedOut}
+	l.done <- result{o.Status, timedOut}
 }
 
 // wait waits until there is something to do. It tells whether the lane was told to look for more.
@@ -180,6 +183,7 @@ func (l *lane) wait(more bool) bool {
 		case r := <-l.done:
 			l.flying--
 			l.slow = r.timedOut
+			l.count(r)
 			if !more && l.flying == 0 || more && !l.starved && l.width()-l.flying >= claimAtLeast {
 				return false
 			}
@@ -195,5 +199,17 @@ func (l *lane) leave() bool {
 		return false
 	}
 	delete(l.d.lanes, l.destination)
+	if l.follower != nil {
+		close(l.follower.ended)
+	}
 	return true
+}
+
+// count tells the task that follows the lane, if one does, of an attempt's end.
+func (l *lane) count(r result) {
+	l.d.mu.Lock()
+	defer l.d.mu.Unlock()
+	if l.follower != nil {
+		l.follower.add(r.status)
+	}
 }

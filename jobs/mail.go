@@ -26,14 +26,15 @@ const (
 
 // mailer sends the mails of the outbox.
 type mailer struct {
-	store  *db.Store
-	box    *secret.Box
-	sender mail.Sender
-	log    *slog.Logger
+	store   *db.Store
+	box     *secret.Box
+	sender  mail.Sender
+	metrics *Metrics
+	log     *slog.Logger
 }
 
-// ProcessTask makes one attempt on a mail. What comes of it is written to the mail's row; the
-// queue is told only of faults of the platform's own.
+// ProcessTask makes one attempt on a mail. What comes of it is written to the mail's row, and told to
+// the queue.
 func (m *mailer) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	var due db.DueMail
 	if err := json.Unmarshal(t.Payload(), &due); err != nil {
@@ -41,7 +42,7 @@ func (m *mailer) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	}
 	row, err := m.store.ClaimMail(ctx, due, 2*mailTimeout)
 	if errors.Is(err, db.ErrNoRows) {
-		return nil
+		return sayNothingToDo(t)
 	}
 	if err != nil {
 		return err
@@ -53,18 +54,26 @@ func (m *mailer) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	message.ID = fmt.Sprintf("%d.%d", row.ID, row.Created.UnixMilli())
 	sending, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
-	return m.record(context.WithoutCancel(ctx), row, m.sender.Send(sending, message))
+	if err := m.record(context.WithoutCancel(ctx), row, m.sender.Send(sending, message)); err != nil {
+		return err
+	}
+	say(t, "The mail server took the mail.")
+	return nil
 }
 
+// record writes down what came of an attempt; an error says that the mail did not get out.
 func (m *mailer) record(ctx context.Context, row *db.OutboxMail, err error) error {
 	switch {
 	case err == nil:
+		m.metrics.mail(mailSent)
 		return m.store.MailSent(ctx, row.ID)
 	case mail.IsPermanent(err), time.Since(row.Created) > mailLife:
 		m.log.ErrorContext(ctx, "a mail was given up", "mail", row.ID, "kind", row.Kind, "attempts", row.Attempts, "error", err)
-		return m.store.MailFailed(ctx, row.ID, err.Error())
+		m.metrics.mail(mailFailed)
+		return errors.Join(missedf("The mail was given up after %d attempts: its row tells why.", row.Attempts), m.store.MailFailed(ctx, row.ID, err.Error()))
 	}
 	wait := min(mailMinWait<<min(row.Attempts-1, 20), mailMaxWait)
 	m.log.WarnContext(ctx, "a mail did not get out; it is tried again", "mail", row.ID, "attempts", row.Attempts, "wait", wait, "error", err)
-	return m.store.MailLate(ctx, row.ID, wait, err.Error())
+	m.metrics.mail(mailLate)
+	return errors.Join(missedf("The mail did not get out: its row tells why. It is tried again in %v.", wait), m.store.MailLate(ctx, row.ID, wait, err.Error()))
 }

@@ -62,14 +62,20 @@ func (r *room) post(t *testing.T, to string) int64 {
 	return id
 }
 
-// attempt hands a mail to a mailer as the queue would.
-func (r *room) attempt(t *testing.T, sender mail.Sender, due db.DueMail) error {
+// process hands a mail to a mailer as the queue would.
+func (r *room) process(t *testing.T, sender mail.Sender, due db.DueMail) error {
 	t.Helper()
 	payload, err := json.Marshal(due)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return (&mailer{r.store, r.box, sender, r.log}).ProcessTask(t.Context(), asynq.NewTask(typeMail, payload))
+	return (&mailer{store: r.store, box: r.box, sender: sender, log: r.log}).ProcessTask(t.Context(), asynq.NewTask(typeMail, payload))
+}
+
+// isMissed tells that the queue is told of a mail that did not get out, in words without a name.
+func isMissed(err error) bool {
+	var m missed
+	return errors.As(err, &m) && !strings.Contains(err.Error(), "@") && !strings.Contains(err.Error(), "no route")
 }
 
 func TestMailAttempts(t *testing.T) {
@@ -77,7 +83,7 @@ func TestMailAttempts(t *testing.T) {
 	t.Run("sent once, whoever asks twice", func(t *testing.T) {
 		id, b := r.post(t, "once@x.example"), &box{}
 		for range 3 {
-			if err := r.attempt(t, b, db.DueMail{ID: id}); err != nil {
+			if err := r.process(t, b, db.DueMail{ID: id}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -92,7 +98,7 @@ func TestMailAttempts(t *testing.T) {
 		id := r.post(t, "late@x.example")
 		waits := []int64{2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900}
 		for n, want := range waits {
-			if err := r.attempt(t, &box{errors: []error{errors.New("no route")}}, db.DueMail{ID: id, Attempts: n}); err != nil {
+			if err := r.process(t, &box{errors: []error{errors.New("no route")}}, db.DueMail{ID: id, Attempts: n}); !isMissed(err) {
 				t.Fatal(err)
 			}
 			if got := r.number(t, `SELECT round(extract(epoch FROM next_attempt_at - now())) FROM mail_outbox WHERE id = $1 AND last_error = 'no route'`, id); got > want || got < want-2 {
@@ -100,14 +106,14 @@ func TestMailAttempts(t *testing.T) {
 			}
 		}
 		b := &box{}
-		if err := r.attempt(t, b, db.DueMail{ID: id, Attempts: len(waits)}); err != nil || b.count() != 1 {
+		if err := r.process(t, b, db.DueMail{ID: id, Attempts: len(waits)}); err != nil || b.count() != 1 {
 			t.Errorf("%v, %d mails", err, b.count())
 		}
 	})
 	t.Run("given up after a week", func(t *testing.T) {
 		id := r.post(t, "old@x.example")
 		r.sql(t, `UPDATE mail_outbox SET created_at = now() - interval '169 hours' WHERE id = $1`, id)
-		if err := r.attempt(t, &box{errors: []error{errors.New("no route")}}, db.DueMail{ID: id}); err != nil {
+		if err := r.process(t, &box{errors: []error{errors.New("no route")}}, db.DueMail{ID: id}); !isMissed(err) {
 			t.Fatal(err)
 		}
 		if r.number(t, `SELECT count(*) FROM mail_outbox WHERE id = $1 AND failed_at IS NOT NULL AND message = ''`, id) != 1 {
@@ -128,7 +134,7 @@ func TestMailAttempts(t *testing.T) {
 		if !mail.IsPermanent(permanent) {
 			t.Fatal(permanent)
 		}
-		if err := r.attempt(t, &box{errors: []error{permanent}}, db.DueMail{ID: id}); err != nil {
+		if err := r.process(t, &box{errors: []error{permanent}}, db.DueMail{ID: id}); !isMissed(err) {
 			t.Fatal(err)
 		}
 		if r.number(t, `SELECT count(*) FROM mail_outbox WHERE id = $1 AND failed_at IS NOT NULL AND message = '' AND last_error <> ''`, id) != 1 {
@@ -136,7 +142,7 @@ func TestMailAttempts(t *testing.T) {
 		}
 	})
 	t.Run("a task that is no task", func(t *testing.T) {
-		if err := (&mailer{r.store, r.box, &box{}, r.log}).ProcessTask(t.Context(), asynq.NewTask(typeMail, []byte("{"))); err == nil {
+		if err := (&mailer{store: r.store, box: r.box, sender: &box{}, log: r.log}).ProcessTask(t.Context(), asynq.NewTask(typeMail, []byte("{"))); err == nil {
 			t.Error("taken")
 		}
 	})

@@ -12,10 +12,18 @@ import (
 
 // Metrics counts what the workers of this process do. A nil Metrics counts nothing.
 type Metrics struct {
-	attempts *prometheus.CounterVec
-	duration prometheus.Histogram
-	latency  prometheus.Histogram
+	attempts               *prometheus.CounterVec
+	duration               prometheus.Histogram
+	latency                prometheus.Histogram
+	mails, documents, runs *prometheus.CounterVec
 }
+
+// What comes of an attempt on a mail or a document, and of taking up a run: the values of the label outcome.
+const (
+	mailSent, mailLate, mailFailed              = "sent", "late", "failed"
+	documentReady, documentLate, documentFailed = "ready", "late", "failed"
+	runFinished, runReleased, runFailed         = "finished", "released", "failed"
+)
 
 // NewMetrics registers the workers' metrics.
 func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
@@ -31,13 +39,43 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Name: "canopy_webhook_delivery_latency_seconds", Help: "Time from the commit of an event to the end of its delivery.",
 			Buckets: []float64{.005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 300, 3600},
 		}),
+		mails:     outcomes("canopy_mails_total", "Attempts on mails, by what came of them.", mailSent, mailLate, mailFailed),
+		documents: outcomes("canopy_documents_total", "Attempts on documents, by what came of them.", documentReady, documentLate, documentFailed),
+		runs:      outcomes("canopy_runs_total", "Runs that were taken up, by what came of them.", runFinished, runReleased, runFailed),
 	}
-	for _, c := range []prometheus.Collector{m.attempts, m.duration, m.latency} {
+	for _, c := range []prometheus.Collector{m.attempts, m.duration, m.latency, m.mails, m.documents, m.runs} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
 		}
 	}
 	return m, nil
+}
+
+// outcomes is a counter by outcome, in which each is there from the start: an alert sees the first of its kind.
+func outcomes(name, help string, values ...string) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{"outcome"})
+	for _, v := range values {
+		c.WithLabelValues(v)
+	}
+	return c
+}
+
+func (m *Metrics) mail(outcome string) {
+	if m != nil {
+		m.mails.WithLabelValues(outcome).Inc()
+	}
+}
+
+func (m *Metrics) document(outcome string) {
+	if m != nil {
+		m.documents.WithLabelValues(outcome).Inc()
+	}
+}
+
+func (m *Metrics) run(outcome string) {
+	if m != nil {
+		m.runs.WithLabelValues(outcome).Inc()
+	}
 }
 
 // attempted counts an attempt: how long it took, and how old its delivery is.
@@ -87,7 +125,7 @@ func (b *Backlogs) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), backlogTimeout)
 	defer cancel()
 	for outbox, ask := range map[string]func(context.Context) (db.Backlog, error){
-		"webhooks": b.Store.DeliveryBacklog, "runs": b.Store.RunBacklog,
+		"webhooks": b.Store.DeliveryBacklog, "runs": b.Store.RunBacklog, "mails": b.Store.MailBacklog, "documents": b.Store.DocumentBacklog,
 	} {
 		backlog, err := ask(ctx)
 		if err != nil {

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -91,12 +92,15 @@ func (w *Worker) Run(ctx context.Context) error {
 // lines are what the worker has the parts for. The rows of others wait.
 func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 	if w.Mail != nil {
-		list = append(list, line{queue: queueMail, task: typeMail, look: r.relayMails, handler: &mailer{w.Store, w.Box, w.Mail, w.Log}})
+		list = append(list, line{
+			queue: queueMail, task: typeMail, look: r.relayMails,
+			handler: &mailer{store: w.Store, box: w.Box, sender: w.Mail, metrics: w.Metrics, log: w.Log},
+		})
 	} else {
 		w.Log.WarnContext(ctx, "no mail server is configured (CANOPY_SMTP_URL): mails wait in the outbox")
 	}
 	if w.Documents != nil {
-		p := &processor{Documents: *w.Documents, store: w.Store, bus: w.Bus, log: w.Log, stop: ctx.Done()}
+		p := &processor{Documents: *w.Documents, store: w.Store, bus: w.Bus, metrics: w.Metrics, log: w.Log, stop: ctx.Done()}
 		list = append(list,
 			line{queue: queueBlobs, task: typeBlob, look: r.relayBlobs, handler: &remover{w.Store, w.Documents.Blobs}},
 			line{queue: queueDocuments, task: typeDocument, look: r.relayDocuments, handler: p, atOnce: documentsAtOnce, every: checkEvery})
@@ -106,8 +110,9 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 	if w.Tools != nil {
 		runs := &runRelay{relay: r}
 		list = append(list, line{
-			queue: queueRuns, task: typeRun, look: runs.look, handler: &runner{w.Store, w.Bus, w.Tools, w.Log, ctx.Done()},
-			atOnce: runsAtOnce, every: checkEvery,
+			queue: queueRuns, task: typeRun, look: runs.look,
+			handler: &runner{store: w.Store, bus: w.Bus, tools: w.Tools, metrics: w.Metrics, log: w.Log, stopping: ctx.Done()},
+			atOnce:  runsAtOnce, every: checkEvery,
 		})
 	}
 	if w.Egress != nil {
@@ -125,9 +130,12 @@ var documentsAtOnce = max(1, runtime.GOMAXPROCS(0)/2)
 
 // How often empty queues are looked at: deliveries are urgent.
 const (
-	checkEvery  = 50 * time.Millisecond
-	checkOften  = 8 * time.Millisecond
-	pokesAtOnce = 10
+	checkEvery = 50 * time.Millisecond
+	checkOften = 8 * time.Millisecond
+	// pokesAtOnce is how many tasks of destinations are taken up at once; of these, half may wait for what
+	// comes of the attempts, so that there are always others that begin them.
+	pokesAtOnce = 1024
+	followers   = pokesAtOnce / 2
 )
 
 func (w *Worker) server(concurrency int, every time.Duration, queues map[string]int) *asynq.Server {
@@ -139,7 +147,9 @@ func (w *Worker) server(concurrency int, every time.Duration, queues map[string]
 		Logger:            asynqLog{w.Log},
 		LogLevel:          asynq.WarnLevel,
 		ErrorHandler: asynq.ErrorHandlerFunc(func(ctx context.Context, t *asynq.Task, err error) {
-			w.Log.ErrorContext(ctx, "a task failed", "type", t.Type(), "error", err)
+			if m := missed(""); !errors.As(err, &m) { // whoever missed has told the log
+				w.Log.ErrorContext(ctx, "a task failed", "type", t.Type(), "error", err)
+			}
 		}),
 	})
 }

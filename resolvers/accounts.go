@@ -66,6 +66,11 @@ func (m Mutation) SetAccountDisabled(ctx context.Context, in SetAccountDisabledI
 		if in.Disabled && id == c.AccountID {
 			return problem.Bad("the account that the token stands on can't be disabled with it")
 		}
+		if out.Account.Disabled && !in.Disabled {
+			if err := mayOpen(ctx, tx, c, out.Account); err != nil {
+				return err
+			}
+		}
 		if err := tx.SetAccountDisabled(ctx, id, in.Disabled); err != nil {
 			return err
 		}

@@ -69,7 +69,7 @@ func (r *Resolver) agent(ctx context.Context, c *caller, id globalid.ID, field s
 	return a, missing(err, "agent", n)
 }
 
-func (q Query) revisionNode(ctx context.Context, id globalid.ID) (*db.Revision, error) {
+func (q Query) agentRevisionNode(ctx context.Context, id globalid.ID) (*db.Revision, error) {
 	c, err := q.may(ctx, rule.Agent)
 	if err != nil {
 		return nil, err

@@ -56,8 +56,8 @@ func (m Mutation) CreateAPIKey(ctx context.Context, in CreateAPIKeyInput) (*Crea
 		}
 		userID = user.ID
 	}
-	if userID != c.UserID && !c.Owner {
-		return nil, errKeyOwnersOnly
+	if err := c.mayDealWithKeysOf(userID); err != nil {
+		return nil, err
 	}
 	out := &CreateAPIKeyPayload{}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
@@ -67,6 +67,9 @@ func (m Mutation) CreateAPIKey(ctx context.Context, in CreateAPIKeyInput) (*Crea
 		}
 		if !member {
 			return problem.Invalid(problem.Fault{Location: "userId", Message: "is not a user of the company"})
+		}
+		if err := mayHandKeyOver(ctx, tx, c, company.ID, userID); err != nil {
+			return err
 		}
 		out.APIKey, out.ClientSecret, err = NewAPIKey(ctx, tx, db.APIKey{
 			CustomerID: company.ID, UserID: userID, Name: or(in.Name, ""), ExpiresAt: in.ExpiresAt,
@@ -79,8 +82,6 @@ func (m Mutation) CreateAPIKey(ctx context.Context, in CreateAPIKeyInput) (*Crea
 	})
 	return out, err
 }
-
-var errKeyOwnersOnly = problem.Denied("only an owner may create, rotate or revoke another user's API key")
 
 // NewAPIKey makes a key with a first secret, which it gives back; createdBy 0 stands for the
 // platform itself.
@@ -108,7 +109,7 @@ type RotateAPIKeySecretPayload struct {
 // RotateAPIKeySecret gives a key a new secret; the old one lives on for the grace time.
 func (m Mutation) RotateAPIKeySecret(ctx context.Context, in RotateAPIKeySecretInput) (*RotateAPIKeySecretPayload, error) {
 	out := &RotateAPIKeySecretPayload{}
-	err := m.changeKey(ctx, rule.RotateAPIKeySecret, in.ID, "apiKey.rotated", func(tx *db.Store, k *db.APIKey) error {
+	err := m.changeKey(ctx, rule.RotateAPIKeySecret, in.ID, "apiKey.rotated", func(tx *db.Store, c *caller, k *db.APIKey) error {
 		var v check
 		grace := v.grace("graceSeconds", in.GraceSeconds)
 		if err := v.err(); err != nil {
@@ -116,6 +117,11 @@ func (m Mutation) RotateAPIKeySecret(ctx context.Context, in RotateAPIKeySecretI
 		}
 		if k.RevokedAt != nil {
 			return problem.Bad("the key was revoked")
+		}
+		if k.UserID != c.UserID {
+			if err := mayHandKeyOver(ctx, tx, c, k.CustomerID, k.UserID); err != nil {
+				return err
+			}
 		}
 		var err error
 		out.APIKey, out.ClientID, out.GraceEndsAt = k, k.ClientID, time.Now().UTC().Add(grace).Truncate(time.Millisecond)
@@ -151,7 +157,7 @@ type RevokeAPIKeyPayload struct{ APIKey *db.APIKey }
 // RevokeAPIKey ends a key at once and for good.
 func (m Mutation) RevokeAPIKey(ctx context.Context, in RevokeAPIKeyInput) (*RevokeAPIKeyPayload, error) {
 	out := &RevokeAPIKeyPayload{}
-	err := m.changeKey(ctx, rule.RevokeAPIKey, in.ID, "apiKey.revoked", func(tx *db.Store, k *db.APIKey) (err error) {
+	err := m.changeKey(ctx, rule.RevokeAPIKey, in.ID, "apiKey.revoked", func(tx *db.Store, _ *caller, k *db.APIKey) (err error) {
 		out.APIKey, err = tx.RevokeAPIKey(ctx, k.ID)
 		return err
 	})
@@ -159,7 +165,7 @@ func (m Mutation) RevokeAPIKey(ctx context.Context, in RevokeAPIKeyInput) (*Revo
 }
 
 // changeKey changes one key within reach: the caller's own, or, by an owner, another user's.
-func (m Mutation) changeKey(ctx context.Context, need *rule.Rule, id globalid.ID, action string, do func(tx *db.Store, k *db.APIKey) error) error {
+func (m Mutation) changeKey(ctx context.Context, need *rule.Rule, id globalid.ID, action string, do func(tx *db.Store, c *caller, k *db.APIKey) error) error {
 	c, err := m.may(ctx, need)
 	if err != nil {
 		return err
@@ -173,10 +179,10 @@ func (m Mutation) changeKey(ctx context.Context, need *rule.Rule, id globalid.ID
 		if err != nil {
 			return c.unreached(err, "API key", n)
 		}
-		if k.UserID != c.UserID && !c.Owner {
-			return errKeyOwnersOnly
+		if err := c.mayDealWithKeysOf(k.UserID); err != nil {
+			return err
 		}
-		if err := do(tx, k); err != nil {
+		if err := do(tx, c, k); err != nil {
 			return err
 		}
 		return ch.audit(ctx, k.CustomerID, action, k, nil)

@@ -71,25 +71,26 @@ func (q Query) AuditEvents(ctx context.Context, first *int, after *string) (*Aud
 		func(ctx context.Context) (int, error) { return q.Store.AuditCount(ctx, c.Scope()) })
 }
 
-// AuditEvent gives the changes within reach as they happen, until the token ends.
+// AuditEvent gives the changes within reach as they happen.
 func (s Subscription) AuditEvent(ctx context.Context) (<-chan *db.AuditEvent, error) {
 	if _, err := s.may(ctx, rule.AuditEvent); err != nil {
 		return nil, err
 	}
-	return follow(ctx, s.Resolver, outbox.AuditTopic, func(ctx context.Context, payload []byte) (*db.AuditEvent, error) {
+	return follow(ctx, s.Resolver, feed[db.AuditEvent]{topic: outbox.AuditTopic, load: func(ctx context.Context, message []byte) ([]*db.AuditEvent, error) {
 		c, err := s.may(ctx, rule.AuditEvent)
+		if err != nil || message == nil {
+			return nil, err
+		}
+		id, err := strconv.ParseInt(string(message), 10, 64)
 		if err != nil {
 			return nil, err
 		}
-		id, err := strconv.ParseInt(string(payload), 10, 64)
-		if err != nil {
-			return nil, err
-		}
-		return s.Store.AuditEvent(ctx, c.Scope(), id)
-	}), nil
+		e, err := s.Store.AuditEvent(ctx, c.Scope(), id)
+		return []*db.AuditEvent{e}, missing(err, "audit event", id)
+	}})
 }
 
-func (q Query) auditNode(ctx context.Context, id globalid.ID) (*db.AuditEvent, error) {
+func (q Query) auditEventNode(ctx context.Context, id globalid.ID) (*db.AuditEvent, error) {
 	c, err := q.may(ctx, rule.AuditEvents)
 	if err != nil {
 		return nil, err

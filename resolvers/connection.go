@@ -61,3 +61,27 @@ func (c *Connection[T]) Nodes() []T {
 
 // TotalCount counts the whole list.
 func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) { return c.total(ctx) }
+
+// connect answers a connection whose cursors are ids: it reads the page that the arguments ask
+// for, and counts only when asked.
+func connect[T Node](ctx context.Context, first *int, after *string,
+	read func(context.Context, paging.Page) ([]T, error), count func(context.Context) (int, error),
+) (*Connection[T], error) {
+	return connectBy(ctx, first, after, 1, func(row T) paging.Cursor { return paging.Cursor{row.GlobalID().Int} }, read, count)
+}
+
+// connectBy is connect for a list in another order; keys is the number of integers in its
+// cursors, 0 for any.
+func connectBy[T any](ctx context.Context, first *int, after *string, keys int, at func(T) paging.Cursor,
+	read func(context.Context, paging.Page) ([]T, error), count func(context.Context) (int, error),
+) (*Connection[T], error) {
+	page, err := paging.ParsePage(first, after, keys)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := read(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	return newConnection(page, rows, at, count), nil
+}

@@ -12,7 +12,7 @@ import (
 )
 
 // desk is what the caller may see of the contexts of its account. A key sees them all; a person sees
-// no private one of others, unless it owns the account (contract, section 4).
+// no private one of others, unless it owns the account.
 func (c *caller) desk() db.Desk {
 	d := db.Desk{AccountID: c.AccountID}
 	if c.Login() && !c.Owner {

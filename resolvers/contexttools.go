@@ -49,7 +49,7 @@ func (v *check) toolsJSON(field, text string) string {
 	return text
 }
 
-// tools reads the tool definitions from their JSON form (spec, section 2.9), naming every fault.
+// tools reads the tool definitions from their JSON form, a stringified array, naming every fault.
 // Members are known by their exact names, and others are left alone.
 func (v *check) tools(field, text string) []*Tool {
 	var list []json.RawMessage

@@ -123,30 +123,28 @@ func (m Mutation) CreateCustomer(ctx context.Context, in CreateCustomerInput) (*
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	if err := m.mayAddCustomers(ctx, c); err != nil {
-		return nil, err
-	}
-	parent, err := m.customer(ctx, c, in.ParentID, "parentId")
-	if err != nil {
-		return nil, err
-	}
-	flags := db.Customer{
-		ParentID: &parent.ID, Name: in.Name, RegionID: regionID,
-		CanAddCustomers: or(in.CanAddCustomers, false), DescendantsCanAdd: or(in.DescendantsCanAdd, false),
-	}
-	if err := m.flagsAllowedBelow(ctx, parent, flags); err != nil {
-		return nil, err
-	}
-	instances, err := m.chosenInstances(ctx, in, regionID)
-	if err != nil {
-		return nil, err
-	}
 	out := &CreateCustomerPayload{}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		if out.Customer, err = tx.InsertCustomer(ctx, flags); err != nil {
+		parent, err := mayAddBelow(ctx, tx, c, in.ParentID)
+		if err != nil {
 			return err
 		}
-		if out.Admin, err = m.invite(ctx, ch, out.Customer, invitee{in.Email, filled(in.FirstName, ""), filled(in.LastName, in.Name)}); err != nil {
+		next := db.Customer{
+			ParentID: &parent.ID, Name: in.Name, RegionID: regionID,
+			CanAddCustomers: or(in.CanAddCustomers, false), DescendantsCanAdd: or(in.DescendantsCanAdd, false),
+		}
+		if err := mayBeginWith(ctx, tx, parent, &next); err != nil {
+			return err
+		}
+		instances, err := chosenInstances(ctx, tx, in, regionID)
+		if err != nil {
+			return err
+		}
+		if out.Customer, err = tx.InsertCustomer(ctx, next); err != nil {
+			return err
+		}
+		admin := invitee{email: in.Email, firstName: filled(in.FirstName, ""), lastName: filled(in.LastName, in.Name)}
+		if out.Admin, err = m.invite(ctx, ch, out.Customer, admin); err != nil {
 			return err
 		}
 		if err := tx.OpenAccounts(ctx, out.Customer, instances, out.Admin.ID, OwnerRole, ch.actor()); err != nil {
@@ -157,49 +155,9 @@ func (m Mutation) CreateCustomer(ctx context.Context, in CreateCustomerInput) (*
 	return out, err
 }
 
-// mayAddCustomers tells whether the caller's company may create others.
-func (r *Resolver) mayAddCustomers(ctx context.Context, c *caller) error {
-	own, err := r.Store.Customer(ctx, c.Scope(), c.CustomerID)
-	if err != nil {
-		return c.unreached(err, "company", c.CustomerID)
-	}
-	may, err := r.effectiveCanAdd(ctx, own)
-	if err == nil && !may {
-		err = problem.Denied("the company %q may not add customers: canAddCustomers is off, or an ancestor has turned descendantsCanAdd off", own.Name)
-	}
-	return err
-}
-
-// effectiveCanAdd: root is never restricted; below, a company's own flag holds only while every
-// ancestor lets its descendants add.
-func (r *Resolver) effectiveCanAdd(ctx context.Context, row *db.Customer) (bool, error) {
-	switch {
-	case row.ParentID == nil:
-		return true, nil
-	case !row.CanAddCustomers:
-		return false, nil
-	}
-	return row.AncestorsAllow(ctx, r.Store)
-}
-
-// flagsAllowedBelow refuses a flag for a new company that one above forbids.
-func (r *Resolver) flagsAllowedBelow(ctx context.Context, parent *db.Customer, flags db.Customer) error {
-	if !flags.CanAddCustomers && !flags.DescendantsCanAdd {
-		return nil
-	}
-	allowed, err := parent.AncestorsAllow(ctx, r.Store)
-	if err != nil {
-		return err
-	}
-	if !allowed || !parent.DescendantsCanAdd {
-		return problem.Denied("a company above has descendantsCanAdd off: canAddCustomers and descendantsCanAdd can't be turned on here")
-	}
-	return nil
-}
-
 // chosenInstances gives the application instances that a new company gets accounts in.
-func (r *Resolver) chosenInstances(ctx context.Context, in CreateCustomerInput, regionID int64) ([]int64, error) {
-	available, err := r.Store.InstancesIn(ctx, regionID)
+func chosenInstances(ctx context.Context, tx *db.Store, in CreateCustomerInput, regionID int64) ([]int64, error) {
+	available, err := tx.InstancesIn(ctx, regionID)
 	if err != nil {
 		return nil, err
 	}
@@ -273,23 +231,6 @@ func (m Mutation) UpdateCustomer(ctx context.Context, in UpdateCustomerInput) (*
 	return out, err
 }
 
-// mayTurnOn: a flag is turned on only from above (root: by itself), and only where no ancestor
-// forbids it.
-func mayTurnOn(ctx context.Context, tx *db.Store, c *caller, row, next *db.Customer) error {
-	turnsOn := next.CanAddCustomers && !row.CanAddCustomers || next.DescendantsCanAdd && !row.DescendantsCanAdd
-	if !turnsOn || row.ParentID == nil {
-		return nil
-	}
-	if row.ID == c.CustomerID {
-		return problem.Denied("a company's canAddCustomers and descendantsCanAdd are turned on only by a company above it")
-	}
-	allowed, err := row.AncestorsAllow(ctx, tx)
-	if err == nil && !allowed {
-		err = problem.Denied("a company above has descendantsCanAdd off: canAddCustomers and descendantsCanAdd can't be turned on here")
-	}
-	return err
-}
-
 // CustomerEdges resolves the edges of a company.
 type CustomerEdges struct{ *Resolver }
 
@@ -298,7 +239,7 @@ func (e CustomerEdges) EffectiveCanAddCustomers(ctx context.Context, obj *db.Cus
 	if _, err := e.may(ctx, rule.CustomerEffectiveCanAddCustomers); err != nil {
 		return false, err
 	}
-	return e.effectiveCanAdd(ctx, obj)
+	return effectiveCanAdd(ctx, e.Store, obj)
 }
 
 // Path joins the names from the root down.

@@ -33,7 +33,7 @@ func (q Query) WebhookDeliveries(ctx context.Context, destinationID *globalid.ID
 	if err != nil {
 		return nil, err
 	}
-	f, err := q.deliveryFilter(ctx, c, DeliveryFilter{destinationID, typ, status, since})
+	f, err := q.deliveryFilter(ctx, c, DeliveryFilter{DestinationID: destinationID, Type: typ, Status: status, Since: since})
 	if err != nil {
 		return nil, err
 	}
@@ -105,10 +105,6 @@ func (q Query) CapturedDelivery(ctx context.Context, id globalid.ID) (*db.Delive
 		err = missing(db.ErrNoRows, "delivery", d.ID)
 	}
 	return d, captured, err
-}
-
-func (q Query) deliveryNode(ctx context.Context, id globalid.ID) (*db.Delivery, error) {
-	return q.WebhookDelivery(ctx, id)
 }
 
 func (r *Resolver) delivery(ctx context.Context, c *caller, id globalid.ID) (*db.Delivery, error) {
@@ -239,24 +235,26 @@ func (m Mutation) RecoverWebhookDeliveries(ctx context.Context, in RecoverWebhoo
 	return out, err
 }
 
-// WebhookDeliveryUpdated gives the deliveries to a destination as they move on, until the token
-// ends.
+// WebhookDeliveryUpdated gives the deliveries to a destination as they move on.
 func (s Subscription) WebhookDeliveryUpdated(ctx context.Context, destinationID globalid.ID) (<-chan *db.Delivery, error) {
-	c, err := s.may(ctx, rule.WebhookDeliveryUpdated)
+	if _, err := s.may(ctx, rule.WebhookDeliveryUpdated); err != nil {
+		return nil, err
+	}
+	id, err := destinationID.Of("WebhookDestination", "destinationId")
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.destination(ctx, c, destinationID, "destinationId")
-	if err != nil {
-		return nil, err
-	}
-	return followAll(ctx, s.Resolver, outbox.DeliveriesTopic(d.ID), func(ctx context.Context, payload []byte) ([]*db.Delivery, error) {
+	return follow(ctx, s.Resolver, feed[db.Delivery]{topic: outbox.DeliveriesTopic(id), load: func(ctx context.Context, message []byte) ([]*db.Delivery, error) {
 		c, err := s.may(ctx, rule.WebhookDeliveryUpdated)
 		if err != nil {
 			return nil, err
 		}
-		return s.Store.DeliveriesNow(ctx, c.Scope(), d.ID, parseIDs(string(payload)))
-	}), nil
+		if message == nil {
+			_, err := s.destination(ctx, c, destinationID, "destinationId")
+			return nil, err
+		}
+		return s.Store.DeliveriesNow(ctx, c.Scope(), id, parseIDs(string(message)))
+	}})
 }
 
 func parseIDs(list string) []int64 {

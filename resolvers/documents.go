@@ -154,28 +154,31 @@ func (ch *changes) tellDocuments(contextID int64, ids ...int64) {
 	}
 }
 
-// DocumentUpdated gives the documents of a context as their processing goes on, until the token ends.
+// DocumentUpdated gives the documents of a context as their processing goes on.
 func (s Subscription) DocumentUpdated(ctx context.Context, contextID globalid.ID) (<-chan *db.Document, error) {
-	c, err := s.may(ctx, rule.DocumentUpdated)
+	if _, err := s.may(ctx, rule.DocumentUpdated); err != nil {
+		return nil, err
+	}
+	id, err := contextID.Of("Context", "contextId")
 	if err != nil {
 		return nil, err
 	}
-	row, err := s.aContext(ctx, c, contextID, "contextId")
-	if err != nil {
-		return nil, err
-	}
-	return follow(ctx, s.Resolver, outbox.DocumentTopic(row.ID), func(ctx context.Context, payload []byte) (*db.Document, error) {
+	return follow(ctx, s.Resolver, feed[db.Document]{topic: outbox.DocumentTopic(id), load: func(ctx context.Context, message []byte) ([]*db.Document, error) {
 		c, err := s.may(ctx, rule.DocumentUpdated)
 		if err != nil {
 			return nil, err
 		}
-		id, err := strconv.ParseInt(string(payload), 10, 64)
+		if message == nil {
+			_, err := s.aContext(ctx, c, contextID, "contextId")
+			return nil, err
+		}
+		id, err := strconv.ParseInt(string(message), 10, 64)
 		if err != nil {
 			return nil, err
 		}
 		d, err := s.Store.Document(ctx, c.desk(), id)
-		return d, missing(err, "document", id)
-	}), nil
+		return []*db.Document{d}, missing(err, "document", id)
+	}})
 }
 
 // DocumentEdges resolves the edges of a document.

@@ -20,9 +20,9 @@ type RegionSeed struct {
 
 // DefaultRegions are set up where an operator names none.
 var DefaultRegions = []RegionSeed{
-	{"eu-central", "Europe Central", "Frankfurt", access.Apps()},
-	{"us-east", "US East", "Virginia", access.Apps()},
-	{"ap-southeast", "Asia Pacific Southeast", "Singapore", access.Apps()},
+	{Code: "eu-central", Name: "Europe Central", Description: "Frankfurt", Apps: access.Apps()},
+	{Code: "us-east", Name: "US East", Description: "Virginia", Apps: access.Apps()},
+	{Code: "ap-southeast", Name: "Asia Pacific Southeast", Description: "Singapore", Apps: access.Apps()},
 }
 
 // Founding is a first start: the regions, the root company, and its first admin.

@@ -10,7 +10,7 @@ import (
 	"canopy/outbox"
 )
 
-// The lives of the links that set a password (contract, section 2).
+// The lives of the links that set a password: an invitation waits for a person, a reset was just asked for.
 const (
 	invitationLife = 7 * 24 * time.Hour
 	resetLife      = time.Hour

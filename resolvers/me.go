@@ -36,7 +36,13 @@ func (q Query) Me(ctx context.Context) (*Me, error) {
 	me := &Me{CustomerID: c.CustomerID, UserIdentityID: c.UserID, Email: c.Email}
 	for _, app := range access.Apps() {
 		if g := c.Grants[app]; g != nil && c.Serves[app] {
-			me.Grants = append(me.Grants, &Grant{app.String(), g.AccountID, g.RoleName, g.Owner, g.Features.Names()})
+			me.Grants = append(me.Grants, &Grant{
+				Application: app.String(),
+				AccountID:   g.AccountID,
+				RoleName:    g.RoleName,
+				IsOwner:     g.Owner,
+				Features:    g.Features.Names(),
+			})
 		}
 	}
 	if me.Customer, err = q.Store.Customer(ctx, c.Scope(), c.CustomerID); err != nil {

@@ -61,9 +61,9 @@ func chosenOptions(application, region, account *globalid.ID) (c choices, err er
 		typ, field  string
 		needs, into **int64
 	}{
-		{application, "Application", "type", nil, &c.application},
-		{region, "Region", "region", &c.application, &c.region},
-		{account, "Account", "account", &c.region, &c.account},
+		{id: application, typ: "Application", field: "type", into: &c.application},
+		{id: region, typ: "Region", field: "region", needs: &c.application, into: &c.region},
+		{id: account, typ: "Account", field: "account", needs: &c.region, into: &c.account},
 	} {
 		if step.id == nil {
 			continue

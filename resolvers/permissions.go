@@ -72,7 +72,7 @@ func (m Mutation) CreatePermission(ctx context.Context, in CreatePermissionInput
 		if err != nil {
 			return c.unreached(err, "account", accountID)
 		}
-		if err := roleFits(ctx, tx, c, account, roleID); err != nil {
+		if _, err := mayGiveRole(ctx, tx, c, account, roleID); err != nil {
 			return err
 		}
 		user, err := m.granted(ctx, ch, account, in.UserID, who)
@@ -115,27 +115,6 @@ func (r *Resolver) granted(ctx context.Context, ch *changes, account *db.Account
 	return user, err
 }
 
-// roleFits tells whether a role may be given on an account: of the account's application,
-// system-wide or of the account's company, and an owner's only by an owner.
-func roleFits(ctx context.Context, tx *db.Store, c *caller, account *db.Account, roleID int64) error {
-	role, err := tx.RoleToGive(ctx, roleID)
-	var v check
-	switch {
-	case err != nil && !errors.Is(err, db.ErrNoRows):
-		return err
-	case err != nil, role.CustomerID != nil && *role.CustomerID != account.CustomerID:
-		// One sentence for both, or it would tell which roles other companies have.
-		v.fault("roleId", "is neither a system-wide role nor one of the account's company")
-	case role.ApplicationID != account.ApplicationID:
-		v.fault("roleId", "is a role of another application than the account's")
-	case role.IsOwner && !c.Owner:
-		return errOwnersOnly
-	}
-	return v.err()
-}
-
-var errOwnersOnly = problem.Denied("only an owner may grant, change or remove an owner role")
-
 // UpdatePermissionInput is a new role for a permission.
 type UpdatePermissionInput struct {
 	ID     globalid.ID
@@ -152,10 +131,7 @@ func (m Mutation) UpdatePermission(ctx context.Context, in UpdatePermissionInput
 		if err != nil {
 			return nil, err
 		}
-		if err := roleFits(ctx, tx, c, account, roleID); err != nil {
-			return nil, err
-		}
-		role, err := tx.RoleToGive(ctx, roleID)
+		role, err := mayGiveRole(ctx, tx, c, account, roleID)
 		if err != nil {
 			return nil, err
 		}
@@ -178,10 +154,12 @@ type TogglePermissionPayload struct{ Permission *db.Permission }
 // TogglePermission suspends a permission, or restores it.
 func (m Mutation) TogglePermission(ctx context.Context, in TogglePermissionInput) (*TogglePermissionPayload, error) {
 	p, err := m.changePermission(ctx, rule.TogglePermission, in.ID, "permission.toggled", func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) (details, error) {
-		if !p.Disabled {
-			if err := mayLoseOwner(ctx, tx, c, p); err != nil {
-				return nil, err
-			}
+		judge := mayLoseOwner
+		if p.Disabled {
+			judge = mayRestore
+		}
+		if err := judge(ctx, tx, c, p); err != nil {
+			return nil, err
 		}
 		return details{"disabled": !p.Disabled}, tx.SetPermissionDisabled(ctx, p.ID, !p.Disabled)
 	})
@@ -233,8 +211,8 @@ func (m Mutation) changePermission(ctx context.Context, need *rule.Rule, id glob
 		if p, err = tx.Permission(ctx, c.Scope(), n); err != nil {
 			return c.unreached(err, "permission", n)
 		}
-		if p.RoleOwner && !c.Owner {
-			return errOwnersOnly
+		if err := c.mayDealWithOwners(p.RoleOwner); err != nil {
+			return err
 		}
 		told, err := do(tx, c, account, p)
 		if err != nil {
@@ -246,19 +224,6 @@ func (m Mutation) changePermission(ctx context.Context, need *rule.Rule, id glob
 		return ch.audit(ctx, account.CustomerID, action, p, told)
 	})
 	return changed, err
-}
-
-// mayLoseOwner keeps a company from locking itself out: the last enabled owner permission of its
-// own account stays, unless a company above takes it away.
-func mayLoseOwner(ctx context.Context, tx *db.Store, c *caller, p *db.Permission) error {
-	if !p.RoleOwner || p.Disabled || p.CustomerID != c.CustomerID {
-		return nil
-	}
-	others, err := tx.HasOtherOwner(ctx, p.AccountID, p.ID)
-	if err == nil && !others {
-		err = problem.Bad("this is the last enabled owner permission of the company's own account").With("last_owner")
-	}
-	return err
 }
 
 // PermissionEdges resolves the edges of a permission.

@@ -70,17 +70,13 @@ func missing(err error, what string, id any) error {
 	return err
 }
 
-// unreached turns the store's "no such row in scope" into what the caller may know: below the
-// root, 403 whether it exists or not; at the root, 404.
-func (c *caller) unreached(err error, what string, id int64) error {
-	if errors.Is(err, db.ErrNoRows) && !c.IsRoot() {
-		return problem.Denied("the %s %d is not within reach", what, id)
-	}
-	return missing(err, what, id)
-}
-
 // customer gives the company of an optional argument, the caller's own when it is left out.
 func (r *Resolver) customer(ctx context.Context, c *caller, id *globalid.ID, field string) (*db.Customer, error) {
+	return customerIn(ctx, r.Store, c, id, field)
+}
+
+// customerIn is customer in a store that may be a transaction.
+func customerIn(ctx context.Context, s *db.Store, c *caller, id *globalid.ID, field string) (*db.Customer, error) {
 	n := c.CustomerID
 	if id != nil {
 		var err error
@@ -88,7 +84,7 @@ func (r *Resolver) customer(ctx context.Context, c *caller, id *globalid.ID, fie
 			return nil, err
 		}
 	}
-	row, err := r.Store.Customer(ctx, c.Scope(), n)
+	row, err := s.Customer(ctx, c.Scope(), n)
 	return row, c.unreached(err, "company", n)
 }
 

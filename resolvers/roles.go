@@ -83,8 +83,11 @@ func (m Mutation) CreateRole(ctx context.Context, in CreateRoleInput) (*CreateRo
 	if err != nil {
 		return nil, err
 	}
-	if or(in.IsOwner, false) && !c.Owner {
-		return nil, errOwnersOnly
+	if err := c.mayDealWithOwners(or(in.IsOwner, false)); err != nil {
+		return nil, err
+	}
+	if err := c.mayGive(access.ParseFeatures(features)); err != nil {
+		return nil, err
 	}
 	out := &CreateRolePayload{}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
@@ -145,7 +148,7 @@ type UpdateRolePayload struct{ Role *db.Role }
 // UpdateRole changes a company's own role.
 func (m Mutation) UpdateRole(ctx context.Context, in UpdateRoleInput) (*UpdateRolePayload, error) {
 	out := &UpdateRolePayload{}
-	err := m.changeRole(ctx, rule.UpdateRole, in.ID, "role.updated", func(tx *db.Store, role *db.Role) (details, error) {
+	err := m.changeRole(ctx, rule.UpdateRole, in.ID, "role.updated", func(tx *db.Store, c *caller, role *db.Role) (details, error) {
 		var v check
 		if in.Name != nil {
 			v.name("name", *in.Name)
@@ -153,6 +156,9 @@ func (m Mutation) UpdateRole(ctx context.Context, in UpdateRoleInput) (*UpdateRo
 		v.text("description", or(in.Description, ""), maxText)
 		features := v.features(in.Features)
 		if err := v.err(); err != nil {
+			return nil, err
+		}
+		if err := c.mayGive(access.ParseFeatures(features)); err != nil {
 			return nil, err
 		}
 		next := *role
@@ -179,7 +185,7 @@ type DeleteRolePayload struct{ DeletedID globalid.ID }
 // DeleteRole removes a company's own role that no permission carries.
 func (m Mutation) DeleteRole(ctx context.Context, in DeleteRoleInput) (*DeleteRolePayload, error) {
 	out := &DeleteRolePayload{}
-	err := m.changeRole(ctx, rule.DeleteRole, in.ID, "role.deleted", func(tx *db.Store, role *db.Role) (details, error) {
+	err := m.changeRole(ctx, rule.DeleteRole, in.ID, "role.deleted", func(tx *db.Store, _ *caller, role *db.Role) (details, error) {
 		out.DeletedID = role.GlobalID()
 		err := tx.DeleteRole(ctx, role.ID)
 		if db.Violates(err, db.RoleInUse) {
@@ -191,7 +197,7 @@ func (m Mutation) DeleteRole(ctx context.Context, in DeleteRoleInput) (*DeleteRo
 }
 
 // changeRole changes one role of a company within reach; an owner's only by an owner.
-func (m Mutation) changeRole(ctx context.Context, need *rule.Rule, id globalid.ID, action string, do func(tx *db.Store, role *db.Role) (details, error)) error {
+func (m Mutation) changeRole(ctx context.Context, need *rule.Rule, id globalid.ID, action string, do func(tx *db.Store, c *caller, role *db.Role) (details, error)) error {
 	c, err := m.may(ctx, need)
 	if err != nil {
 		return err
@@ -210,10 +216,10 @@ func (m Mutation) changeRole(ctx context.Context, need *rule.Rule, id globalid.I
 		if err != nil {
 			return c.unreached(err, "role", n)
 		}
-		if role.IsOwner && !c.Owner {
-			return errOwnersOnly
+		if err := c.mayDealWithOwners(role.IsOwner); err != nil {
+			return err
 		}
-		told, err := do(tx, role)
+		told, err := do(tx, c, role)
 		if err != nil {
 			return err
 		}

@@ -178,15 +178,21 @@ func (m Mutation) CancelRun(ctx context.Context, in CancelRunInput) (*CancelRunP
 // RunUpdated gives a run as it is now, and then each time that it has moved on, until it has
 // ended.
 func (s Subscription) RunUpdated(ctx context.Context, jobKey string) (<-chan *db.Run, error) {
-	row, err := s.run(ctx, rule.RunUpdated, jobKey)
+	if _, err := s.may(ctx, rule.RunUpdated); err != nil {
+		return nil, err
+	}
+	key, err := parseJobKey(jobKey)
 	if err != nil {
 		return nil, err
 	}
-	load := func(ctx context.Context, _ []byte) (*db.Run, error) {
-		return s.run(ctx, rule.RunUpdated, jobKey)
-	}
-	ended := func(r *db.Run) bool { return r.Status != db.RunRunning }
-	return followFrom(ctx, s.Resolver, outbox.RunTopic(row.JobKey), load, ended), nil
+	return follow(ctx, s.Resolver, feed[db.Run]{
+		topic: outbox.RunTopic(key),
+		load: func(ctx context.Context, _ []byte) ([]*db.Run, error) {
+			run, err := s.run(ctx, rule.RunUpdated, key)
+			return []*db.Run{run}, err
+		},
+		over: func(r *db.Run) bool { return r.Status != db.RunRunning },
+	})
 }
 
 // RunEdges resolves the edges of a run.

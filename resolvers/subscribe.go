@@ -2,116 +2,191 @@ package resolvers
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"canopy/internal/access"
 	"canopy/internal/problem"
 )
 
-// recheckEvery is how often a quiet subscription asks whether its token still works.
+// recheckEvery is how often a quiet subscription asks whether its caller may still listen.
 const recheckEvery = 10 * time.Second
 
-// follow turns the messages of a topic into what a subscription sends: load reads the object that
-// a message names with the caller's rights of that moment, and what it can't read is passed over.
-// The stream ends when the token expires or no longer works.
-func follow[T any](ctx context.Context, r *Resolver, topic string, load func(ctx context.Context, payload []byte) (*T, error)) <-chan *T {
-	return followAll(ctx, r, topic, func(ctx context.Context, payload []byte) ([]*T, error) {
-		obj, err := load(ctx, payload)
-		if obj == nil {
-			return nil, err
-		}
-		return []*T{obj}, err
-	})
+// Listener is one open subscription, between the resolver that feeds it and the door that sends what
+// it is fed: who listens, as last looked up, what could not be read, and why it ended.
+type Listener struct {
+	mu     sync.Mutex
+	caller *access.Principal
+	faults []error
+	end    error
+	state  bool
 }
 
-// followAll is follow for messages that name several objects.
-func followAll[T any](ctx context.Context, r *Resolver, topic string, load func(ctx context.Context, payload []byte) ([]*T, error)) <-chan *T {
-	out := make(chan *T)
-	messages := r.Bus.Subscribe(ctx, topic)
-	go func() {
-		defer close(out)
-		ctx, cancel := context.WithDeadline(ctx, access.PrincipalOf(ctx).Expires)
-		defer cancel()
-		recheck := time.NewTicker(recheckEvery)
-		defer recheck.Stop()
-		for {
-			var payload []byte
-			var open bool
-			select {
-			case <-ctx.Done():
-				return
-			case <-recheck.C:
-			case payload, open = <-messages:
-				if !open {
-					return
-				}
-			}
-			fresh, err := r.renew(ctx)
-			if err != nil {
-				return
-			}
-			if payload == nil {
-				continue
-			}
-			list, err := load(fresh, payload)
-			if refused(err) {
-				return
-			}
-			if err != nil {
-				continue
-			}
-			for _, obj := range list {
-				select {
-				case out <- obj:
-				case <-ctx.Done():
-					return
-				}
-			}
-		}
-	}()
-	return out
+type listenerKey struct{}
+
+// Listen gives a subscription the context to run in, and its listener.
+func Listen(ctx context.Context) (context.Context, *Listener) {
+	l := &Listener{caller: access.PrincipalOf(ctx)}
+	return context.WithValue(ctx, listenerKey{}, l), l
 }
 
-// refused tells that a caller has lost the right to listen, from a fault that may pass.
-func refused(err error) bool {
-	if err == nil {
-		return false
+// ListenerOf gives the listener of a subscription's context.
+func ListenerOf(ctx context.Context) *Listener {
+	l, _ := ctx.Value(listenerKey{}).(*Listener)
+	return l
+}
+
+// End is why the subscription ended: nil when there is nothing more to tell, or nobody listens.
+func (l *Listener) End() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.end
+}
+
+// Fault is why there is nil in place of an event.
+func (l *Listener) Fault() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := l.faults[0]
+	l.faults = l.faults[1:]
+	return err
+}
+
+// Caller is who listens, with the rights of the last event's moment.
+func (l *Listener) Caller() *access.Principal {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.caller
+}
+
+// OfState tells a subscription to the state of one object, where an event that says the same as the
+// one before says nothing.
+func (l *Listener) OfState() bool { return l.state }
+
+func (l *Listener) set(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
+}
+
+// feed is what a subscription sends.
+type feed[T any] struct {
+	topic string
+	// load reads what a message names, with the caller's rights of that moment. Without a message, at
+	// the beginning and every 10 seconds, it says whether the caller may listen at all, and gives what
+	// is to be sent even so.
+	load func(ctx context.Context, message []byte) ([]*T, error)
+	// over tells the last state of the one object that is followed; nil where there are several.
+	over func(*T) bool
+}
+
+// follow turns the messages of a topic into what a subscription sends. Each of them, and each look in
+// between, is for the caller as the database has it then: when the token expires or stops working, or
+// the right or what is listened to is gone, the subscription ends and says why. What the caller can't
+// see is passed over; what can't be read for another reason is told in its place.
+func follow[T any](ctx context.Context, r *Resolver, f feed[T]) (<-chan *T, error) {
+	messages := r.Bus.Subscribe(ctx, f.topic) // before the first look, so that nothing is missed in between
+	first, err := f.load(ctx, nil)
+	if err != nil {
+		return nil, err
 	}
-	code := problem.From(err).Code
-	return code == problem.Forbidden || code == problem.Unauthenticated
-}
-
-// followFrom is follow for one object: what it is like at the beginning is sent first, so that
-// nothing is missed between a look and the subscription, and the stream ends with its end.
-func followFrom[T any](ctx context.Context, r *Resolver, topic string,
-	load func(ctx context.Context, payload []byte) (*T, error), ended func(*T) bool,
-) <-chan *T {
-	ctx, cancel := context.WithCancel(ctx)
-	updates := follow(ctx, r, topic, load)
+	listener := ListenerOf(ctx)
+	listener.state = f.over != nil
 	out := make(chan *T)
 	go func() {
 		defer close(out)
-		defer cancel()
-		obj, err := load(ctx, nil)
-		if refused(err) {
-			return
-		}
-		if err != nil {
-			obj = nil
-		}
-		for open := true; open; obj, open = <-updates {
-			if obj == nil {
-				continue
-			}
-			select {
-			case out <- obj:
-			case <-ctx.Done():
-				return
-			}
-			if ended(obj) {
-				return
-			}
-		}
+		err := (&sender[T]{r, listener, f, out}).run(ctx, messages, first)
+		listener.set(func() { listener.end = err })
 	}()
-	return out
+	return out, nil
+}
+
+// sender feeds one subscription.
+type sender[T any] struct {
+	r        *Resolver
+	listener *Listener
+	feed     feed[T]
+	out      chan<- *T
+}
+
+// run sends until there is a reason to end.
+func (s *sender[T]) run(ctx context.Context, messages <-chan []byte, first []*T) error {
+	expiry := time.NewTimer(time.Until(access.PrincipalOf(ctx).Expires))
+	defer expiry.Stop()
+	recheck := time.NewTicker(recheckEvery)
+	defer recheck.Stop()
+	for on := s.send(ctx, first); on; {
+		var message []byte
+		open := true
+		select {
+		case <-ctx.Done():
+		case <-expiry.C:
+			return Expired()
+		case <-recheck.C:
+		case message, open = <-messages:
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case !open:
+			return problem.Away("the live feed", nil)
+		}
+		var err error
+		if on, err = s.look(ctx, message); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look sends what a message names to the caller as of now. The error is why the subscription ends.
+func (s *sender[T]) look(ctx context.Context, message []byte) (on bool, err error) {
+	fresh, err := s.r.renew(ctx)
+	var list []*T
+	if err == nil {
+		list, err = s.feed.load(fresh, message)
+	}
+	// From here on the principal is the door's alone.
+	s.listener.set(func() { s.listener.caller = access.PrincipalOf(fresh) })
+	switch {
+	case ctx.Err() != nil:
+		return false, nil
+	case err == nil:
+		return s.send(ctx, list), nil
+	case ends(err, message):
+		return false, err
+	case message == nil:
+		s.r.Log.WarnContext(ctx, "a subscription was not looked after", "topic", s.feed.topic, "error", err)
+	case problem.From(err).Code != problem.NotFound:
+		s.listener.set(func() { s.listener.faults = append(s.listener.faults, err) })
+		return s.send(ctx, []*T{nil}), nil
+	}
+	return true, nil
+}
+
+// send hands the objects to the door; false when there are no more to come.
+func (s *sender[T]) send(ctx context.Context, list []*T) bool {
+	for _, obj := range list {
+		select {
+		case s.out <- obj:
+		case <-ctx.Done():
+			return false
+		}
+		if s.feed.over != nil && obj != nil && s.feed.over(obj) {
+			return false
+		}
+	}
+	return true
+}
+
+// ends tells an error after which there is nothing to listen to from a fault that may pass. One object
+// of several that is not there any more is none.
+func ends(err error, message []byte) bool {
+	switch problem.From(err).Code {
+	case problem.Unauthenticated, problem.Forbidden:
+		return true
+	case problem.NotFound:
+		return message == nil
+	}
+	return false
 }

@@ -4,22 +4,118 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
 	"canopy/internal/access"
 	"canopy/internal/bus"
+	"canopy/internal/problem"
+	"canopy/internal/token"
 )
 
-// TestFollowFromPassesOver: an object that can't be read at the moment is not sent half empty.
-func TestFollowFromPassesOver(t *testing.T) {
-	r := &Resolver{Bus: bus.New(nil, slog.New(slog.DiscardHandler))}
-	ctx := access.WithPrincipal(t.Context(), &access.Principal{Expires: time.Now().Add(time.Hour)})
-	objects := followFrom(ctx, r, "topic",
-		func(context.Context, []byte) (*int, error) { return new(int), errors.New("away") },
-		func(*int) bool { return true })
-	r.Bus.Close()
-	if _, open := <-objects; open {
-		t.Error("it was sent")
+// The look-up of a caller takes a database: what is loaded here is asked for by one who has none, so
+// that everything but the first look ends with the token. The rest is tried from outside.
+
+// newListener gives what a subscription takes, for a caller whose token has the given life.
+func newListener(t *testing.T, life time.Duration) (context.Context, *Listener, *Resolver) {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	r := &Resolver{Bus: bus.New(nil, log), Log: log}
+	t.Cleanup(r.Bus.Close)
+	ctx, l := Listen(access.WithPrincipal(t.Context(), &access.Principal{Expires: time.Now().Add(life)}))
+	return ctx, l, r
+}
+
+// drain gives what is sent until the end.
+func drain[T any](out <-chan *T) (all []T) {
+	for obj := range out {
+		all = append(all, *obj)
+	}
+	return all
+}
+
+func numbers(n ...int) (list []*int) {
+	for i := range n {
+		list = append(list, &n[i])
+	}
+	return list
+}
+
+func TestFollow(t *testing.T) {
+	first := func(context.Context, []byte) ([]*int, error) { return numbers(1, 2, 3), nil }
+	t.Run("refuses at once", func(t *testing.T) {
+		ctx, _, r := newListener(t, time.Hour)
+		denied := problem.Denied("not this one")
+		out, err := follow(ctx, r, feed[int]{topic: "t", load: func(context.Context, []byte) ([]*int, error) { return nil, denied }})
+		if out != nil || !errors.Is(err, denied) {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("ends with the last state", func(t *testing.T) {
+		ctx, l, r := newListener(t, time.Hour)
+		out, err := follow(ctx, r, feed[int]{topic: "t", load: first, over: func(n *int) bool { return *n == 2 }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := drain(out); !slices.Equal(got, []int{1, 2}) || l.End() != nil || !l.OfState() {
+			t.Errorf("%v, then %v", got, l.End())
+		}
+	})
+	t.Run("ends with the token", func(t *testing.T) {
+		ctx, l, r := newListener(t, 50*time.Millisecond)
+		out, err := follow(ctx, r, feed[int]{topic: "t", load: first})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := drain(out); len(got) != 3 || !errors.Is(l.End(), token.ErrExpired) || problem.From(l.End()).Code != problem.Unauthenticated {
+			t.Errorf("%v, then %v", got, l.End())
+		}
+	})
+	t.Run("ends with the bus", func(t *testing.T) {
+		ctx, l, r := newListener(t, time.Hour)
+		out, err := follow(ctx, r, feed[int]{topic: "t", load: first})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Bus.Close()
+		if drain(out); problem.From(l.End()).Code != problem.Unavailable {
+			t.Errorf("it ended with %v", l.End())
+		}
+	})
+	t.Run("ends silently when nobody listens", func(t *testing.T) {
+		ctx, l, r := newListener(t, time.Hour)
+		ctx, leave := context.WithCancel(ctx)
+		out, err := follow(ctx, r, feed[int]{topic: "t", load: first})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-out
+		leave()
+		if drain(out); l.End() != nil {
+			t.Errorf("it ended with %v", l.End())
+		}
+	})
+}
+
+func TestEnds(t *testing.T) {
+	named := []byte(strconv.Itoa(5))
+	for _, c := range []struct {
+		err     error
+		message []byte
+		want    bool
+	}{
+		{problem.Unauthorized("x"), named, true},
+		{problem.Denied("x"), named, true},
+		{problem.Denied("x"), nil, true},
+		{problem.Missing("one of several"), named, false},
+		{problem.Missing("what is listened to"), nil, true},
+		{problem.Away("x", nil), named, false},
+		{errors.New("x"), nil, false},
+	} {
+		if got := ends(c.err, c.message); got != c.want {
+			t.Errorf("%v with %q: %t", c.err, c.message, got)
+		}
 	}
 }

@@ -15,14 +15,14 @@ import (
 	"canopy/internal/token"
 )
 
-// TokenLife is how long an access token is valid (spec, section 5).
+// TokenLife is how long an access token is valid. There is no refresh: the next one is asked for.
 const TokenLife = 15 * time.Minute
 
 // loginClient is the client_id claim of a person's login, which is no API key's.
 const loginClient = "canopy-login"
 
-// TokenRequest is a client_credentials grant (RFC 6749, section 4.4) with the parameters of the
-// spec, section 4.1.
+// TokenRequest is a client_credentials grant (RFC 6749, section 4.4) with the platform's own
+// parameters: the application, and the account to act on.
 type TokenRequest struct {
 	GrantType    string
 	ClientID     string
@@ -197,18 +197,20 @@ func withClaims(ctx context.Context, c *token.Claims) context.Context {
 	return context.WithValue(ctx, claimsKey{}, c)
 }
 
+// Expired refuses a token that has run out. Its cause is token.ErrExpired: a fresh one would do.
+func Expired() *problem.Error {
+	return problem.Unauthorized("the access token has expired").With("invalid_token").Because(token.ErrExpired)
+}
+
 // renew looks the caller of a long-lived request up again.
 func (r *Resolver) renew(ctx context.Context) (context.Context, error) {
 	claims, ok := ctx.Value(claimsKey{}).(*token.Claims)
-	if !ok || time.Now().After(claims.ExpiresAt) {
-		return ctx, problem.Unauthorized("the access token has expired").With("invalid_token")
+	if !ok || !time.Now().Before(claims.ExpiresAt) {
+		return ctx, Expired()
 	}
 	p, err := r.principal(ctx, claims)
 	if err != nil {
-		if refused(err) {
-			return ctx, err
-		}
-		return ctx, nil // The database is away: the last answer holds until it is back.
+		return ctx, err
 	}
 	return access.WithPrincipal(ctx, p), nil
 }

@@ -1,7 +1,6 @@
 package resolvers
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -52,7 +51,7 @@ func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open
 		return nil, err
 	}
 	if m.Blobs == nil {
-		return nil, problem.Away("the document store", errors.New("CANOPY_BLOB_URL is not set"))
+		return nil, problem.Bad("this platform takes no documents: it has no store for them").With("no_document_store")
 	}
 	name, body, err := open()
 	if err != nil {
@@ -61,7 +60,7 @@ func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open
 	name = fileName(name)
 	format, err := extract.FormatOf(name)
 	if err != nil {
-		return nil, unfit(err)
+		return nil, refusedFile(err)
 	}
 	stored, err := into.Stored(ctx, m.Store, name)
 	if err != nil {
@@ -81,30 +80,17 @@ func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open
 	return row, err
 }
 
-// unfit is the 400 for a file that is not of a kind that can be read.
-func unfit(err error) error {
-	var f *extract.Failure
-	if errors.As(err, &f) {
-		return problem.Bad("%s", f.Message).With(string(f.Reason))
-	}
-	return err
-}
-
 // writeOriginal puts an original into the blob store and measures it on the way.
 func (m Mutation) writeOriginal(ctx context.Context, d *db.Document, body io.Reader, room int64) error {
-	buffered := bufio.NewReaderSize(body, extract.HeadSize)
-	head, err := buffered.Peek(extract.HeadSize)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return unread(err)
+	content, err := extract.Passing(extract.Format(d.Format), body)
+	if err != nil {
+		return refusedFile(err)
 	}
-	if err := extract.CheckContent(extract.Format(d.Format), head); err != nil {
-		return unfit(err)
-	}
-	in := &meter{r: buffered, hash: sha256.New(), room: room}
+	in := &meter{r: content, hash: sha256.New(), room: room}
 	err = m.Blobs.Write(ctx, d.BlobKey(), in)
 	switch {
 	case in.err != nil:
-		return unread(in.err)
+		return refusedFile(in.err)
 	case err != nil:
 		return problem.Away("the document store", err)
 	}
@@ -115,8 +101,13 @@ func (m Mutation) writeOriginal(ctx context.Context, d *db.Document, body io.Rea
 // errTooLarge says that an upload is more than its context has room for.
 var errTooLarge = problem.New(problem.PayloadTooLarge, "the context's documents would be larger than its maxSize together")
 
-// unread is what a caller hears of a body that could not be read to its end.
-func unread(err error) error {
+// refusedFile is what a caller hears of a file that is not taken: because of its kind, or because it could not
+// be read to its end.
+func refusedFile(err error) error {
+	var f *extract.Failure
+	if errors.As(err, &f) {
+		return problem.Bad("%s", f.Message).With(string(f.Reason))
+	}
 	var p *problem.Error
 	if errors.As(err, &p) {
 		return p

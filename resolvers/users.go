@@ -105,7 +105,7 @@ func (v *check) invitee(email string, firstName, lastName, name *string) invitee
 	v.optional("firstName", firstName)
 	v.optional("lastName", lastName)
 	v.optional("name", name)
-	who := invitee{email, filled(firstName, ""), filled(lastName, "")}
+	who := invitee{email: email, firstName: filled(firstName, ""), lastName: filled(lastName, "")}
 	if who.firstName == "" && who.lastName == "" && name != nil {
 		first, rest, _ := strings.Cut(strings.TrimSpace(*name), " ")
 		who.firstName, who.lastName = first, strings.TrimSpace(rest)

@@ -49,18 +49,36 @@ func (p places) accountLine(l *db.AccountLine) account {
 	for i := range l.Permissions {
 		x := &l.Permissions[i]
 		permissions[i] = accountPermission{
-			x.ID, utc(x.LastAccess), x.Disabled, x.CreatedAt.UTC(), createdBy(x.CreatorID, x.CreatorEmail), roleOf(&x.Role),
-			x.InstanceActive, app, reg, userSummaryOf(&x.User),
+			ID:             x.ID,
+			LastAccess:     utc(x.LastAccess),
+			Disabled:       x.Disabled,
+			CreatedAt:      x.CreatedAt.UTC(),
+			CreatedBy:      createdBy(x.CreatorID, x.CreatorEmail),
+			Role:           roleOf(&x.Role),
+			InstanceActive: x.InstanceActive,
+			Application:    app,
+			Region:         reg,
+			UserIdentity:   userSummaryOf(&x.User),
 		}
 	}
 	return account{
-		l.ID, l.Name, l.CustomerID, l.AppInstanceID, l.InstanceAccountID, l.Disabled, l.CreatedAt.UTC(),
-		app, reg, l.InstanceActive, l.Domain, permissions,
+		ID:                l.ID,
+		Name:              l.Name,
+		CustomerID:        l.CustomerID,
+		AppInstanceID:     l.AppInstanceID,
+		InstanceAccountID: l.InstanceAccountID,
+		Disabled:          l.Disabled,
+		CreatedAt:         l.CreatedAt.UTC(),
+		Application:       app,
+		Region:            reg,
+		InstanceActive:    l.InstanceActive,
+		Domain:            l.Domain,
+		Permissions:       permissions,
 	}
 }
 
 func accountRegionOf(r *db.Region) accountRegion {
-	return accountRegion{r.ID, r.Name, r.Description, r.CreatedAt.UTC()}
+	return accountRegion{ID: r.ID, Name: r.Name, Description: r.Description, CreatedAt: r.CreatedAt.UTC()}
 }
 
 // billing is a company's billing record.
@@ -183,8 +201,18 @@ func getBilling[I any, P inputOf[I]](a *api) func(context.Context, *I) (*one[bil
 			return nil, err
 		}
 		return &one[billing]{billing{
-			b.CustomerID, b.BillingName, b.BusinessID, b.TaxID, b.CreatedAt.UTC(), b.LocationID,
-			b.AddressLine1, b.AddressLine2, b.City, b.State, b.ZipCode, b.CountryCode,
+			CustomerID:   b.CustomerID,
+			BillingName:  b.BillingName,
+			BusinessID:   b.BusinessID,
+			TaxID:        b.TaxID,
+			CreatedAt:    b.CreatedAt.UTC(),
+			LocationID:   b.LocationID,
+			AddressLine1: b.AddressLine1,
+			AddressLine2: b.AddressLine2,
+			City:         b.City,
+			State:        b.State,
+			ZipCode:      b.ZipCode,
+			CountryCode:  b.CountryCode,
 		}}, nil
 	}
 }

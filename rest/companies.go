@@ -27,7 +27,15 @@ type Company struct {
 }
 
 func companyOf(c *db.Customer) Company {
-	return Company{c.ID, c.ParentID, c.Name, c.RegionID, c.CanAddCustomers, c.DescendantsCanAdd, c.CreatedAt.UTC()}
+	return Company{
+		ID:                c.ID,
+		ParentID:          c.ParentID,
+		Name:              c.Name,
+		RegionID:          c.RegionID,
+		CanAddCustomers:   c.CanAddCustomers,
+		DescendantsCanAdd: c.DescendantsCanAdd,
+		CreatedAt:         c.CreatedAt.UTC(),
+	}
 }
 
 // listedCompany is a company in the list.
@@ -196,8 +204,15 @@ func (a *api) identity(ctx context.Context, _ *struct{}) (*one[identity], error)
 	}
 	c := me.Customer
 	return &one[identity]{identity{
-		caller{me.CustomerID, me.UserIdentityID, me.Email},
-		identityCompany{c.ID, c.Name, c.RegionID, c.CanAddCustomers, c.DescendantsCanAdd, c.CreatedAt.UTC()},
+		caller{CustomerID: me.CustomerID, UserIdentityID: me.UserIdentityID, Email: me.Email},
+		identityCompany{
+			ID:                c.ID,
+			Name:              c.Name,
+			RegionID:          c.RegionID,
+			CanAddCustomers:   c.CanAddCustomers,
+			DescendantsCanAdd: c.DescendantsCanAdd,
+			CreatedAt:         c.CreatedAt.UTC(),
+		},
 	}}, nil
 }
 
@@ -218,13 +233,13 @@ func (a *api) company(ctx context.Context, in *CompanyPath) (*one[companyDetails
 	details := companyDetails{Customer: detailedCompany{companyOf(c), regionOf(region)}, Ancestors: mapped(above, ancestorOf)}
 	if n := len(above); n > 0 {
 		p := above[n-1]
-		details.Parent = &parentCompany{p.ID, p.Name, p.RegionID}
+		details.Parent = &parentCompany{ID: p.ID, Name: p.Name, RegionID: p.RegionID}
 	}
 	return &one[companyDetails]{details}, nil
 }
 
 func ancestorOf(c *db.CustomerRef) ancestorCompany {
-	return ancestorCompany{c.ID, c.Name, c.RegionID, c.Level}
+	return ancestorCompany{ID: c.ID, Name: c.Name, RegionID: c.RegionID, Level: c.Level}
 }
 
 func (a *api) updateCompany(ctx context.Context, in *updateCompanyInput) (*struct{}, error) {
@@ -257,7 +272,7 @@ func listCompanies[I any, P interface {
 	return func(ctx context.Context, in *I, q query, each emit[listedCompany]) error {
 		p := P(in)
 		return a.queries().ListCustomers(ctx, p.company(), p.self(), q.after, q.limit, func(c resolvers.ListedCustomer) error {
-			return each(listedCompany{companyOf(c.Customer), c.Path, c.Level}, paging.Cursor(c.Lineage))
+			return each(listedCompany{Company: companyOf(c.Customer), Path: c.Path, Level: c.Level}, paging.Cursor(c.Lineage))
 		})
 	}
 }

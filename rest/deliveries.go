@@ -157,5 +157,5 @@ func (a *api) delivery(ctx context.Context, in *deliveryPath) (*one[detailedDeli
 	if err != nil {
 		return nil, err
 	}
-	return &one[detailedDelivery]{detailedDelivery{deliveryOf(d), mapped(log, attemptOf), captured.Payload}}, nil
+	return &one[detailedDelivery]{detailedDelivery{Delivery: deliveryOf(d), AttemptLog: mapped(log, attemptOf), Payload: captured.Payload}}, nil
 }

@@ -112,7 +112,7 @@ func (a *api) search(ctx context.Context, in *searchInput) (*one[[]searchHit], e
 		return nil, err
 	}
 	return &one[[]searchHit]{mapped(hits, func(h *search.Hit) searchHit {
-		return searchHit{h.Chunk.ID, h.Chunk.DocumentID, h.Content, h.Similarity}
+		return searchHit{ID: h.Chunk.ID, DocID: h.Chunk.DocumentID, Content: h.Content, Similarity: h.Similarity}
 	})}, nil
 }
 
@@ -168,12 +168,12 @@ func (a *api) upload(ctx context.Context, in *uploadInput) (*one[string], error)
 
 // onlyFile gives the file of a form and its name.
 func onlyFile(form *intake.Form) (string, io.Reader, error) {
-	part, err := form.Next()
+	file, err := form.File(uploadField)
 	switch {
 	case err != nil:
 		return "", nil, err
-	case part == nil || part.FormName() != uploadField || part.FileName() == "":
+	case file == nil:
 		return "", nil, problem.Bad("the form must hold exactly one file, in the field %q", uploadField)
 	}
-	return part.FileName(), form.Last(part), nil
+	return file.Name, file.Content, nil
 }

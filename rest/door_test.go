@@ -23,7 +23,13 @@ type echoInput struct {
 		Name  string  `json:"name"`
 		Other *string `json:"other,omitempty"`
 		Flag  *bool   `json:"flag,omitempty" default:"true"`
+		// Below is for what happens to names further down.
+		Below *[]echoBelow `json:"below,omitempty"`
 	} `nameHint:"EchoRequest"`
+}
+
+type echoBelow struct {
+	Name *string `json:"name,omitempty"`
 }
 
 type echoAnswer struct {
@@ -83,7 +89,11 @@ func TestBodies(t *testing.T) {
 		"an explicit false":         {jsonType, `{"id":1,"name":"x","flag":false}`, 200, `{"id":1,"name":"x","other":null,"flag":false}`},
 		"optional null":             {jsonType, `{"id":1,"name":"x","other":null,"flag":null}`, 200, `{"id":1,"name":"x","other":null,"flag":true}`},
 		"unknown members":           {jsonType, `{"id":1,"name":"x","what":{"a":[]}}`, 200, `{"id":1,"name":"x","other":null,"flag":true}`},
-		"another case is unknown":   {jsonType, `{"id":1,"name":"x","ID":"9"}`, 200, `{"id":1,"name":"x","other":null,"flag":true}`},
+		"a type in capitals":        {"Application/JSON", `{"id":1,"name":"x"}`, 200, `{"id":1,"name":"x","other":null,"flag":true}`},
+		"unknown members below":     {jsonType, `{"id":1,"name":"x","below":[{"nom":1}],"what":{"ID":2}}`, 200, `{"id":1,"name":"x","other":null,"flag":true}`},
+		"another case":              {jsonType, `{"id":1,"name":"x","ID":"9"}`, 400, "body.ID"},
+		"another case of each":      {jsonType, `{"Other":1,"ID":1,"Name":"x"}`, 400, "body.ID body.Name body.Other"},
+		"another case below":        {jsonType, `{"id":1,"name":"x","below":[{"name":"y"},{"NAME":"y"}]}`, 400, "body.below[1].NAME"},
 		"the largest integer":       {jsonType, `{"id":9223372036854775807,"name":"x"}`, 200, `{"id":9223372036854775807,"name":"x","other":null,"flag":true}`},
 		"an integer as 1.0":         {jsonType, `{"id":1.0,"name":"x"}`, 200, `{"id":1,"name":"x","other":null,"flag":true}`},
 		"text is kept":              {jsonType, `{"id":1,"name":"<ü> \u2028"}`, 200, "{\"id\":1,\"name\":\"<ü> \u2028\",\"other\":null,\"flag\":true}"},

@@ -60,7 +60,7 @@ func (g *guard) WriteHeader(status int) {
 	}
 	if g.r.Pattern == "" && !g.replaced && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed) {
 		g.replaced = true
-		p := statusProblem(g.r.Context(), status, "there is nothing at this path")
+		p := statusProblem(g.r.Context(), status, nothingHere)
 		if status == http.StatusMethodNotAllowed {
 			p.Detail = "this path does not take the method " + clip(g.r.Method) + "; it takes " + g.Header().Get("Allow")
 		}
@@ -80,6 +80,13 @@ func (g *guard) Write(b []byte) (int, error) {
 	}
 	g.wrote = true
 	return g.ResponseWriter.Write(b)
+}
+
+const nothingHere = "there is nothing at this path"
+
+// NotFound answers a request for a path that no door has.
+func NotFound(w http.ResponseWriter, r *http.Request) {
+	sendProblem(w, r, statusProblem(r.Context(), http.StatusNotFound, nothingHere))
 }
 
 // Failed answers a request whose handling panicked outside this door.

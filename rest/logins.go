@@ -77,7 +77,7 @@ func (a *api) logIn(ctx context.Context, in *loginInput) (*one[loginAnswer], err
 }
 
 func customerOptionOf(o db.CompanyOption) customerOption {
-	return customerOption{o.CustomerID, o.Name, o.RoleName, o.IsOwner}
+	return customerOption{CustomerID: o.CustomerID, DisplayName: o.Name, RoleName: o.RoleName, IsOwner: o.IsOwner}
 }
 
 // relayID is an optional integer as the resolvers take it.

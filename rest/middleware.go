@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -81,6 +82,10 @@ func (a *api) readBody(hc huma.Context, next func(huma.Context)) {
 	case mediaType == formType:
 		next(huma.WithValue(hc, formKey{}, body))
 	default:
+		if faults := a.miscased(rb.Content[jsonType].Schema, body); len(faults) > 0 {
+			tell(hc, badBody(hc.Context(), faults...))
+			return
+		}
 		next(&withBody{humaContext: hc, body: body})
 	}
 }
@@ -151,9 +156,9 @@ func bodyProblem(ctx context.Context, err error, read []byte, mediaType string) 
 	return p
 }
 
-func badBody(ctx context.Context, f Fault) *Problem {
-	p := statusProblem(ctx, http.StatusBadRequest, sentence(f))
-	p.Errors = []Fault{f}
+func badBody(ctx context.Context, faults ...Fault) *Problem {
+	p := statusProblem(ctx, http.StatusBadRequest, sentence(faults[0]))
+	p.Errors = faults
 	return p
 }
 
@@ -199,6 +204,14 @@ type humaContext = huma.Context
 type withBody struct {
 	humaContext
 	body []byte
+}
+
+// Header gives a header; the body's type has been found to be JSON, however it was written.
+func (c *withBody) Header(name string) string {
+	if strings.EqualFold(name, "Content-Type") {
+		return jsonType
+	}
+	return c.humaContext.Header(name)
 }
 
 // BodyReader gives the body from its start.

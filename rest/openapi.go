@@ -38,8 +38,9 @@ Every operation but those under Tokens and Login takes a bearer token: exchange 
 at POST /connect/token. A caller reaches its own company and the companies below it.
 
 Errors are problem details (RFC 9457): detail is for people, code for programs, and errors names
-each fault of the request. Unknown members of a body are ignored, and an optional member that is
-null counts as left out. Times are RFC 3339 in UTC.`
+each fault of the request. Unknown members of a body are ignored, unless one differs from a documented
+one in letter case only, and an optional member that is null counts as left out. Times are RFC 3339 in
+UTC.`
 
 // config is the library's, with its extras (schema links, documentation pages) left out.
 func config(version, base string) huma.Config {
@@ -153,7 +154,7 @@ func Endpoints(registry huma.API) []Endpoint {
 	var list []Endpoint
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for _, op := range operationsAt(doc, path) {
-			list = append(list, Endpoint{op.Method, path, op.OperationID, ruleOf(op)})
+			list = append(list, Endpoint{Method: op.Method, Path: path, OperationID: op.OperationID, Rule: ruleOf(op)})
 		}
 	}
 	return list

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"canopy/internal/devstack/npmtest"
+	"canopy/internal/intake"
 	"canopy/resolvers"
 )
 
@@ -87,6 +88,10 @@ func TestDocumentsDescribeEveryOperation(t *testing.T) {
 			}
 			if op.Responses["422"] != nil || op.Responses["400"] == nil || op.Responses["500"] == nil {
 				t.Errorf("%s %s documents 422, or lacks 400 or 500", e.Method, e.Path)
+			}
+			readsBody := op.RequestBody != nil && op.RequestBody.Content[intake.FormType] == nil
+			if readsBody != (op.Responses["408"] != nil) || readsBody != (op.Responses["415"] != nil) || readsBody && op.Responses["413"] == nil {
+				t.Errorf("%s %s documents the refusals of bodies, and reads one: %v", e.Method, e.Path, readsBody)
 			}
 			if e.Rule != nil && (op.Responses["401"] == nil || op.Responses["403"] == nil || op.Responses["429"] == nil) {
 				t.Errorf("%s %s lacks the refusals of a secured operation", e.Method, e.Path)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -31,6 +32,8 @@ type operation struct {
 	// names are the REST names of the fields that the resolver calls otherwise: "accountId" →
 	// "appAccountId". A name with a place ("path.cid") is taken as it is.
 	names map[string]string
+	// body: it takes a body that is read before it is called; where the input has a Body, add knows.
+	body bool
 	// upload documents a body that the operation reads by itself.
 	upload *huma.RequestBody
 	// responses documents answers that the output type does not.
@@ -40,6 +43,9 @@ type operation struct {
 // add registers an operation. What the function refuses is answered as problem details whose
 // locations have the names of the REST request, by the locator that it gives.
 func add[I, O any](a *api, o operation, do func(context.Context, *I) (*O, error)) *locator {
+	if _, ok := reflect.TypeFor[I]().FieldByName("Body"); ok {
+		o.body = true
+	}
 	op := o.document()
 	faults := &locator{names: o.names}
 	huma.Register(a.huma, *op, func(ctx context.Context, in *I) (*O, error) {
@@ -126,8 +132,8 @@ func (o operation) refusals() []int {
 	if !o.public {
 		list = append(list, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
 	}
-	if o.upload == nil && (o.method == http.MethodPost || o.method == http.MethodPut) {
-		list = append(list, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	if o.body {
+		list = append(list, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	// What has a form of its own is not a problem.
 	list = slices.DeleteFunc(list, func(status int) bool { return o.responses[strconv.Itoa(status)] != nil })

@@ -29,7 +29,9 @@ type permissionOptions struct {
 	Users        []option `json:"users"`
 }
 
-func optionOf(o *db.Option) option { return option{o.Value, o.Title, o.Selected} }
+func optionOf(o *db.Option) option {
+	return option{Value: o.Value, Title: o.Title, Selected: o.Selected}
+}
 
 type OptionsQuery struct {
 	CID int64 `query:"cid" doc:"The company to choose for; by default that of the chosen account, or the caller's own"`
@@ -144,7 +146,14 @@ func (a *api) createPermission(ctx context.Context, in *createPermissionInput) (
 	}
 	p := made.Permission
 	return &one[createdPermission]{createdPermission{
-		p.ID, p.AccountID, p.UserID, p.RoleID, utc(p.LastAccess), p.Disabled, p.CreatedAt.UTC(), createdBy(p.CreatorID, p.CreatorEmail),
+		ID:             p.ID,
+		AppAccountID:   p.AccountID,
+		UserIdentityID: p.UserID,
+		AppRoleID:      p.RoleID,
+		LastAccess:     utc(p.LastAccess),
+		Disabled:       p.Disabled,
+		CreatedAt:      p.CreatedAt.UTC(),
+		CreatedBy:      createdBy(p.CreatorID, p.CreatorEmail),
 	}}, nil
 }
 
@@ -190,6 +199,10 @@ func (a *api) options(ctx context.Context, in *OptionsQuery, chosen ...int64) (*
 		return nil, err
 	}
 	return &one[permissionOptions]{permissionOptions{
-		mapped(o.Applications, optionOf), mapped(o.Regions, optionOf), mapped(o.Accounts, optionOf), mapped(o.Roles, optionOf), mapped(o.Users, optionOf),
+		Applications: mapped(o.Applications, optionOf),
+		Regions:      mapped(o.Regions, optionOf),
+		Accounts:     mapped(o.Accounts, optionOf),
+		Roles:        mapped(o.Roles, optionOf),
+		Users:        mapped(o.Users, optionOf),
 	}}, nil
 }

@@ -111,7 +111,7 @@ func (a *api) job(ctx context.Context, in *jobPath) (*jobOutput, error) {
 	}
 	switch run.Status {
 	case db.RunFinished:
-		return &jobOutput{http.StatusOK, finishedJob{run.JobKey, run.Status, run.OutputJSON()}}, nil
+		return &jobOutput{http.StatusOK, finishedJob{JobKey: run.JobKey, Status: run.Status, OutputData: run.OutputJSON()}}, nil
 	case db.RunFailed:
 		failed := failedJob{JobKey: run.JobKey, Status: run.Status}
 		if err := json.Unmarshal(run.ErrorJSON(), &failed.ErrorData); err != nil {

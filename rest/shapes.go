@@ -18,7 +18,7 @@ type region struct {
 	Description string `json:"description"`
 }
 
-func regionOf(r *db.Region) region { return region{r.ID, r.Name, r.Description} }
+func regionOf(r *db.Region) region { return region{ID: r.ID, Name: r.Name, Description: r.Description} }
 
 // accountRegion is a region in the listing of accounts.
 type accountRegion struct {
@@ -52,8 +52,14 @@ type role struct {
 
 func roleOf(r *db.Role) role {
 	return role{
-		r.ID, r.ApplicationID, r.CustomerID, r.Name, r.Description, r.IsOwner,
-		jsonStrings(r.Features), r.CreatedAt.UTC(),
+		ID:            r.ID,
+		ApplicationID: r.ApplicationID,
+		CustomerID:    r.CustomerID,
+		Name:          r.Name,
+		Description:   r.Description,
+		IsOwner:       r.IsOwner,
+		Features:      jsonStrings(r.Features),
+		CreatedAt:     r.CreatedAt.UTC(),
 	}
 }
 
@@ -117,9 +123,16 @@ type userPermission struct {
 
 func userPermissionOf(p *db.Permission, r *db.Role, a *db.Account, app application, reg *db.Region) userPermission {
 	return userPermission{
-		p.ID, utc(p.LastAccess), p.Disabled, p.CreatedAt.UTC(), createdBy(p.CreatorID, p.CreatorEmail), roleOf(r),
-		permissionAccount{a.ID, a.Name, a.CustomerID, a.Disabled},
-		p.InstanceActive, app, regionOf(reg),
+		ID:             p.ID,
+		LastAccess:     utc(p.LastAccess),
+		Disabled:       p.Disabled,
+		CreatedAt:      p.CreatedAt.UTC(),
+		CreatedBy:      createdBy(p.CreatorID, p.CreatorEmail),
+		Role:           roleOf(r),
+		Account:        permissionAccount{ID: a.ID, Name: a.Name, CustomerID: a.CustomerID, Disabled: a.Disabled},
+		InstanceActive: p.InstanceActive,
+		Application:    app,
+		Region:         regionOf(reg),
 	}
 }
 
@@ -139,8 +152,16 @@ type user struct {
 
 func userOf(u *db.User, lastAccess *time.Time, permissions []userPermission) user {
 	return user{
-		u.ID, u.FirstName, u.LastName, u.Name(), u.Email, u.CreatedAt.UTC(), u.HasPassword, u.OTPMethod,
-		utc(lastAccess), permissions,
+		ID:          u.ID,
+		FirstName:   u.FirstName,
+		LastName:    u.LastName,
+		Name:        u.Name(),
+		Email:       u.Email,
+		CreatedAt:   u.CreatedAt.UTC(),
+		HasPassword: u.HasPassword,
+		OTPMethod:   u.OTPMethod,
+		LastAccess:  utc(lastAccess),
+		Permissions: permissions,
 	}
 }
 
@@ -155,7 +176,14 @@ type userSummary struct {
 }
 
 func userSummaryOf(u *db.User) userSummary {
-	return userSummary{u.ID, u.FirstName, u.LastName, u.Email, u.CreatedAt.UTC(), u.Name()}
+	return userSummary{
+		ID:        u.ID,
+		FirstName: u.FirstName,
+		LastName:  u.LastName,
+		Email:     u.Email,
+		CreatedAt: u.CreatedAt.UTC(),
+		Name:      u.Name(),
+	}
 }
 
 // latest is the latest of moments that may be missing.
@@ -184,7 +212,14 @@ func placesOf(known *resolvers.Places) places {
 }
 
 func applicationOf(a *db.Application) application {
-	return application{a.ID, a.Name, a.Description, a.AppType, a.AuthURL, a.CreatedAt.UTC()}
+	return application{
+		ID:          a.ID,
+		Name:        a.Name,
+		Description: a.Description,
+		AppType:     a.AppType,
+		AuthURL:     a.AuthURL,
+		CreatedAt:   a.CreatedAt.UTC(),
+	}
 }
 
 // region is the region of an id; one that was made a moment ago has only its id.

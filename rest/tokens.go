@@ -72,7 +72,7 @@ type document struct {
 
 func (a *api) registerTokens() {
 	add(a, operation{
-		id: "exchangeToken", method: http.MethodPost, path: "/connect/token", tag: tagTokens, public: true, errors: []int{http.StatusUnauthorized},
+		id: "exchangeToken", method: http.MethodPost, path: "/connect/token", tag: tagTokens, public: true, body: true, errors: []int{http.StatusUnauthorized},
 		summary:     "Exchange an API key for an access token",
 		description: "The client credentials grant of OAuth 2.0 (RFC 6749, section 4.4). The client may name itself in the form or by HTTP Basic.",
 	}, a.exchange)
@@ -82,14 +82,14 @@ func (a *api) registerTokens() {
 		summary: "Get the public keys of access tokens", description: "The keys that access tokens are signed with, as a JSON Web Key Set (RFC 7517).",
 		responses: jsonDocument(keySetType, "The key set"),
 	}, func(context.Context, *struct{}) (*document, error) {
-		return &document{keySetType, "public, max-age=300", a.r.JWKS()}, nil
+		return &document{ContentType: keySetType, CacheControl: "public, max-age=300", Body: a.r.JWKS()}, nil
 	})
 	add(a, operation{
 		id: "getServerMetadata", method: http.MethodGet, path: "/.well-known/oauth-authorization-server", tag: tagTokens, public: true,
 		summary: "Get the metadata of the token endpoint", description: "Where and how tokens are issued (RFC 8414).",
 		responses: jsonDocument(jsonType, "The metadata"),
 	}, func(context.Context, *struct{}) (*document, error) {
-		return &document{jsonType, "public, max-age=300", a.r.Metadata()}, nil
+		return &document{ContentType: jsonType, CacheControl: "public, max-age=300", Body: a.r.Metadata()}, nil
 	})
 }
 
@@ -106,7 +106,7 @@ func (a *api) exchange(ctx context.Context, in *tokenForm) (*one[tokenAnswer], e
 	if err != nil {
 		return nil, err
 	}
-	return &one[tokenAnswer]{tokenAnswer{issued.AccessToken, "Bearer", issued.ExpiresIn}}, nil
+	return &one[tokenAnswer]{tokenAnswer{AccessToken: issued.AccessToken, TokenType: "Bearer", ExpiresIn: issued.ExpiresIn}}, nil
 }
 
 // tokenRequest reads the form, in which no parameter may be twice (RFC 6749, section 3.2), and

@@ -31,7 +31,7 @@ type eventType struct {
 }
 
 func eventTypeOf(e webhook.Entry) eventType {
-	return eventType{e.Type, e.Category, e.Description, e.Example, e.Schema}
+	return eventType{Type: e.Type, Category: e.Category, Description: e.Description, Example: e.Example, Schema: e.Schema}
 }
 
 // Destination is where events are delivered to. Its secret is never shown again.
@@ -45,7 +45,14 @@ type Destination struct {
 }
 
 func destinationOf(d *db.Destination) Destination {
-	return Destination{d.ID, d.URL, d.Name, subscribed(d), d.Enabled, d.CreatedAt.UTC()}
+	return Destination{
+		ID:        d.ID,
+		URL:       d.URL,
+		Name:      d.Name,
+		Events:    subscribed(d),
+		Enabled:   d.Enabled,
+		CreatedAt: d.CreatedAt.UTC(),
+	}
 }
 
 // subscribed are the types that a destination has chosen; nil, and not an empty list, for all.

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs what is missing for `make run` and `make test`: the PostgreSQL server's programs and
-# redis-server. What is installed is never upgraded, and no system-wide server is set up.
+# Installs what is missing for `make run`: the PostgreSQL server's programs and redis-server; and with
+# the argument `tests` what `make test` needs besides: PgBouncer and zsh. What is installed is never
+# upgraded, and no system-wide server is set up.
 set -eu
 
 say() { printf 'bootstrap: %s\n' "$*" >&2; }
@@ -14,9 +15,15 @@ have_postgres() {
 
 have_redis() { command -v redis-server >/dev/null 2>&1 || command -v valkey-server >/dev/null 2>&1; }
 
+have_pgbouncer() { command -v pgbouncer >/dev/null 2>&1 || [ -x /usr/sbin/pgbouncer ]; }
+
 missing=
 [ -n "${DATABASE_URL:-}" ] || have_postgres || missing="postgresql"
 [ -n "${REDIS_URL:-}" ] || have_redis || missing="$missing redis"
+if [ "${1:-}" = tests ]; then
+    have_pgbouncer || missing="$missing pgbouncer"
+    command -v zsh >/dev/null 2>&1 || missing="$missing zsh"
+fi
 
 if ! command -v go >/dev/null 2>&1; then
     say "Go is missing: install the version that go.mod names, or a newer one, from https://go.dev/dl/"
@@ -41,6 +48,7 @@ install_debian() {
         case $part in
         postgresql) packages="$packages postgresql" ;;
         redis) packages="$packages redis-server" ;;
+        *) packages="$packages $part" ;;
         esac
     done
     say "installing$packages"
@@ -68,9 +76,11 @@ install_debian() {
             apt-get install $options "$@" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
         }
         # The policy kept the service from starting now; this keeps it from starting at the next boot.
-        case " $* " in
-        *" redis-server "*) if command -v systemctl >/dev/null 2>&1; then systemctl disable redis-server >/dev/null 2>&1 || true; fi ;;
-        esac
+        for service in redis-server pgbouncer; do
+            case " $* " in
+            *" $service "*) if command -v systemctl >/dev/null 2>&1; then systemctl disable $service >/dev/null 2>&1 || true; fi ;;
+            esac
+        done
     ' sh $packages
 }
 
@@ -81,10 +91,11 @@ elif command -v brew >/dev/null 2>&1; then
         case $part in
         postgresql) brew install postgresql@16 ;;
         redis) brew install redis ;;
+        *) brew install "$part" ;;
         esac
     done
 else
     say "please install:$(printf ' %s' $missing) (PostgreSQL 14 or newer; or set DATABASE_URL and REDIS_URL)"
-    # Without a Redis there is a stand-in; without PostgreSQL nothing works.
-    case $missing in *postgresql*) exit 1 ;; esac
+    # Without a Redis there is a stand-in; without the others nothing works.
+    case $missing in *postgresql* | *pgbouncer* | *zsh*) exit 1 ;; esac
 fi

@@ -113,7 +113,7 @@ func (b *bareServer) company(w http.ResponseWriter, r *http.Request) {
 	}
 	refs := []ref{}
 	for _, a := range above {
-		refs = append(refs, ref{a.ID, a.Name, a.RegionID, a.Level})
+		refs = append(refs, ref{ID: a.ID, Name: a.Name, RegionID: a.RegionID, Level: a.Level})
 	}
 	reply(w, struct {
 		Customer  any   `json:"customer"`

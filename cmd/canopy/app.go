@@ -44,38 +44,68 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 
 // Run runs one command and gives the exit code: 0, 1 for a fault, 2 for wrong usage.
 func (m *Main) Run(ctx context.Context, args []string) int {
-	switch {
-	case len(args) == 0, asksForHelp(args):
-		m.help()
-		return exitOK
-	case args[0] == "help":
+	// `canopy help key create` and `canopy --help key create` stand for `canopy key create --help`.
+	if len(args) > 0 && (args[0] == "help" || isHelp(args[0])) {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
-	cmd, rest := find(args)
-	if cmd == nil && asksForHelp(args[1:]) && m.groupHelp(args[0]) {
-		return exitOK
+	if cmd, rest := find(args); cmd != nil {
+		return m.exit(cmd, m.runCommand(ctx, cmd, rest))
 	}
-	if cmd == nil {
-		_, _ = fmt.Fprintf(m.Stderr, "canopy: unknown command %q: see canopy help\n", strings.Join(args[:min(2, len(args))], " "))
+	return m.noCommand(args)
+}
+
+// noCommand answers where no command is named: with a list, where help is asked for.
+func (m *Main) noCommand(args []string) int {
+	help := slices.ContainsFunc(args, isHelp)
+	words := slices.DeleteFunc(slices.Clone(args), isHelp)
+	switch group := groupOf(words); {
+	case len(words) == 0:
+		m.help()
+	case group != nil && help:
+		m.groupHelp(words[0], group)
+	case group != nil:
+		_, _ = fmt.Fprintf(m.Stderr, "canopy %s: one of its commands is needed: see canopy %s --help\n", words[0], words[0])
+		return exitUsage
+	default:
+		_, _ = fmt.Fprintf(m.Stderr, "canopy: unknown command %q: see canopy help\n", strings.Join(words[:min(2, len(words))], " "))
 		return exitUsage
 	}
+	return exitOK
+}
+
+// runCommand runs a command with its flags and arguments, in any order.
+func (m *Main) runCommand(ctx context.Context, cmd *command, args []string) error {
 	flags := flag.NewFlagSet(cmd.name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	run := cmd.setup(m, flags)
-	err := flags.Parse(rest)
-	if errors.Is(err, flag.ErrHelp) {
-		m.commandHelp(cmd, flags)
-		return exitOK
-	}
+	rest, err := parse(flags, args)
 	switch {
+	case errors.Is(err, flag.ErrHelp):
+		m.commandHelp(cmd, flags)
+		return nil
 	case err != nil:
-		err = usageError{err}
-	case cmd.args == "" && flags.NArg() > 0:
-		err = usagef("no arguments are taken")
-	default:
-		err = run(ctx, flags.Args())
+		return usageError{err}
+	case cmd.args == "" && len(rest) > 0:
+		return usagef("no arguments are taken")
 	}
-	return m.exit(cmd, err)
+	return run(ctx, rest)
+}
+
+// parse reads flags wherever they stand, up to a "--", and gives the arguments between and after them.
+func parse(flags *flag.FlagSet, args []string) (rest []string, err error) {
+	var last []string
+	if i := slices.Index(args, "--"); i >= 0 {
+		args, last = args[:i], args[i+1:]
+	}
+	for {
+		if err := flags.Parse(args); err != nil {
+			return nil, err
+		}
+		if flags.NArg() == 0 {
+			return append(rest, last...), nil
+		}
+		rest, args = append(rest, flags.Arg(0)), flags.Args()[1:]
+	}
 }
 
 func (m *Main) exit(cmd *command, err error) int {
@@ -122,25 +152,24 @@ func (m *Main) help() {
 	m.list(commands)
 }
 
-// asksForHelp tells whether nothing but help is asked for.
-func asksForHelp(args []string) bool {
-	return len(args) == 1 && slices.Contains([]string{"help", "--help", "-help", "-h"}, args[0])
-}
+func isHelp(arg string) bool { return slices.Contains([]string{"--help", "-help", "-h"}, arg) }
 
-// groupHelp lists the commands of a group, such as key, where there is such a group.
-func (m *Main) groupHelp(group string) bool {
-	var list []command
+// groupOf gives the commands of the group that is named alone, such as key.
+func groupOf(words []string) (list []command) {
+	if len(words) != 1 {
+		return nil
+	}
 	for _, c := range commands {
-		if strings.HasPrefix(c.name, group+" ") {
+		if strings.HasPrefix(c.name, words[0]+" ") {
 			list = append(list, c)
 		}
 	}
-	if len(list) == 0 {
-		return false
-	}
-	_, _ = fmt.Fprintf(m.Stdout, "Usage: canopy %s COMMAND [FLAGS] [ARGUMENTS]\n\n", group)
-	m.list(list)
-	return true
+	return list
+}
+
+func (m *Main) groupHelp(name string, group []command) {
+	_, _ = fmt.Fprintf(m.Stdout, "Usage: canopy %s COMMAND [FLAGS] [ARGUMENTS]\n\n", name)
+	m.list(group)
 }
 
 func (m *Main) list(commands []command) {
@@ -153,13 +182,13 @@ func (m *Main) list(commands []command) {
 }
 
 func (m *Main) commandHelp(c *command, flags *flag.FlagSet) {
-	_, _ = fmt.Fprintf(m.Stdout, "Usage: canopy %s\n\n%s.\n", strings.TrimSpace(c.name+" [FLAGS] "+c.args), c.short)
+	usage := c.name
+	flags.VisitAll(func(*flag.Flag) { usage = c.name + " [FLAGS]" })
+	_, _ = fmt.Fprintf(m.Stdout, "Usage: canopy %s\n\n%s.\n", strings.TrimSpace(usage+" "+c.args), c.short)
 	if c.long != "" {
 		_, _ = fmt.Fprintf(m.Stdout, "\n%s\n", strings.TrimSpace(c.long))
 	}
-	some := false
-	flags.VisitAll(func(*flag.Flag) { some = true })
-	if some {
+	if usage != c.name {
 		_, _ = fmt.Fprint(m.Stdout, "\nFlags:\n")
 		flags.SetOutput(m.Stdout)
 		flags.PrintDefaults()

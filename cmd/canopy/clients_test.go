@@ -1,11 +1,20 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"canopy/internal/devstack/npmtest"
+	"canopy/internal/token"
+	"canopy/internal/web"
 )
 
 func TestClientsOfTheTokenEndpoint(t *testing.T) {
@@ -14,5 +23,105 @@ func TestClientsOfTheTokenEndpoint(t *testing.T) {
 	out := project.Run("node", "tokens.mjs", s.url, s.info.ClientID, s.info.ClientSecret)
 	if n := strings.Count(out, "ok "); n != 6 {
 		t.Fatalf("%d of 6 checks:\n%s", n, out)
+	}
+}
+
+func TestClientsOfSubscriptions(t *testing.T) {
+	project := npmtest.New(t, os.DirFS("testdata/clients"))
+	s := newStack(t)
+	url, restart := s.restartable(t)
+	sign := s.signer()
+	control := http.NewServeMux()
+	key, _, err := s.p.Resolver.OperatorCreateKey(t.Context(), 1, demoAdmin, "clients")
+	if err != nil {
+		t.Fatal(err)
+	}
+	control.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
+		life, err := time.ParseDuration(r.FormValue("life"))
+		if err != nil {
+			t.Error(err)
+		}
+		_, _ = fmt.Fprint(w, sign(key.ClientID, life))
+	})
+	control.HandleFunc("POST /revoke", func(http.ResponseWriter, *http.Request) {
+		old := key.ClientID
+		if key, _, err = s.p.Resolver.OperatorCreateKey(t.Context(), 1, demoAdmin, "clients"); err == nil {
+			err = s.p.Resolver.OperatorRevokeKey(t.Context(), old)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	control.HandleFunc("POST /restart", func(http.ResponseWriter, *http.Request) { restart() })
+	server := httptest.NewServer(control)
+	t.Cleanup(server.Close)
+	out := project.Run("node", "subscriptions.mjs", url, server.URL, s.root())
+	if n := strings.Count(out, "ok "); n != 5 {
+		t.Fatalf("%d of 5 checks:\n%s", n, out)
+	}
+}
+
+// signer gives what signs tokens of the root's tenant account, with a life of one's own.
+func (s *stack) signer() func(clientID string, life time.Duration) string {
+	s.t.Helper()
+	key, ok := s.p.Resolver.Keys.Signing(time.Now())
+	if !ok {
+		s.t.Fatal("no key signs")
+	}
+	claims := token.Claims{
+		Issuer: s.url, Audience: []string{"tenant"}, ID: "short", Subject: fmt.Sprint(s.userID(demoAdmin)), CompanyID: 1, AccountID: s.account(1, "tenant"),
+	}
+	return func(clientID string, life time.Duration) string {
+		c := claims
+		c.ClientID, c.IssuedAt, c.ExpiresAt = clientID, time.Now(), time.Now().Add(life)
+		signed, err := token.Sign(key, c)
+		if err != nil {
+			s.t.Error(err)
+		}
+		return signed
+	}
+}
+
+// restartable serves the platform as the program does, at another address, and gives what puts another
+// one in its place.
+func (s *stack) restartable(t *testing.T) (url string, restart func()) {
+	t.Helper()
+	handler, err := s.p.Handler(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	serve := func(listener net.Listener) (stop context.CancelFunc) {
+		ctx, stop := context.WithCancel(context.Background())
+		go func() {
+			ended <- web.Serve(ctx, listener, handler, web.ServeOptions{Log: slog.New(slog.DiscardHandler)})
+		}()
+		return stop
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := serve(listener)
+	end := func() {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(func() { stop(); end() })
+	return "http://" + listener.Addr().String(), func() {
+		stop()
+		again, err := net.Listen("tcp", listener.Addr().String())
+		for deadline := time.Now().Add(10 * time.Second); err != nil && time.Now().Before(deadline); { // the old one lets go of it
+			time.Sleep(time.Millisecond)
+			again, err = net.Listen("tcp", listener.Addr().String())
+		}
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		next := serve(again)
+		end()
+		stop = next
 	}
 }

@@ -30,8 +30,7 @@ const runVariable = "CANOPY_TEST_RUN"
 func TestMain(m *testing.M) {
 	extract.MainIfChild()
 	if args := os.Getenv(runVariable); args != "" {
-		program := &Main{Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
-		os.Exit(program.Run(context.Background(), strings.Fields(args)))
+		os.Exit(run(strings.Fields(args)))
 	}
 	devtest.Main(m)
 }
@@ -166,7 +165,9 @@ func (s *stack) answer(req *http.Request) answerOf {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return answerOf{resp.StatusCode, resp.Header, raw}
+	a := answerOf{resp.StatusCode, resp.Header, raw}
+	a.judge(s.t, req)
+	return a
 }
 
 // gql sends a GraphQL request and gives data, and the codes of the errors.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"canopy/internal/access"
+	"canopy/internal/config"
 	"canopy/internal/globalid"
 	"canopy/outbox"
 	"canopy/resolvers"
@@ -33,8 +34,8 @@ type yard struct {
 	ofTenants map[who]string
 }
 
-func newYard(t *testing.T) *yard {
-	y := &yard{world: newWorld(t)}
+func newYard(t *testing.T, change ...func(*config.Config)) *yard {
+	y := &yard{world: newWorld(t, change...)}
 	y.ofTenants = y.tokens
 	y.tokens, y.owner = y.serve("builder")
 	y.tokens[asOtherApp] = y.ofTenants[asOwner]

@@ -14,15 +14,22 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"canopy/internal/config"
+	"canopy/internal/devstack/devtest"
 )
 
-// workerProcess is a `canopy worker` in a process of its own.
-type workerProcess struct {
+// programProcess is the program in a process of its own.
+type programProcess struct {
 	cmd *exec.Cmd
-	log *strings.Builder
+	log *devtest.Log
 }
 
-func (s *stack) startWorker(t *testing.T) *workerProcess {
+func (s *stack) startWorker(t *testing.T) *programProcess {
+	t.Helper()
+	return s.startProgram(t, "worker")
+}
+
+// startProgram runs a command of the program on the platform's settings, and those given beside.
+func (s *stack) startProgram(t *testing.T, command string, settings ...string) *programProcess {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -33,11 +40,12 @@ func (s *stack) startWorker(t *testing.T) *workerProcess {
 	for _, p := range c.WebhookAllow {
 		allow = append(allow, p.String())
 	}
-	w := &workerProcess{cmd: exec.Command(program), log: &strings.Builder{}}
-	w.cmd.Env = append(os.Environ(), runVariable+"=worker", "DATABASE_URL="+c.DatabaseURL, "REDIS_URL="+c.RedisURL, "CANOPY_BLOB_URL="+c.BlobURL,
+	w := &programProcess{cmd: exec.Command(program), log: &devtest.Log{}}
+	w.cmd.Env = append(os.Environ(), runVariable+"="+command, "DATABASE_URL="+c.DatabaseURL, "REDIS_URL="+c.RedisURL, "CANOPY_BLOB_URL="+c.BlobURL,
 		"CANOPY_SECRET_KEY="+base64.StdEncoding.EncodeToString(c.SecretKey), "CANOPY_EMBEDDINGS_URL="+c.Embeddings.URL,
 		"CANOPY_EMBEDDINGS_API_KEY="+c.Embeddings.APIKey, "CANOPY_EMBEDDINGS_MODEL="+c.Embeddings.Model,
 		"CANOPY_WEBHOOK_ALLOW="+strings.Join(allow, ","), "CANOPY_WEBHOOK_CA="+c.WebhookCA)
+	w.cmd.Env = append(w.cmd.Env, settings...)
 	w.cmd.Stdout, w.cmd.Stderr = w.log, w.log
 	if err := w.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -45,8 +53,8 @@ func (s *stack) startWorker(t *testing.T) *workerProcess {
 	return w
 }
 
-// kill ends the worker as nothing can be caught that ends it.
-func (w *workerProcess) kill() {
+// kill ends it as nothing can be caught that ends it.
+func (w *programProcess) kill() {
 	_ = w.cmd.Process.Kill()
 	_ = w.cmd.Wait()
 }

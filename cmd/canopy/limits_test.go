@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"canopy/internal/config"
-	"canopy/internal/token"
 )
 
 // TestRateLimit: a minute's requests are counted by API key. A test may see two minutes, so twice
@@ -56,19 +56,9 @@ func TestRateLimit(t *testing.T) {
 // TestSubscriptionEndsWithItsToken signs a token of a short life, as time would make of any.
 func TestSubscriptionEndsWithItsToken(t *testing.T) {
 	s := newStack(t)
-	key, ok := s.p.Resolver.Keys.Signing(time.Now())
-	if !ok {
-		t.Fatal("no key signs")
-	}
 	const life = 5 * time.Second
 	now := time.Now()
-	short, err := token.Sign(key, token.Claims{
-		Issuer: s.url, Audience: []string{"tenant"}, IssuedAt: now, ExpiresAt: now.Add(life), ID: "short",
-		Subject: fmt.Sprint(s.userID(demoAdmin)), ClientID: s.info.ClientID, CompanyID: 1, AccountID: s.account(1, "tenant"),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	short := s.signer()(s.info.ClientID, life)
 	socket := s.overSocket(t, map[string]any{"authorization": "Bearer " + short}, nil)
 	events := s.overSSE(t, short)
 	root := s.root()
@@ -82,6 +72,9 @@ func TestSubscriptionEndsWithItsToken(t *testing.T) {
 	for name, stream := range streams {
 		for h := (heard{}); !h.over && h.err == nil; {
 			h = next(t, stream, name+": the end")
+			if h.over || h.err != nil && !strings.Contains(h.err.Error(), "expired") {
+				t.Errorf("%s: it ended with %+v", name, h)
+			}
 		}
 		if time.Now().Before(now.Add(life - time.Second)) {
 			t.Errorf("%s: over before the token", name)

@@ -14,10 +14,15 @@ import (
 
 func main() {
 	extract.MainIfChild()
+	os.Exit(run(os.Args[1:]))
+}
+
+// run runs one command until it is told to end; when told once more, the process ends at once.
+func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
 	m := &Main{Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
 	redisconn.LogTo(m.logger())
-	code := m.Run(ctx, os.Args[1:])
-	stop()
-	os.Exit(code)
+	return m.Run(ctx, args)
 }

@@ -13,24 +13,16 @@ import (
 	"canopy/internal/config"
 )
 
-// databaseURL is the one setting that tools of the bare database need.
-func (m *Main) databaseURL() (string, error) {
-	if u := m.Getenv("DATABASE_URL"); u != "" {
-		return u, nil
-	}
-	return "", usagef("DATABASE_URL is required: postgres://user:password@host:5432/name")
-}
-
 func migrateCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) error {
 	return func(ctx context.Context, args []string) error {
 		if len(args) != 1 {
 			return usagef("one of up, down and status is needed")
 		}
-		url, err := m.databaseURL()
+		cfg, err := config.Load(config.Schema, m.Getenv)
 		if err != nil {
 			return err
 		}
-		mig, err := db.NewMigrator(url)
+		mig, err := db.NewMigrator(ctx, cfg.DatabaseURL)
 		if err != nil {
 			return err
 		}

@@ -39,6 +39,10 @@ func TestUploadRefusals(t *testing.T) {
 	token := s.assistant()
 	id := s.newContext(token, "Handbook")
 	good := []byte("some text")
+	doc, err := os.ReadFile("../../internal/extract/testdata/report.doc")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		path   string
 		parts  []part
@@ -58,6 +62,7 @@ func TestUploadRefusals(t *testing.T) {
 		"text called PDF":        {"", []part{{"file", "a.pdf", good}}, 400},
 		"a picture called text":  {"", []part{{"file", "a.txt", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01")}}, 400},
 		"a PDF called DOCX":      {"", []part{{"file", "a.docx", []byte("%PDF-1.7\n")}}, 400},
+		"a DOC called DOCX":      {"", []part{{"file", "a.docx", doc}}, 400},
 		"a name of the path":     {"", []part{{"file", "../../etc/passwd", good}}, 400},
 		"an empty PDF":           {"", []part{{"file", "a.pdf", nil}}, 400},
 		"a name that is too odd": {"", []part{{"file", "\x01\x02", good}}, 400},
@@ -193,10 +198,20 @@ func TestUploadByGraphQL(t *testing.T) {
 	}
 }
 
+// TestNoStoreNoUpload: where there is no place for documents, none is promised for later.
 func TestNoStoreNoUpload(t *testing.T) {
 	s := newStack(t, func(c *config.Config) { c.BlobURL = "" })
 	token := s.assistant()
-	if a := s.upload(token, s.newContext(token, "Handbook"), "a.txt", []byte("x")); a.Status != 503 {
+	id := s.newContext(token, "Handbook")
+	a := s.upload(token, id, "a.txt", []byte("x"))
+	if p := a.json(t).(map[string]any); a.Status != 400 || p["code"] != "no_document_store" || a.Header.Get("Retry-After") != "" {
+		t.Errorf("%d %v %s", a.Status, a.Header, a.Body)
+	}
+	operations := fmt.Appendf(nil, `{"query": %q, "variables": {"input": {"contextId": %d, "file": null}}}`,
+		`mutation($input: UploadDocumentInput!) { uploadDocument(input: $input) { document { id } } }`, id)
+	body, contentType := form(t, part{"operations", "", operations}, part{"map", "", []byte(`{"0":["variables.input.file"]}`)}, part{"0", "a.txt", []byte("x")})
+	a = s.sendWith("/graphql", token, contentType, body, http.Header{"Graphql-Preflight": {"1"}})
+	if text := string(a.Body); !strings.Contains(text, `"code":"BAD_REQUEST"`) || !strings.Contains(text, `"reason":"no_document_store"`) {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	_ "github.com/lib/pq" // the driver of the look into the tables
 
+	"canopy/internal/config"
 	"canopy/internal/globalid"
 	"canopy/internal/token"
 	"canopy/resolvers"
@@ -40,8 +41,8 @@ type world struct {
 	serial int
 }
 
-func newWorld(t *testing.T) *world {
-	s := newStack(t)
+func newWorld(t *testing.T, change ...func(*config.Config)) *world {
+	s := newStack(t, change...)
 	w := &world{stack: s, homes: map[who]int64{}}
 	w.m, w.q = resolvers.Mutation{Resolver: s.p.Resolver}, resolvers.Query{Resolver: s.p.Resolver}
 	var err error

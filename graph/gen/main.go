@@ -1,14 +1,17 @@
 // Command gen writes what follows from schema.graphql: the generated half of the graph, by gqlgen,
-// told to resolve in order; and the rules of who may use which field.
+// told to resolve in order and where fields come from; the rules of who may use which field; and the
+// lists of types that Go wants to see: connections, nodes, resolvers.
 //
 // gqlgen starts a goroutine for each element of a list and for each field with a resolver. Here
 // the rows of a list load their edges together, so nothing is won by that and half the speed is
-// lost.
+// lost. Subscriptions are resolved by canopy/graph/live.
 package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -37,6 +40,20 @@ func generate() error {
 	if err != nil {
 		return err
 	}
+	if err := before(cfg); err != nil {
+		return err
+	}
+	if err := gqlgen(cfg); err != nil {
+		return err
+	}
+	if err := patch(cfg.Exec.Filename); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(filepath.Dir(cfg.Exec.Filename), "sdl.go"), []byte(sdl), 0o644) //nolint:gosec // source code
+}
+
+// before writes what follows from the schema alone, and what gqlgen then finds in its packages.
+func before(cfg *config.Config) error {
 	source := cfg.Sources[0]
 	rules, err := readRules(source)
 	if err != nil {
@@ -48,13 +65,27 @@ func generate() error {
 	if source.Input, err = tellRules(source.Input, rules); err != nil {
 		return err
 	}
-	if err := api.Generate(cfg, api.AddPlugin(inOrder{})); err != nil {
+	if err := cfg.LoadSchema(); err != nil {
 		return err
 	}
-	if err := patch(cfg.Exec.Filename); err != nil {
+	bindEnums(cfg)
+	if err := writeConnections(cfg); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(filepath.Dir(cfg.Exec.Filename), "sdl.go"), []byte(sdl), 0o644) //nolint:gosec // source code
+	return writeNodes(cfg)
+}
+
+// gqlgen writes its half. It begins by deleting its file: where it fails, what was there comes back.
+func gqlgen(cfg *config.Config) error {
+	old, err := os.ReadFile(cfg.Exec.Filename)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err = api.Generate(cfg, api.AddPlugin(&bind{}), api.AddPlugin(inOrder{}), api.AddPlugin(roots{}))
+	if err != nil && old != nil {
+		return errors.Join(err, os.WriteFile(cfg.Exec.Filename, old, 0o644)) //nolint:gosec // source code
+	}
+	return err
 }
 
 // sdl lets the schema's text be served from where gqlgen has embedded it, with the rules in it.
@@ -92,18 +123,25 @@ func (inOrder) GenerateCode(data *codegen.Data) error { //nolint:unparam // a pl
 	return nil
 }
 
-// patch takes the goroutines from the lists: gqlgen has no setting for that.
+// patches are what gqlgen has no settings for: the goroutines of lists, and how subscriptions are
+// resolved.
+var patches = map[string]string{
+	"graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, ": "inorder.MarshalSlice(ctx, len(v), ",
+	"graphql.ResolveFieldStream(":                              "live.ResolveField(",
+}
+
 func patch(file string) error {
 	code, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	from, to := []byte("graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, "), []byte("inorder.MarshalSlice(ctx, len(v), ")
-	if !bytes.Contains(code, from) {
-		return fmt.Errorf("%s: no lists to resolve in order: has gqlgen changed?", file)
+	for from, to := range patches {
+		if !bytes.Contains(code, []byte(from)) {
+			return fmt.Errorf("%s: there is no %s: has gqlgen changed?", file, from)
+		}
+		code = bytes.ReplaceAll(code, []byte(from), []byte(to))
 	}
-	code = bytes.ReplaceAll(code, from, to)
-	code = bytes.Replace(code, []byte("import (\n"), []byte("import (\n\t\"canopy/graph/inorder\"\n"), 1)
+	code = bytes.Replace(code, []byte("import (\n"), []byte("import (\n\t\"canopy/graph/inorder\"\n\t\"canopy/graph/live\"\n"), 1)
 	imports.LocalPrefix = "canopy"
 	code, err = imports.Process(file, code, nil)
 	if err != nil {

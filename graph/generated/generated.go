@@ -15,6 +15,7 @@ import (
 
 	"canopy/db"
 	"canopy/graph/inorder"
+	"canopy/graph/live"
 	"canopy/graph/scalar"
 	"canopy/internal/globalid"
 	"canopy/internal/intake"
@@ -423,7 +424,8 @@ Canopy's graph: the tree of companies, their users and what those may do.
 Every field needs a bearer token; ` + "`" + `__typename` + "`" + ` and introspection do not. ` + "`" + `@needs` + "`" + ` says which
 applications' tokens a field takes, and the right that it needs; its description ends with the same
 in words. What lies outside the caller's own company and its descendants is FORBIDDEN, whether it
-exists or not.
+exists or not. A mutation or a look-up that fails is null, and ` + "`" + `errors` + "`" + ` tells why under its path: what
+is asked for beside it is answered.
 """
 schema {
   query: Query
@@ -1666,22 +1668,22 @@ type Query {
   customer(
     "Global id or integer."
     id: ID
-  ): Customer! @needs(app: [TENANT], right: "company.read")
+  ): Customer @needs(app: [TENANT], right: "company.read")
   "A user within reach. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   user(
     "Global id or integer."
     id: ID!
-  ): User! @needs(app: [TENANT], right: "user.read")
+  ): User @needs(app: [TENANT], right: "user.read")
   "An account within reach. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   account(
     "Global id or integer."
     id: ID!
-  ): Account! @needs(app: [TENANT], right: "permission.read")
+  ): Account @needs(app: [TENANT], right: "permission.read")
   "A permission within reach. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   permission(
     "Global id or integer."
     id: ID!
-  ): Permission! @needs(app: [TENANT], right: "permission.read")
+  ): Permission @needs(app: [TENANT], right: "permission.read")
   """
   The regions where both the agent builder and the assistant take new customers; with ` + "`" + `all` + "`" + `, every
   region, for callers of the root company only. Takes a token for ` + "`" + `tenant` + "`" + `.
@@ -1694,7 +1696,7 @@ type Query {
   region(
     "Global id or integer."
     id: ID!
-  ): Region! @needs(app: [TENANT])
+  ): Region @needs(app: [TENANT])
   "The platform's applications. Takes a token for ` + "`" + `tenant` + "`" + `."
   applications: [Application!]! @needs(app: [TENANT])
   "The roles that a company can give. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
@@ -1738,7 +1740,7 @@ type Query {
   context(
     "Global id or integer."
     id: ID!
-  ): Context! @needs(app: [ASSISTANT], right: "context.read")
+  ): Context @needs(app: [ASSISTANT], right: "context.read")
   "The chunks of a context's ready documents that are closest to a prompt, best first. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   searchContext(
     "The context."
@@ -1769,12 +1771,12 @@ type Query {
   agent(
     "Global id or integer."
     id: ID!
-  ): Agent! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  ): Agent @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "A run within reach. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   run(
     "UUID that starting the run gave."
     jobKey: String!
-  ): Run! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  ): Run @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "The event types that can be subscribed. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookCatalog: WebhookCatalog! @needs(right: "webhook.read")
   "A company's destinations, by id. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
@@ -1790,7 +1792,7 @@ type Query {
   webhookDestination(
     "Global id or integer."
     id: ID!
-  ): WebhookDestination! @needs(right: "webhook.read")
+  ): WebhookDestination @needs(right: "webhook.read")
   "The deliveries of the caller's company, newest first. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDeliveries(
     "Only those to this destination, of any company within reach."
@@ -1810,7 +1812,7 @@ type Query {
   webhookDelivery(
     "Global id or integer."
     id: ID!
-  ): WebhookDelivery! @needs(right: "webhook.read")
+  ): WebhookDelivery @needs(right: "webhook.read")
 }
 
 "What can be changed. Each change takes one input and gives what it changed."
@@ -1819,97 +1821,97 @@ type Mutation {
   Creates a company below one within reach, its accounts and its first admin, who is invited by
   mail. The caller's company must effectively have ` + "`" + `canAddCustomers` + "`" + `. Needs the right ` + "`" + `company.create` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
   """
-  createCustomer("The company." input: CreateCustomerInput!): CreateCustomerPayload! @needs(app: [TENANT], right: "company.create")
+  createCustomer("The company." input: CreateCustomerInput!): CreateCustomerPayload @needs(app: [TENANT], right: "company.create")
   "Renames a company or sets its flags, which are turned on only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  updateCustomer("The change." input: UpdateCustomerInput!): UpdateCustomerPayload! @needs(app: [TENANT], right: "company.write")
+  updateCustomer("The change." input: UpdateCustomerInput!): UpdateCustomerPayload @needs(app: [TENANT], right: "company.write")
   "Makes a company's billing record or writes the given fields of it. Needs the right ` + "`" + `billing.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  saveBilling("The record." input: SaveBillingInput!): SaveBillingPayload! @needs(app: [TENANT], right: "billing.write")
+  saveBilling("The record." input: SaveBillingInput!): SaveBillingPayload @needs(app: [TENANT], right: "billing.write")
   "Adds a user to a company and invites it by mail. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  createUser("The user." input: CreateUserInput!): CreateUserPayload! @needs(app: [TENANT], right: "user.write")
+  createUser("The user." input: CreateUserInput!): CreateUserPayload @needs(app: [TENANT], right: "user.write")
   "Sends the invitation again to a user who has no password yet. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  resendInvitation("The user." input: ResendInvitationInput!): ResendInvitationPayload! @needs(app: [TENANT], right: "user.write")
+  resendInvitation("The user." input: ResendInvitationInput!): ResendInvitationPayload @needs(app: [TENANT], right: "user.write")
   "Gives a user a role on an account. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  createPermission("The permission." input: CreatePermissionInput!): CreatePermissionPayload! @needs(app: [TENANT], right: "permission.write")
+  createPermission("The permission." input: CreatePermissionInput!): CreatePermissionPayload @needs(app: [TENANT], right: "permission.write")
   "Replaces the role of a permission. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  updatePermission("The change." input: UpdatePermissionInput!): UpdatePermissionPayload! @needs(app: [TENANT], right: "permission.write")
+  updatePermission("The change." input: UpdatePermissionInput!): UpdatePermissionPayload @needs(app: [TENANT], right: "permission.write")
   "Suspends a permission, or restores it. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  togglePermission("The permission." input: TogglePermissionInput!): TogglePermissionPayload! @needs(app: [TENANT], right: "permission.write")
+  togglePermission("The permission." input: TogglePermissionInput!): TogglePermissionPayload @needs(app: [TENANT], right: "permission.write")
   "Removes a permission for good. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  deletePermission("The permission." input: DeletePermissionInput!): DeletePermissionPayload! @needs(app: [TENANT], right: "permission.write")
+  deletePermission("The permission." input: DeletePermissionInput!): DeletePermissionPayload @needs(app: [TENANT], right: "permission.write")
   "Makes an API key and shows its secret, this once. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  createApiKey("The key." input: CreateApiKeyInput!): CreateApiKeyPayload! @needs(app: [TENANT], right: "key.write")
+  createApiKey("The key." input: CreateApiKeyInput!): CreateApiKeyPayload @needs(app: [TENANT], right: "key.write")
   "Gives a key a new secret, shown this once; the old one lives on for a grace time. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  rotateApiKeySecret("The key." input: RotateApiKeySecretInput!): RotateApiKeySecretPayload! @needs(app: [TENANT], right: "key.write")
+  rotateApiKeySecret("The key." input: RotateApiKeySecretInput!): RotateApiKeySecretPayload @needs(app: [TENANT], right: "key.write")
   "Ends a key at once and for good. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  revokeApiKey("The key." input: RevokeApiKeyInput!): RevokeApiKeyPayload! @needs(app: [TENANT], right: "key.write")
+  revokeApiKey("The key." input: RevokeApiKeyInput!): RevokeApiKeyPayload @needs(app: [TENANT], right: "key.write")
   "Makes a role of a company's own. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  createRole("The role." input: CreateRoleInput!): CreateRolePayload! @needs(app: [TENANT], right: "permission.write")
+  createRole("The role." input: CreateRoleInput!): CreateRolePayload @needs(app: [TENANT], right: "permission.write")
   "Changes a company's own role. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  updateRole("The change." input: UpdateRoleInput!): UpdateRolePayload! @needs(app: [TENANT], right: "permission.write")
+  updateRole("The change." input: UpdateRoleInput!): UpdateRolePayload @needs(app: [TENANT], right: "permission.write")
   "Removes a company's own role that no permission carries. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  deleteRole("The role." input: DeleteRoleInput!): DeleteRolePayload! @needs(app: [TENANT], right: "permission.write")
+  deleteRole("The role." input: DeleteRoleInput!): DeleteRolePayload @needs(app: [TENANT], right: "permission.write")
   "Closes an account to all its users, or opens it again. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
-  setAccountDisabled("The account." input: SetAccountDisabledInput!): SetAccountDisabledPayload! @needs(app: [TENANT], right: "company.write")
+  setAccountDisabled("The account." input: SetAccountDisabledInput!): SetAccountDisabledPayload @needs(app: [TENANT], right: "company.write")
   "Begins the caller's two-factor enrolment: gives a new TOTP secret, for a token of a person's login. Takes a token for any application."
-  enableTotp("How to name it." input: EnableTotpInput!): EnableTotpPayload! @needs
+  enableTotp("How to name it." input: EnableTotpInput!): EnableTotpPayload @needs
   "Ends the enrolment with a first code: from now on logins need one. For a token of a person's login. Takes a token for any application."
-  confirmTotp("The code." input: ConfirmTotpInput!): ConfirmTotpPayload! @needs
+  confirmTotp("The code." input: ConfirmTotpInput!): ConfirmTotpPayload @needs
   "Turns the caller's two-factor off, with a code, for a token of a person's login. Takes a token for any application."
-  disableTotp("The code." input: DisableTotpInput!): DisableTotpPayload! @needs
+  disableTotp("The code." input: DisableTotpInput!): DisableTotpPayload @needs
   "Makes a context on the token's account. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
-  createContext("The context." input: CreateContextInput!): CreateContextPayload! @needs(app: [ASSISTANT], right: "context.write")
+  createContext("The context." input: CreateContextInput!): CreateContextPayload @needs(app: [ASSISTANT], right: "context.write")
   """
   Changes a context. Another ` + "`" + `chunkSize` + "`" + ` or ` + "`" + `overlap` + "`" + ` holds for documents processed from now on (see
   ` + "`" + `reprocessContext` + "`" + `); another ` + "`" + `embeddingModel` + "`" + ` has all documents processed anew at once. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
   """
-  updateContext("The change." input: UpdateContextInput!): UpdateContextPayload! @needs(app: [ASSISTANT], right: "context.write")
+  updateContext("The change." input: UpdateContextInput!): UpdateContextPayload @needs(app: [ASSISTANT], right: "context.write")
   "Removes a context with its documents. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
-  deleteContext("The context." input: DeleteContextInput!): DeleteContextPayload! @needs(app: [ASSISTANT], right: "context.write")
+  deleteContext("The context." input: DeleteContextInput!): DeleteContextPayload @needs(app: [ASSISTANT], right: "context.write")
   "Makes a context private or shared. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
-  shareContext("The context." input: ShareContextInput!): ShareContextPayload! @needs(app: [ASSISTANT], right: "context.write")
+  shareContext("The context." input: ShareContextInput!): ShareContextPayload @needs(app: [ASSISTANT], right: "context.write")
   """
   Stores a document (.pdf, .docx, .doc, .txt, .md, .csv) and has it processed; ` + "`" + `documentUpdated` + "`" + ` tells
   how that goes. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
   """
-  uploadDocument("The document." input: UploadDocumentInput!): UploadDocumentPayload! @needs(app: [ASSISTANT], right: "context.write")
+  uploadDocument("The document." input: UploadDocumentInput!): UploadDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
   "Removes a document. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
-  deleteDocument("The document." input: DeleteDocumentInput!): DeleteDocumentPayload! @needs(app: [ASSISTANT], right: "context.write")
+  deleteDocument("The document." input: DeleteDocumentInput!): DeleteDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
   "Has a document processed anew, with its context's present settings. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
-  reprocessDocument("The document." input: ReprocessDocumentInput!): ReprocessDocumentPayload! @needs(app: [ASSISTANT], right: "context.write")
+  reprocessDocument("The document." input: ReprocessDocumentInput!): ReprocessDocumentPayload @needs(app: [ASSISTANT], right: "context.write")
   "Has all documents of a context processed anew, with its present settings. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
-  reprocessContext("The context." input: ReprocessContextInput!): ReprocessContextPayload! @needs(app: [ASSISTANT], right: "context.write")
+  reprocessContext("The context." input: ReprocessContextInput!): ReprocessContextPayload @needs(app: [ASSISTANT], right: "context.write")
   "Makes an agent, enabled and unpublished. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
-  createAgent("The agent." input: CreateAgentInput!): CreateAgentPayload! @needs(app: [BUILDER], right: "agent.write")
+  createAgent("The agent." input: CreateAgentInput!): CreateAgentPayload @needs(app: [BUILDER], right: "agent.write")
   "Changes an agent's name or draft; what is published stays. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
-  updateAgent("The change." input: UpdateAgentInput!): UpdateAgentPayload! @needs(app: [BUILDER], right: "agent.write")
+  updateAgent("The change." input: UpdateAgentInput!): UpdateAgentPayload @needs(app: [BUILDER], right: "agent.write")
   "Makes an agent's draft the revision that runs; every fault in it is named. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
-  publishAgent("The agent." input: PublishAgentInput!): PublishAgentPayload! @needs(app: [BUILDER], right: "agent.write")
+  publishAgent("The agent." input: PublishAgentInput!): PublishAgentPayload @needs(app: [BUILDER], right: "agent.write")
   "Takes an agent's published revision back; one without stays as it is. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
-  unpublishAgent("The agent." input: UnpublishAgentInput!): UnpublishAgentPayload! @needs(app: [BUILDER], right: "agent.write")
+  unpublishAgent("The agent." input: UnpublishAgentInput!): UnpublishAgentPayload @needs(app: [BUILDER], right: "agent.write")
   "Lets an agent run, once it is published; one that is enabled stays as it is. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
-  enableAgent("The agent." input: EnableAgentInput!): EnableAgentPayload! @needs(app: [BUILDER], right: "agent.write")
+  enableAgent("The agent." input: EnableAgentInput!): EnableAgentPayload @needs(app: [BUILDER], right: "agent.write")
   "Keeps an agent from being run; one that is disabled stays as it is. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
-  disableAgent("The agent." input: DisableAgentInput!): DisableAgentPayload! @needs(app: [BUILDER], right: "agent.write")
+  disableAgent("The agent." input: DisableAgentInput!): DisableAgentPayload @needs(app: [BUILDER], right: "agent.write")
   "Removes an agent; its runs stay readable. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
-  deleteAgent("The agent." input: DeleteAgentInput!): DeleteAgentPayload! @needs(app: [BUILDER], right: "agent.write")
+  deleteAgent("The agent." input: DeleteAgentInput!): DeleteAgentPayload @needs(app: [BUILDER], right: "agent.write")
   "Begins a run of an agent's published revision, in the background. Needs the right ` + "`" + `agent.run` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
-  startRun("What to run." input: StartRunInput!): StartRunPayload! @needs(app: [BUILDER, ASSISTANT], right: "agent.run")
+  startRun("What to run." input: StartRunInput!): StartRunPayload @needs(app: [BUILDER, ASSISTANT], right: "agent.run")
   "Ends a run as failed. Needs the right ` + "`" + `agent.run` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
-  cancelRun("The run." input: CancelRunInput!): CancelRunPayload! @needs(app: [BUILDER, ASSISTANT], right: "agent.run")
+  cancelRun("The run." input: CancelRunInput!): CancelRunPayload @needs(app: [BUILDER, ASSISTANT], right: "agent.run")
   "Subscribes an endpoint to a company's events; shows its signing secret, this once. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
-  createWebhookDestination("The destination." input: CreateWebhookDestinationInput!): CreateWebhookDestinationPayload! @needs(right: "webhook.write")
+  createWebhookDestination("The destination." input: CreateWebhookDestinationInput!): CreateWebhookDestinationPayload @needs(right: "webhook.write")
   "Changes a destination. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
-  updateWebhookDestination("The change." input: UpdateWebhookDestinationInput!): UpdateWebhookDestinationPayload! @needs(right: "webhook.write")
+  updateWebhookDestination("The change." input: UpdateWebhookDestinationInput!): UpdateWebhookDestinationPayload @needs(right: "webhook.write")
   "Removes a destination; its log stays. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
-  deleteWebhookDestination("The destination." input: DeleteWebhookDestinationInput!): DeleteWebhookDestinationPayload! @needs(right: "webhook.write")
+  deleteWebhookDestination("The destination." input: DeleteWebhookDestinationInput!): DeleteWebhookDestinationPayload @needs(right: "webhook.write")
   "Gives a destination a new signing secret, shown this once. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
-  rotateWebhookSecret("The destination." input: RotateWebhookSecretInput!): RotateWebhookSecretPayload! @needs(right: "webhook.write")
+  rotateWebhookSecret("The destination." input: RotateWebhookSecretInput!): RotateWebhookSecretPayload @needs(right: "webhook.write")
   "Sends the catalog's example of an event to a destination. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
-  testWebhookDestination("What to send." input: TestWebhookDestinationInput!): TestWebhookDestinationPayload! @needs(right: "webhook.write")
+  testWebhookDestination("What to send." input: TestWebhookDestinationInput!): TestWebhookDestinationPayload @needs(right: "webhook.write")
   "Sends the captured bytes of a delivery once more. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
-  resendWebhookDelivery("The delivery." input: ResendWebhookDeliveryInput!): ResendWebhookDeliveryPayload! @needs(right: "webhook.write")
+  resendWebhookDelivery("The delivery." input: ResendWebhookDeliveryInput!): ResendWebhookDeliveryPayload @needs(right: "webhook.write")
   "Sends every event that a destination has lost since a time once more. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
-  recoverWebhookDeliveries("What to recover." input: RecoverWebhookDeliveriesInput!): RecoverWebhookDeliveriesPayload! @needs(right: "webhook.write")
+  recoverWebhookDeliveries("What to recover." input: RecoverWebhookDeliveriesInput!): RecoverWebhookDeliveriesPayload @needs(right: "webhook.write")
 }
 
 "What can be listened to, over SSE or graphql-transport-ws. Ends when the token does. One caller may have 500 open, on one server."
@@ -12850,10 +12852,10 @@ func (ec *executionContext) _Mutation_createCustomer(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CreateCustomerPayload) graphql.Marshaler {
-			return ec.marshalNCreateCustomerPayload2ᚖcanopyᚋresolversᚐCreateCustomerPayload(ctx, selections, v)
+			return ec.marshalOCreateCustomerPayload2ᚖcanopyᚋresolversᚐCreateCustomerPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_createCustomer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -12894,10 +12896,10 @@ func (ec *executionContext) _Mutation_updateCustomer(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.UpdateCustomerPayload) graphql.Marshaler {
-			return ec.marshalNUpdateCustomerPayload2ᚖcanopyᚋresolversᚐUpdateCustomerPayload(ctx, selections, v)
+			return ec.marshalOUpdateCustomerPayload2ᚖcanopyᚋresolversᚐUpdateCustomerPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_updateCustomer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -12938,10 +12940,10 @@ func (ec *executionContext) _Mutation_saveBilling(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.SaveBillingPayload) graphql.Marshaler {
-			return ec.marshalNSaveBillingPayload2ᚖcanopyᚋresolversᚐSaveBillingPayload(ctx, selections, v)
+			return ec.marshalOSaveBillingPayload2ᚖcanopyᚋresolversᚐSaveBillingPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_saveBilling(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -12982,10 +12984,10 @@ func (ec *executionContext) _Mutation_createUser(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CreateUserPayload) graphql.Marshaler {
-			return ec.marshalNCreateUserPayload2ᚖcanopyᚋresolversᚐCreateUserPayload(ctx, selections, v)
+			return ec.marshalOCreateUserPayload2ᚖcanopyᚋresolversᚐCreateUserPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_createUser(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13026,10 +13028,10 @@ func (ec *executionContext) _Mutation_resendInvitation(ctx context.Context, fiel
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.ResendInvitationPayload) graphql.Marshaler {
-			return ec.marshalNResendInvitationPayload2ᚖcanopyᚋresolversᚐResendInvitationPayload(ctx, selections, v)
+			return ec.marshalOResendInvitationPayload2ᚖcanopyᚋresolversᚐResendInvitationPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_resendInvitation(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13070,10 +13072,10 @@ func (ec *executionContext) _Mutation_createPermission(ctx context.Context, fiel
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CreatePermissionPayload) graphql.Marshaler {
-			return ec.marshalNCreatePermissionPayload2ᚖcanopyᚋresolversᚐCreatePermissionPayload(ctx, selections, v)
+			return ec.marshalOCreatePermissionPayload2ᚖcanopyᚋresolversᚐCreatePermissionPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_createPermission(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13114,10 +13116,10 @@ func (ec *executionContext) _Mutation_updatePermission(ctx context.Context, fiel
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.UpdatePermissionPayload) graphql.Marshaler {
-			return ec.marshalNUpdatePermissionPayload2ᚖcanopyᚋresolversᚐUpdatePermissionPayload(ctx, selections, v)
+			return ec.marshalOUpdatePermissionPayload2ᚖcanopyᚋresolversᚐUpdatePermissionPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_updatePermission(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13158,10 +13160,10 @@ func (ec *executionContext) _Mutation_togglePermission(ctx context.Context, fiel
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.TogglePermissionPayload) graphql.Marshaler {
-			return ec.marshalNTogglePermissionPayload2ᚖcanopyᚋresolversᚐTogglePermissionPayload(ctx, selections, v)
+			return ec.marshalOTogglePermissionPayload2ᚖcanopyᚋresolversᚐTogglePermissionPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_togglePermission(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13202,10 +13204,10 @@ func (ec *executionContext) _Mutation_deletePermission(ctx context.Context, fiel
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DeletePermissionPayload) graphql.Marshaler {
-			return ec.marshalNDeletePermissionPayload2ᚖcanopyᚋresolversᚐDeletePermissionPayload(ctx, selections, v)
+			return ec.marshalODeletePermissionPayload2ᚖcanopyᚋresolversᚐDeletePermissionPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_deletePermission(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13246,10 +13248,10 @@ func (ec *executionContext) _Mutation_createApiKey(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CreateAPIKeyPayload) graphql.Marshaler {
-			return ec.marshalNCreateApiKeyPayload2ᚖcanopyᚋresolversᚐCreateAPIKeyPayload(ctx, selections, v)
+			return ec.marshalOCreateApiKeyPayload2ᚖcanopyᚋresolversᚐCreateAPIKeyPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_createApiKey(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13290,10 +13292,10 @@ func (ec *executionContext) _Mutation_rotateApiKeySecret(ctx context.Context, fi
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RotateAPIKeySecretPayload) graphql.Marshaler {
-			return ec.marshalNRotateApiKeySecretPayload2ᚖcanopyᚋresolversᚐRotateAPIKeySecretPayload(ctx, selections, v)
+			return ec.marshalORotateApiKeySecretPayload2ᚖcanopyᚋresolversᚐRotateAPIKeySecretPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_rotateApiKeySecret(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13334,10 +13336,10 @@ func (ec *executionContext) _Mutation_revokeApiKey(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RevokeAPIKeyPayload) graphql.Marshaler {
-			return ec.marshalNRevokeApiKeyPayload2ᚖcanopyᚋresolversᚐRevokeAPIKeyPayload(ctx, selections, v)
+			return ec.marshalORevokeApiKeyPayload2ᚖcanopyᚋresolversᚐRevokeAPIKeyPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_revokeApiKey(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13378,10 +13380,10 @@ func (ec *executionContext) _Mutation_createRole(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CreateRolePayload) graphql.Marshaler {
-			return ec.marshalNCreateRolePayload2ᚖcanopyᚋresolversᚐCreateRolePayload(ctx, selections, v)
+			return ec.marshalOCreateRolePayload2ᚖcanopyᚋresolversᚐCreateRolePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_createRole(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13422,10 +13424,10 @@ func (ec *executionContext) _Mutation_updateRole(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.UpdateRolePayload) graphql.Marshaler {
-			return ec.marshalNUpdateRolePayload2ᚖcanopyᚋresolversᚐUpdateRolePayload(ctx, selections, v)
+			return ec.marshalOUpdateRolePayload2ᚖcanopyᚋresolversᚐUpdateRolePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_updateRole(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13466,10 +13468,10 @@ func (ec *executionContext) _Mutation_deleteRole(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DeleteRolePayload) graphql.Marshaler {
-			return ec.marshalNDeleteRolePayload2ᚖcanopyᚋresolversᚐDeleteRolePayload(ctx, selections, v)
+			return ec.marshalODeleteRolePayload2ᚖcanopyᚋresolversᚐDeleteRolePayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_deleteRole(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13510,10 +13512,10 @@ func (ec *executionContext) _Mutation_setAccountDisabled(ctx context.Context, fi
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.SetAccountDisabledPayload) graphql.Marshaler {
-			return ec.marshalNSetAccountDisabledPayload2ᚖcanopyᚋresolversᚐSetAccountDisabledPayload(ctx, selections, v)
+			return ec.marshalOSetAccountDisabledPayload2ᚖcanopyᚋresolversᚐSetAccountDisabledPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_setAccountDisabled(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13554,10 +13556,10 @@ func (ec *executionContext) _Mutation_enableTotp(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.EnableTotpPayload) graphql.Marshaler {
-			return ec.marshalNEnableTotpPayload2ᚖcanopyᚋresolversᚐEnableTotpPayload(ctx, selections, v)
+			return ec.marshalOEnableTotpPayload2ᚖcanopyᚋresolversᚐEnableTotpPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_enableTotp(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13598,10 +13600,10 @@ func (ec *executionContext) _Mutation_confirmTotp(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.ConfirmTotpPayload) graphql.Marshaler {
-			return ec.marshalNConfirmTotpPayload2ᚖcanopyᚋresolversᚐConfirmTotpPayload(ctx, selections, v)
+			return ec.marshalOConfirmTotpPayload2ᚖcanopyᚋresolversᚐConfirmTotpPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_confirmTotp(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13642,10 +13644,10 @@ func (ec *executionContext) _Mutation_disableTotp(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DisableTotpPayload) graphql.Marshaler {
-			return ec.marshalNDisableTotpPayload2ᚖcanopyᚋresolversᚐDisableTotpPayload(ctx, selections, v)
+			return ec.marshalODisableTotpPayload2ᚖcanopyᚋresolversᚐDisableTotpPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_disableTotp(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13686,10 +13688,10 @@ func (ec *executionContext) _Mutation_createContext(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CreateContextPayload) graphql.Marshaler {
-			return ec.marshalNCreateContextPayload2ᚖcanopyᚋresolversᚐCreateContextPayload(ctx, selections, v)
+			return ec.marshalOCreateContextPayload2ᚖcanopyᚋresolversᚐCreateContextPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_createContext(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13730,10 +13732,10 @@ func (ec *executionContext) _Mutation_updateContext(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.UpdateContextPayload) graphql.Marshaler {
-			return ec.marshalNUpdateContextPayload2ᚖcanopyᚋresolversᚐUpdateContextPayload(ctx, selections, v)
+			return ec.marshalOUpdateContextPayload2ᚖcanopyᚋresolversᚐUpdateContextPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_updateContext(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13774,10 +13776,10 @@ func (ec *executionContext) _Mutation_deleteContext(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DeleteContextPayload) graphql.Marshaler {
-			return ec.marshalNDeleteContextPayload2ᚖcanopyᚋresolversᚐDeleteContextPayload(ctx, selections, v)
+			return ec.marshalODeleteContextPayload2ᚖcanopyᚋresolversᚐDeleteContextPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_deleteContext(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13818,10 +13820,10 @@ func (ec *executionContext) _Mutation_shareContext(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.ShareContextPayload) graphql.Marshaler {
-			return ec.marshalNShareContextPayload2ᚖcanopyᚋresolversᚐShareContextPayload(ctx, selections, v)
+			return ec.marshalOShareContextPayload2ᚖcanopyᚋresolversᚐShareContextPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_shareContext(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13862,10 +13864,10 @@ func (ec *executionContext) _Mutation_uploadDocument(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.UploadDocumentPayload) graphql.Marshaler {
-			return ec.marshalNUploadDocumentPayload2ᚖcanopyᚋresolversᚐUploadDocumentPayload(ctx, selections, v)
+			return ec.marshalOUploadDocumentPayload2ᚖcanopyᚋresolversᚐUploadDocumentPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_uploadDocument(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13906,10 +13908,10 @@ func (ec *executionContext) _Mutation_deleteDocument(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DeleteDocumentPayload) graphql.Marshaler {
-			return ec.marshalNDeleteDocumentPayload2ᚖcanopyᚋresolversᚐDeleteDocumentPayload(ctx, selections, v)
+			return ec.marshalODeleteDocumentPayload2ᚖcanopyᚋresolversᚐDeleteDocumentPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_deleteDocument(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13950,10 +13952,10 @@ func (ec *executionContext) _Mutation_reprocessDocument(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.ReprocessDocumentPayload) graphql.Marshaler {
-			return ec.marshalNReprocessDocumentPayload2ᚖcanopyᚋresolversᚐReprocessDocumentPayload(ctx, selections, v)
+			return ec.marshalOReprocessDocumentPayload2ᚖcanopyᚋresolversᚐReprocessDocumentPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_reprocessDocument(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13994,10 +13996,10 @@ func (ec *executionContext) _Mutation_reprocessContext(ctx context.Context, fiel
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.ReprocessContextPayload) graphql.Marshaler {
-			return ec.marshalNReprocessContextPayload2ᚖcanopyᚋresolversᚐReprocessContextPayload(ctx, selections, v)
+			return ec.marshalOReprocessContextPayload2ᚖcanopyᚋresolversᚐReprocessContextPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_reprocessContext(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14038,10 +14040,10 @@ func (ec *executionContext) _Mutation_createAgent(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CreateAgentPayload) graphql.Marshaler {
-			return ec.marshalNCreateAgentPayload2ᚖcanopyᚋresolversᚐCreateAgentPayload(ctx, selections, v)
+			return ec.marshalOCreateAgentPayload2ᚖcanopyᚋresolversᚐCreateAgentPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_createAgent(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14082,10 +14084,10 @@ func (ec *executionContext) _Mutation_updateAgent(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.UpdateAgentPayload) graphql.Marshaler {
-			return ec.marshalNUpdateAgentPayload2ᚖcanopyᚋresolversᚐUpdateAgentPayload(ctx, selections, v)
+			return ec.marshalOUpdateAgentPayload2ᚖcanopyᚋresolversᚐUpdateAgentPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_updateAgent(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14126,10 +14128,10 @@ func (ec *executionContext) _Mutation_publishAgent(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.PublishAgentPayload) graphql.Marshaler {
-			return ec.marshalNPublishAgentPayload2ᚖcanopyᚋresolversᚐPublishAgentPayload(ctx, selections, v)
+			return ec.marshalOPublishAgentPayload2ᚖcanopyᚋresolversᚐPublishAgentPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_publishAgent(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14170,10 +14172,10 @@ func (ec *executionContext) _Mutation_unpublishAgent(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.UnpublishAgentPayload) graphql.Marshaler {
-			return ec.marshalNUnpublishAgentPayload2ᚖcanopyᚋresolversᚐUnpublishAgentPayload(ctx, selections, v)
+			return ec.marshalOUnpublishAgentPayload2ᚖcanopyᚋresolversᚐUnpublishAgentPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_unpublishAgent(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14214,10 +14216,10 @@ func (ec *executionContext) _Mutation_enableAgent(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.EnableAgentPayload) graphql.Marshaler {
-			return ec.marshalNEnableAgentPayload2ᚖcanopyᚋresolversᚐEnableAgentPayload(ctx, selections, v)
+			return ec.marshalOEnableAgentPayload2ᚖcanopyᚋresolversᚐEnableAgentPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_enableAgent(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14258,10 +14260,10 @@ func (ec *executionContext) _Mutation_disableAgent(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DisableAgentPayload) graphql.Marshaler {
-			return ec.marshalNDisableAgentPayload2ᚖcanopyᚋresolversᚐDisableAgentPayload(ctx, selections, v)
+			return ec.marshalODisableAgentPayload2ᚖcanopyᚋresolversᚐDisableAgentPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_disableAgent(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14302,10 +14304,10 @@ func (ec *executionContext) _Mutation_deleteAgent(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DeleteAgentPayload) graphql.Marshaler {
-			return ec.marshalNDeleteAgentPayload2ᚖcanopyᚋresolversᚐDeleteAgentPayload(ctx, selections, v)
+			return ec.marshalODeleteAgentPayload2ᚖcanopyᚋresolversᚐDeleteAgentPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_deleteAgent(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14346,10 +14348,10 @@ func (ec *executionContext) _Mutation_startRun(ctx context.Context, field graphq
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.StartRunPayload) graphql.Marshaler {
-			return ec.marshalNStartRunPayload2ᚖcanopyᚋresolversᚐStartRunPayload(ctx, selections, v)
+			return ec.marshalOStartRunPayload2ᚖcanopyᚋresolversᚐStartRunPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_startRun(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14390,10 +14392,10 @@ func (ec *executionContext) _Mutation_cancelRun(ctx context.Context, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CancelRunPayload) graphql.Marshaler {
-			return ec.marshalNCancelRunPayload2ᚖcanopyᚋresolversᚐCancelRunPayload(ctx, selections, v)
+			return ec.marshalOCancelRunPayload2ᚖcanopyᚋresolversᚐCancelRunPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_cancelRun(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14434,10 +14436,10 @@ func (ec *executionContext) _Mutation_createWebhookDestination(ctx context.Conte
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CreateWebhookDestinationPayload) graphql.Marshaler {
-			return ec.marshalNCreateWebhookDestinationPayload2ᚖcanopyᚋresolversᚐCreateWebhookDestinationPayload(ctx, selections, v)
+			return ec.marshalOCreateWebhookDestinationPayload2ᚖcanopyᚋresolversᚐCreateWebhookDestinationPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_createWebhookDestination(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14478,10 +14480,10 @@ func (ec *executionContext) _Mutation_updateWebhookDestination(ctx context.Conte
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.UpdateWebhookDestinationPayload) graphql.Marshaler {
-			return ec.marshalNUpdateWebhookDestinationPayload2ᚖcanopyᚋresolversᚐUpdateWebhookDestinationPayload(ctx, selections, v)
+			return ec.marshalOUpdateWebhookDestinationPayload2ᚖcanopyᚋresolversᚐUpdateWebhookDestinationPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_updateWebhookDestination(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14522,10 +14524,10 @@ func (ec *executionContext) _Mutation_deleteWebhookDestination(ctx context.Conte
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DeleteWebhookDestinationPayload) graphql.Marshaler {
-			return ec.marshalNDeleteWebhookDestinationPayload2ᚖcanopyᚋresolversᚐDeleteWebhookDestinationPayload(ctx, selections, v)
+			return ec.marshalODeleteWebhookDestinationPayload2ᚖcanopyᚋresolversᚐDeleteWebhookDestinationPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_deleteWebhookDestination(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14566,10 +14568,10 @@ func (ec *executionContext) _Mutation_rotateWebhookSecret(ctx context.Context, f
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RotateWebhookSecretPayload) graphql.Marshaler {
-			return ec.marshalNRotateWebhookSecretPayload2ᚖcanopyᚋresolversᚐRotateWebhookSecretPayload(ctx, selections, v)
+			return ec.marshalORotateWebhookSecretPayload2ᚖcanopyᚋresolversᚐRotateWebhookSecretPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_rotateWebhookSecret(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14610,10 +14612,10 @@ func (ec *executionContext) _Mutation_testWebhookDestination(ctx context.Context
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.TestWebhookDestinationPayload) graphql.Marshaler {
-			return ec.marshalNTestWebhookDestinationPayload2ᚖcanopyᚋresolversᚐTestWebhookDestinationPayload(ctx, selections, v)
+			return ec.marshalOTestWebhookDestinationPayload2ᚖcanopyᚋresolversᚐTestWebhookDestinationPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_testWebhookDestination(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14654,10 +14656,10 @@ func (ec *executionContext) _Mutation_resendWebhookDelivery(ctx context.Context,
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.ResendWebhookDeliveryPayload) graphql.Marshaler {
-			return ec.marshalNResendWebhookDeliveryPayload2ᚖcanopyᚋresolversᚐResendWebhookDeliveryPayload(ctx, selections, v)
+			return ec.marshalOResendWebhookDeliveryPayload2ᚖcanopyᚋresolversᚐResendWebhookDeliveryPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_resendWebhookDelivery(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -14698,10 +14700,10 @@ func (ec *executionContext) _Mutation_recoverWebhookDeliveries(ctx context.Conte
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RecoverWebhookDeliveriesPayload) graphql.Marshaler {
-			return ec.marshalNRecoverWebhookDeliveriesPayload2ᚖcanopyᚋresolversᚐRecoverWebhookDeliveriesPayload(ctx, selections, v)
+			return ec.marshalORecoverWebhookDeliveriesPayload2ᚖcanopyᚋresolversᚐRecoverWebhookDeliveriesPayload(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Mutation_recoverWebhookDeliveries(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -15776,10 +15778,10 @@ func (ec *executionContext) _Query_customer(ctx context.Context, field graphql.C
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
-			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_customer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -15820,10 +15822,10 @@ func (ec *executionContext) _Query_user(ctx context.Context, field graphql.Colle
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
-			return ec.marshalNUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
+			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_user(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -15864,10 +15866,10 @@ func (ec *executionContext) _Query_account(ctx context.Context, field graphql.Co
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Account) graphql.Marshaler {
-			return ec.marshalNAccount2ᚖcanopyᚋdbᚐAccount(ctx, selections, v)
+			return ec.marshalOAccount2ᚖcanopyᚋdbᚐAccount(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_account(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -15908,10 +15910,10 @@ func (ec *executionContext) _Query_permission(ctx context.Context, field graphql
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Permission) graphql.Marshaler {
-			return ec.marshalNPermission2ᚖcanopyᚋdbᚐPermission(ctx, selections, v)
+			return ec.marshalOPermission2ᚖcanopyᚋdbᚐPermission(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_permission(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -15996,10 +15998,10 @@ func (ec *executionContext) _Query_region(ctx context.Context, field graphql.Col
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Region) graphql.Marshaler {
-			return ec.marshalNRegion2ᚖcanopyᚋdbᚐRegion(ctx, selections, v)
+			return ec.marshalORegion2ᚖcanopyᚋdbᚐRegion(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_region(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16248,10 +16250,10 @@ func (ec *executionContext) _Query_context(ctx context.Context, field graphql.Co
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Context) graphql.Marshaler {
-			return ec.marshalNContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
+			return ec.marshalOContext2ᚖcanopyᚋdbᚐContext(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_context(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16380,10 +16382,10 @@ func (ec *executionContext) _Query_agent(ctx context.Context, field graphql.Coll
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Agent) graphql.Marshaler {
-			return ec.marshalNAgent2ᚖcanopyᚋdbᚐAgent(ctx, selections, v)
+			return ec.marshalOAgent2ᚖcanopyᚋdbᚐAgent(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_agent(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16424,10 +16426,10 @@ func (ec *executionContext) _Query_run(ctx context.Context, field graphql.Collec
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Run) graphql.Marshaler {
-			return ec.marshalNRun2ᚖcanopyᚋdbᚐRun(ctx, selections, v)
+			return ec.marshalORun2ᚖcanopyᚋdbᚐRun(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_run(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16544,10 +16546,10 @@ func (ec *executionContext) _Query_webhookDestination(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Destination) graphql.Marshaler {
-			return ec.marshalNWebhookDestination2ᚖcanopyᚋdbᚐDestination(ctx, selections, v)
+			return ec.marshalOWebhookDestination2ᚖcanopyᚋdbᚐDestination(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_webhookDestination(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16632,10 +16634,10 @@ func (ec *executionContext) _Query_webhookDelivery(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Delivery) graphql.Marshaler {
-			return ec.marshalNWebhookDelivery2ᚖcanopyᚋdbᚐDelivery(ctx, selections, v)
+			return ec.marshalOWebhookDelivery2ᚖcanopyᚋdbᚐDelivery(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Query_webhookDelivery(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18363,7 +18365,7 @@ func (ec *executionContext) fieldContext_StartRunPayload_jobKey(_ context.Contex
 }
 
 func (ec *executionContext) _Subscription_auditEvent(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
-	return graphql.ResolveFieldStream(
+	return live.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18395,7 +18397,7 @@ func (ec *executionContext) fieldContext_Subscription_auditEvent(_ context.Conte
 }
 
 func (ec *executionContext) _Subscription_documentUpdated(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
-	return graphql.ResolveFieldStream(
+	return live.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18439,7 +18441,7 @@ func (ec *executionContext) fieldContext_Subscription_documentUpdated(ctx contex
 }
 
 func (ec *executionContext) _Subscription_runUpdated(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
-	return graphql.ResolveFieldStream(
+	return live.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18483,7 +18485,7 @@ func (ec *executionContext) fieldContext_Subscription_runUpdated(ctx context.Con
 }
 
 func (ec *executionContext) _Subscription_webhookDeliveryUpdated(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
-	return graphql.ResolveFieldStream(
+	return live.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26789,301 +26791,301 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createCustomer(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "updateCustomer":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_updateCustomer(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "saveBilling":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_saveBilling(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "createUser":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createUser(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "resendInvitation":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_resendInvitation(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "createPermission":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createPermission(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "updatePermission":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_updatePermission(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "togglePermission":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_togglePermission(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "deletePermission":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deletePermission(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "createApiKey":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createApiKey(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "rotateApiKeySecret":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_rotateApiKeySecret(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "revokeApiKey":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_revokeApiKey(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "createRole":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createRole(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "updateRole":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_updateRole(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "deleteRole":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteRole(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "setAccountDisabled":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_setAccountDisabled(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "enableTotp":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_enableTotp(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "confirmTotp":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_confirmTotp(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "disableTotp":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_disableTotp(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "createContext":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createContext(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "updateContext":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_updateContext(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "deleteContext":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteContext(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "shareContext":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_shareContext(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "uploadDocument":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_uploadDocument(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "deleteDocument":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteDocument(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "reprocessDocument":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_reprocessDocument(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "reprocessContext":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_reprocessContext(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "createAgent":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createAgent(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "updateAgent":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_updateAgent(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "publishAgent":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_publishAgent(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "unpublishAgent":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_unpublishAgent(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "enableAgent":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_enableAgent(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "disableAgent":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_disableAgent(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "deleteAgent":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteAgent(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "startRun":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_startRun(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "cancelRun":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_cancelRun(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "createWebhookDestination":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createWebhookDestination(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "updateWebhookDestination":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_updateWebhookDestination(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "deleteWebhookDestination":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteWebhookDestination(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "rotateWebhookSecret":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_rotateWebhookSecret(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "testWebhookDestination":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_testWebhookDestination(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "resendWebhookDelivery":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_resendWebhookDelivery(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "recoverWebhookDeliveries":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_recoverWebhookDeliveries(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -27593,28 +27595,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_customer(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "user":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_user(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "account":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_account(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "permission":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_permission(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "regions":
@@ -27628,7 +27630,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_region(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "applications":
@@ -27670,7 +27672,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_context(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "searchContext":
@@ -27691,14 +27693,14 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_agent(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "run":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_run(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "webhookCatalog":
@@ -27719,7 +27721,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_webhookDestination(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "webhookDeliveries":
@@ -27733,7 +27735,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_webhookDelivery(ctx, field)
 			})
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "__type":
@@ -30350,10 +30352,6 @@ func (ec *executionContext) marshalNAccountEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(
 	return ret
 }
 
-func (ec *executionContext) marshalNAgent2canopyᚋdbᚐAgent(ctx context.Context, sel ast.SelectionSet, v db.Agent) graphql.Marshaler {
-	return ec._Agent(ctx, sel, &v)
-}
-
 func (ec *executionContext) marshalNAgent2ᚕᚖcanopyᚋdbᚐAgentᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Agent) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -30679,20 +30677,6 @@ func (ec *executionContext) unmarshalNCancelRunInput2canopyᚋresolversᚐCancel
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCancelRunPayload2canopyᚋresolversᚐCancelRunPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.CancelRunPayload) graphql.Marshaler {
-	return ec._CancelRunPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNCancelRunPayload2ᚖcanopyᚋresolversᚐCancelRunPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CancelRunPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CancelRunPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNChunk2ᚕᚖcanopyᚋdbᚐChunkᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Chunk) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -30756,20 +30740,6 @@ func (ec *executionContext) marshalNChunkEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ct
 func (ec *executionContext) unmarshalNConfirmTotpInput2canopyᚋresolversᚐConfirmTotpInput(ctx context.Context, v any) (resolvers.ConfirmTotpInput, error) {
 	res, err := ec.unmarshalInputConfirmTotpInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNConfirmTotpPayload2canopyᚋresolversᚐConfirmTotpPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.ConfirmTotpPayload) graphql.Marshaler {
-	return ec._ConfirmTotpPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNConfirmTotpPayload2ᚖcanopyᚋresolversᚐConfirmTotpPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ConfirmTotpPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ConfirmTotpPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNContext2canopyᚋdbᚐContext(ctx context.Context, sel ast.SelectionSet, v db.Context) graphql.Marshaler {
@@ -30893,37 +30863,9 @@ func (ec *executionContext) unmarshalNCreateAgentInput2canopyᚋresolversᚐCrea
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCreateAgentPayload2canopyᚋresolversᚐCreateAgentPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.CreateAgentPayload) graphql.Marshaler {
-	return ec._CreateAgentPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNCreateAgentPayload2ᚖcanopyᚋresolversᚐCreateAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateAgentPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CreateAgentPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNCreateApiKeyInput2canopyᚋresolversᚐCreateAPIKeyInput(ctx context.Context, v any) (resolvers.CreateAPIKeyInput, error) {
 	res, err := ec.unmarshalInputCreateApiKeyInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNCreateApiKeyPayload2canopyᚋresolversᚐCreateAPIKeyPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.CreateAPIKeyPayload) graphql.Marshaler {
-	return ec._CreateApiKeyPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNCreateApiKeyPayload2ᚖcanopyᚋresolversᚐCreateAPIKeyPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateAPIKeyPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CreateApiKeyPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNCreateContextInput2canopyᚋresolversᚐCreateContextInput(ctx context.Context, v any) (resolvers.CreateContextInput, error) {
@@ -30931,37 +30873,9 @@ func (ec *executionContext) unmarshalNCreateContextInput2canopyᚋresolversᚐCr
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCreateContextPayload2canopyᚋresolversᚐCreateContextPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.CreateContextPayload) graphql.Marshaler {
-	return ec._CreateContextPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNCreateContextPayload2ᚖcanopyᚋresolversᚐCreateContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateContextPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CreateContextPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNCreateCustomerInput2canopyᚋresolversᚐCreateCustomerInput(ctx context.Context, v any) (resolvers.CreateCustomerInput, error) {
 	res, err := ec.unmarshalInputCreateCustomerInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNCreateCustomerPayload2canopyᚋresolversᚐCreateCustomerPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.CreateCustomerPayload) graphql.Marshaler {
-	return ec._CreateCustomerPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNCreateCustomerPayload2ᚖcanopyᚋresolversᚐCreateCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateCustomerPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CreateCustomerPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNCreatePermissionInput2canopyᚋresolversᚐCreatePermissionInput(ctx context.Context, v any) (resolvers.CreatePermissionInput, error) {
@@ -30969,37 +30883,9 @@ func (ec *executionContext) unmarshalNCreatePermissionInput2canopyᚋresolvers�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCreatePermissionPayload2canopyᚋresolversᚐCreatePermissionPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.CreatePermissionPayload) graphql.Marshaler {
-	return ec._CreatePermissionPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNCreatePermissionPayload2ᚖcanopyᚋresolversᚐCreatePermissionPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreatePermissionPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CreatePermissionPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNCreateRoleInput2canopyᚋresolversᚐCreateRoleInput(ctx context.Context, v any) (resolvers.CreateRoleInput, error) {
 	res, err := ec.unmarshalInputCreateRoleInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNCreateRolePayload2canopyᚋresolversᚐCreateRolePayload(ctx context.Context, sel ast.SelectionSet, v resolvers.CreateRolePayload) graphql.Marshaler {
-	return ec._CreateRolePayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNCreateRolePayload2ᚖcanopyᚋresolversᚐCreateRolePayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateRolePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CreateRolePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNCreateUserInput2canopyᚋresolversᚐCreateUserInput(ctx context.Context, v any) (resolvers.CreateUserInput, error) {
@@ -31007,37 +30893,9 @@ func (ec *executionContext) unmarshalNCreateUserInput2canopyᚋresolversᚐCreat
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCreateUserPayload2canopyᚋresolversᚐCreateUserPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.CreateUserPayload) graphql.Marshaler {
-	return ec._CreateUserPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNCreateUserPayload2ᚖcanopyᚋresolversᚐCreateUserPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateUserPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CreateUserPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNCreateWebhookDestinationInput2canopyᚋresolversᚐCreateWebhookDestinationInput(ctx context.Context, v any) (resolvers.CreateWebhookDestinationInput, error) {
 	res, err := ec.unmarshalInputCreateWebhookDestinationInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNCreateWebhookDestinationPayload2canopyᚋresolversᚐCreateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.CreateWebhookDestinationPayload) graphql.Marshaler {
-	return ec._CreateWebhookDestinationPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNCreateWebhookDestinationPayload2ᚖcanopyᚋresolversᚐCreateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateWebhookDestinationPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CreateWebhookDestinationPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNCustomer2canopyᚋdbᚐCustomer(ctx context.Context, sel ast.SelectionSet, v db.Customer) graphql.Marshaler {
@@ -31151,37 +31009,9 @@ func (ec *executionContext) unmarshalNDeleteAgentInput2canopyᚋresolversᚐDele
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNDeleteAgentPayload2canopyᚋresolversᚐDeleteAgentPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.DeleteAgentPayload) graphql.Marshaler {
-	return ec._DeleteAgentPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNDeleteAgentPayload2ᚖcanopyᚋresolversᚐDeleteAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteAgentPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DeleteAgentPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNDeleteContextInput2canopyᚋresolversᚐDeleteContextInput(ctx context.Context, v any) (resolvers.DeleteContextInput, error) {
 	res, err := ec.unmarshalInputDeleteContextInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNDeleteContextPayload2canopyᚋresolversᚐDeleteContextPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.DeleteContextPayload) graphql.Marshaler {
-	return ec._DeleteContextPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNDeleteContextPayload2ᚖcanopyᚋresolversᚐDeleteContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteContextPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DeleteContextPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNDeleteDocumentInput2canopyᚋresolversᚐDeleteDocumentInput(ctx context.Context, v any) (resolvers.DeleteDocumentInput, error) {
@@ -31189,37 +31019,9 @@ func (ec *executionContext) unmarshalNDeleteDocumentInput2canopyᚋresolversᚐD
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNDeleteDocumentPayload2canopyᚋresolversᚐDeleteDocumentPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.DeleteDocumentPayload) graphql.Marshaler {
-	return ec._DeleteDocumentPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNDeleteDocumentPayload2ᚖcanopyᚋresolversᚐDeleteDocumentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteDocumentPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DeleteDocumentPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNDeletePermissionInput2canopyᚋresolversᚐDeletePermissionInput(ctx context.Context, v any) (resolvers.DeletePermissionInput, error) {
 	res, err := ec.unmarshalInputDeletePermissionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNDeletePermissionPayload2canopyᚋresolversᚐDeletePermissionPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.DeletePermissionPayload) graphql.Marshaler {
-	return ec._DeletePermissionPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNDeletePermissionPayload2ᚖcanopyᚋresolversᚐDeletePermissionPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeletePermissionPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DeletePermissionPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNDeleteRoleInput2canopyᚋresolversᚐDeleteRoleInput(ctx context.Context, v any) (resolvers.DeleteRoleInput, error) {
@@ -31227,37 +31029,9 @@ func (ec *executionContext) unmarshalNDeleteRoleInput2canopyᚋresolversᚐDelet
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNDeleteRolePayload2canopyᚋresolversᚐDeleteRolePayload(ctx context.Context, sel ast.SelectionSet, v resolvers.DeleteRolePayload) graphql.Marshaler {
-	return ec._DeleteRolePayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNDeleteRolePayload2ᚖcanopyᚋresolversᚐDeleteRolePayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteRolePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DeleteRolePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNDeleteWebhookDestinationInput2canopyᚋresolversᚐDeleteWebhookDestinationInput(ctx context.Context, v any) (resolvers.DeleteWebhookDestinationInput, error) {
 	res, err := ec.unmarshalInputDeleteWebhookDestinationInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNDeleteWebhookDestinationPayload2canopyᚋresolversᚐDeleteWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.DeleteWebhookDestinationPayload) graphql.Marshaler {
-	return ec._DeleteWebhookDestinationPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNDeleteWebhookDestinationPayload2ᚖcanopyᚋresolversᚐDeleteWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteWebhookDestinationPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DeleteWebhookDestinationPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNDisableAgentInput2canopyᚋresolversᚐDisableAgentInput(ctx context.Context, v any) (resolvers.DisableAgentInput, error) {
@@ -31265,37 +31039,9 @@ func (ec *executionContext) unmarshalNDisableAgentInput2canopyᚋresolversᚐDis
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNDisableAgentPayload2canopyᚋresolversᚐDisableAgentPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.DisableAgentPayload) graphql.Marshaler {
-	return ec._DisableAgentPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNDisableAgentPayload2ᚖcanopyᚋresolversᚐDisableAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DisableAgentPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DisableAgentPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNDisableTotpInput2canopyᚋresolversᚐDisableTotpInput(ctx context.Context, v any) (resolvers.DisableTotpInput, error) {
 	res, err := ec.unmarshalInputDisableTotpInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNDisableTotpPayload2canopyᚋresolversᚐDisableTotpPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.DisableTotpPayload) graphql.Marshaler {
-	return ec._DisableTotpPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNDisableTotpPayload2ᚖcanopyᚋresolversᚐDisableTotpPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DisableTotpPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DisableTotpPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNDocument2canopyᚋdbᚐDocument(ctx context.Context, sel ast.SelectionSet, v db.Document) graphql.Marshaler {
@@ -31383,37 +31129,9 @@ func (ec *executionContext) unmarshalNEnableAgentInput2canopyᚋresolversᚐEnab
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNEnableAgentPayload2canopyᚋresolversᚐEnableAgentPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.EnableAgentPayload) graphql.Marshaler {
-	return ec._EnableAgentPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNEnableAgentPayload2ᚖcanopyᚋresolversᚐEnableAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.EnableAgentPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._EnableAgentPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNEnableTotpInput2canopyᚋresolversᚐEnableTotpInput(ctx context.Context, v any) (resolvers.EnableTotpInput, error) {
 	res, err := ec.unmarshalInputEnableTotpInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNEnableTotpPayload2canopyᚋresolversᚐEnableTotpPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.EnableTotpPayload) graphql.Marshaler {
-	return ec._EnableTotpPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNEnableTotpPayload2ᚖcanopyᚋresolversᚐEnableTotpPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.EnableTotpPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._EnableTotpPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNFloat2float64(ctx context.Context, v any) (float64, error) {
@@ -31556,10 +31274,6 @@ func (ec *executionContext) marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx c
 	return ec._PageInfo(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPermission2canopyᚋdbᚐPermission(ctx context.Context, sel ast.SelectionSet, v db.Permission) graphql.Marshaler {
-	return ec._Permission(ctx, sel, &v)
-}
-
 func (ec *executionContext) marshalNPermission2ᚕᚖcanopyᚋdbᚐPermissionᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Permission) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -31665,37 +31379,9 @@ func (ec *executionContext) unmarshalNPublishAgentInput2canopyᚋresolversᚐPub
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPublishAgentPayload2canopyᚋresolversᚐPublishAgentPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.PublishAgentPayload) graphql.Marshaler {
-	return ec._PublishAgentPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNPublishAgentPayload2ᚖcanopyᚋresolversᚐPublishAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.PublishAgentPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PublishAgentPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNRecoverWebhookDeliveriesInput2canopyᚋresolversᚐRecoverWebhookDeliveriesInput(ctx context.Context, v any) (resolvers.RecoverWebhookDeliveriesInput, error) {
 	res, err := ec.unmarshalInputRecoverWebhookDeliveriesInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNRecoverWebhookDeliveriesPayload2canopyᚋresolversᚐRecoverWebhookDeliveriesPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.RecoverWebhookDeliveriesPayload) graphql.Marshaler {
-	return ec._RecoverWebhookDeliveriesPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNRecoverWebhookDeliveriesPayload2ᚖcanopyᚋresolversᚐRecoverWebhookDeliveriesPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RecoverWebhookDeliveriesPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._RecoverWebhookDeliveriesPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNRegion2canopyᚋdbᚐRegion(ctx context.Context, sel ast.SelectionSet, v db.Region) graphql.Marshaler {
@@ -31733,37 +31419,9 @@ func (ec *executionContext) unmarshalNReprocessContextInput2canopyᚋresolvers�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNReprocessContextPayload2canopyᚋresolversᚐReprocessContextPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.ReprocessContextPayload) graphql.Marshaler {
-	return ec._ReprocessContextPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNReprocessContextPayload2ᚖcanopyᚋresolversᚐReprocessContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ReprocessContextPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ReprocessContextPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNReprocessDocumentInput2canopyᚋresolversᚐReprocessDocumentInput(ctx context.Context, v any) (resolvers.ReprocessDocumentInput, error) {
 	res, err := ec.unmarshalInputReprocessDocumentInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNReprocessDocumentPayload2canopyᚋresolversᚐReprocessDocumentPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.ReprocessDocumentPayload) graphql.Marshaler {
-	return ec._ReprocessDocumentPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNReprocessDocumentPayload2ᚖcanopyᚋresolversᚐReprocessDocumentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ReprocessDocumentPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ReprocessDocumentPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNResendInvitationInput2canopyᚋresolversᚐResendInvitationInput(ctx context.Context, v any) (resolvers.ResendInvitationInput, error) {
@@ -31771,56 +31429,14 @@ func (ec *executionContext) unmarshalNResendInvitationInput2canopyᚋresolvers�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNResendInvitationPayload2canopyᚋresolversᚐResendInvitationPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.ResendInvitationPayload) graphql.Marshaler {
-	return ec._ResendInvitationPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNResendInvitationPayload2ᚖcanopyᚋresolversᚐResendInvitationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ResendInvitationPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ResendInvitationPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNResendWebhookDeliveryInput2canopyᚋresolversᚐResendWebhookDeliveryInput(ctx context.Context, v any) (resolvers.ResendWebhookDeliveryInput, error) {
 	res, err := ec.unmarshalInputResendWebhookDeliveryInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNResendWebhookDeliveryPayload2canopyᚋresolversᚐResendWebhookDeliveryPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.ResendWebhookDeliveryPayload) graphql.Marshaler {
-	return ec._ResendWebhookDeliveryPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNResendWebhookDeliveryPayload2ᚖcanopyᚋresolversᚐResendWebhookDeliveryPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ResendWebhookDeliveryPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ResendWebhookDeliveryPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNRevokeApiKeyInput2canopyᚋresolversᚐRevokeAPIKeyInput(ctx context.Context, v any) (resolvers.RevokeAPIKeyInput, error) {
 	res, err := ec.unmarshalInputRevokeApiKeyInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNRevokeApiKeyPayload2canopyᚋresolversᚐRevokeAPIKeyPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.RevokeAPIKeyPayload) graphql.Marshaler {
-	return ec._RevokeApiKeyPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNRevokeApiKeyPayload2ᚖcanopyᚋresolversᚐRevokeAPIKeyPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RevokeAPIKeyPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._RevokeApiKeyPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNRole2canopyᚋdbᚐRole(ctx context.Context, sel ast.SelectionSet, v db.Role) graphql.Marshaler {
@@ -31858,37 +31474,9 @@ func (ec *executionContext) unmarshalNRotateApiKeySecretInput2canopyᚋresolvers
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNRotateApiKeySecretPayload2canopyᚋresolversᚐRotateAPIKeySecretPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.RotateAPIKeySecretPayload) graphql.Marshaler {
-	return ec._RotateApiKeySecretPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNRotateApiKeySecretPayload2ᚖcanopyᚋresolversᚐRotateAPIKeySecretPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RotateAPIKeySecretPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._RotateApiKeySecretPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNRotateWebhookSecretInput2canopyᚋresolversᚐRotateWebhookSecretInput(ctx context.Context, v any) (resolvers.RotateWebhookSecretInput, error) {
 	res, err := ec.unmarshalInputRotateWebhookSecretInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNRotateWebhookSecretPayload2canopyᚋresolversᚐRotateWebhookSecretPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.RotateWebhookSecretPayload) graphql.Marshaler {
-	return ec._RotateWebhookSecretPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNRotateWebhookSecretPayload2ᚖcanopyᚋresolversᚐRotateWebhookSecretPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RotateWebhookSecretPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._RotateWebhookSecretPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNRun2canopyᚋdbᚐRun(ctx context.Context, sel ast.SelectionSet, v db.Run) graphql.Marshaler {
@@ -32002,20 +31590,6 @@ func (ec *executionContext) unmarshalNSaveBillingInput2canopyᚋresolversᚐSave
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNSaveBillingPayload2canopyᚋresolversᚐSaveBillingPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.SaveBillingPayload) graphql.Marshaler {
-	return ec._SaveBillingPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNSaveBillingPayload2ᚖcanopyᚋresolversᚐSaveBillingPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.SaveBillingPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._SaveBillingPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNSearchHit2ᚕᚖcanopyᚋsearchᚐHitᚄ(ctx context.Context, sel ast.SelectionSet, v []*search.Hit) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -32057,56 +31631,14 @@ func (ec *executionContext) unmarshalNSetAccountDisabledInput2canopyᚋresolvers
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNSetAccountDisabledPayload2canopyᚋresolversᚐSetAccountDisabledPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.SetAccountDisabledPayload) graphql.Marshaler {
-	return ec._SetAccountDisabledPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNSetAccountDisabledPayload2ᚖcanopyᚋresolversᚐSetAccountDisabledPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.SetAccountDisabledPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._SetAccountDisabledPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNShareContextInput2canopyᚋresolversᚐShareContextInput(ctx context.Context, v any) (resolvers.ShareContextInput, error) {
 	res, err := ec.unmarshalInputShareContextInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNShareContextPayload2canopyᚋresolversᚐShareContextPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.ShareContextPayload) graphql.Marshaler {
-	return ec._ShareContextPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNShareContextPayload2ᚖcanopyᚋresolversᚐShareContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ShareContextPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ShareContextPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNStartRunInput2canopyᚋresolversᚐStartRunInput(ctx context.Context, v any) (resolvers.StartRunInput, error) {
 	res, err := ec.unmarshalInputStartRunInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNStartRunPayload2canopyᚋresolversᚐStartRunPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.StartRunPayload) graphql.Marshaler {
-	return ec._StartRunPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNStartRunPayload2ᚖcanopyᚋresolversᚐStartRunPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.StartRunPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._StartRunPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNString2string(ctx context.Context, v any) (string, error) {
@@ -32160,37 +31692,9 @@ func (ec *executionContext) unmarshalNTestWebhookDestinationInput2canopyᚋresol
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNTestWebhookDestinationPayload2canopyᚋresolversᚐTestWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.TestWebhookDestinationPayload) graphql.Marshaler {
-	return ec._TestWebhookDestinationPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNTestWebhookDestinationPayload2ᚖcanopyᚋresolversᚐTestWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.TestWebhookDestinationPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._TestWebhookDestinationPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNTogglePermissionInput2canopyᚋresolversᚐTogglePermissionInput(ctx context.Context, v any) (resolvers.TogglePermissionInput, error) {
 	res, err := ec.unmarshalInputTogglePermissionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNTogglePermissionPayload2canopyᚋresolversᚐTogglePermissionPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.TogglePermissionPayload) graphql.Marshaler {
-	return ec._TogglePermissionPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNTogglePermissionPayload2ᚖcanopyᚋresolversᚐTogglePermissionPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.TogglePermissionPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._TogglePermissionPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNUnpublishAgentInput2canopyᚋresolversᚐUnpublishAgentInput(ctx context.Context, v any) (resolvers.UnpublishAgentInput, error) {
@@ -32198,37 +31702,9 @@ func (ec *executionContext) unmarshalNUnpublishAgentInput2canopyᚋresolversᚐU
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNUnpublishAgentPayload2canopyᚋresolversᚐUnpublishAgentPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.UnpublishAgentPayload) graphql.Marshaler {
-	return ec._UnpublishAgentPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNUnpublishAgentPayload2ᚖcanopyᚋresolversᚐUnpublishAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UnpublishAgentPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._UnpublishAgentPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNUpdateAgentInput2canopyᚋresolversᚐUpdateAgentInput(ctx context.Context, v any) (resolvers.UpdateAgentInput, error) {
 	res, err := ec.unmarshalInputUpdateAgentInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNUpdateAgentPayload2canopyᚋresolversᚐUpdateAgentPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.UpdateAgentPayload) graphql.Marshaler {
-	return ec._UpdateAgentPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNUpdateAgentPayload2ᚖcanopyᚋresolversᚐUpdateAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdateAgentPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._UpdateAgentPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNUpdateContextInput2canopyᚋresolversᚐUpdateContextInput(ctx context.Context, v any) (resolvers.UpdateContextInput, error) {
@@ -32236,37 +31712,9 @@ func (ec *executionContext) unmarshalNUpdateContextInput2canopyᚋresolversᚐUp
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNUpdateContextPayload2canopyᚋresolversᚐUpdateContextPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.UpdateContextPayload) graphql.Marshaler {
-	return ec._UpdateContextPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNUpdateContextPayload2ᚖcanopyᚋresolversᚐUpdateContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdateContextPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._UpdateContextPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNUpdateCustomerInput2canopyᚋresolversᚐUpdateCustomerInput(ctx context.Context, v any) (resolvers.UpdateCustomerInput, error) {
 	res, err := ec.unmarshalInputUpdateCustomerInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNUpdateCustomerPayload2canopyᚋresolversᚐUpdateCustomerPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.UpdateCustomerPayload) graphql.Marshaler {
-	return ec._UpdateCustomerPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNUpdateCustomerPayload2ᚖcanopyᚋresolversᚐUpdateCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdateCustomerPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._UpdateCustomerPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNUpdatePermissionInput2canopyᚋresolversᚐUpdatePermissionInput(ctx context.Context, v any) (resolvers.UpdatePermissionInput, error) {
@@ -32274,56 +31722,14 @@ func (ec *executionContext) unmarshalNUpdatePermissionInput2canopyᚋresolvers�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNUpdatePermissionPayload2canopyᚋresolversᚐUpdatePermissionPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.UpdatePermissionPayload) graphql.Marshaler {
-	return ec._UpdatePermissionPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNUpdatePermissionPayload2ᚖcanopyᚋresolversᚐUpdatePermissionPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdatePermissionPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._UpdatePermissionPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNUpdateRoleInput2canopyᚋresolversᚐUpdateRoleInput(ctx context.Context, v any) (resolvers.UpdateRoleInput, error) {
 	res, err := ec.unmarshalInputUpdateRoleInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNUpdateRolePayload2canopyᚋresolversᚐUpdateRolePayload(ctx context.Context, sel ast.SelectionSet, v resolvers.UpdateRolePayload) graphql.Marshaler {
-	return ec._UpdateRolePayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNUpdateRolePayload2ᚖcanopyᚋresolversᚐUpdateRolePayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdateRolePayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._UpdateRolePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNUpdateWebhookDestinationInput2canopyᚋresolversᚐUpdateWebhookDestinationInput(ctx context.Context, v any) (resolvers.UpdateWebhookDestinationInput, error) {
 	res, err := ec.unmarshalInputUpdateWebhookDestinationInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNUpdateWebhookDestinationPayload2canopyᚋresolversᚐUpdateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.UpdateWebhookDestinationPayload) graphql.Marshaler {
-	return ec._UpdateWebhookDestinationPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNUpdateWebhookDestinationPayload2ᚖcanopyᚋresolversᚐUpdateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdateWebhookDestinationPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._UpdateWebhookDestinationPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNUpload2canopyᚋinternalᚋintakeᚐFile(ctx context.Context, v any) (intake.File, error) {
@@ -32345,20 +31751,6 @@ func (ec *executionContext) marshalNUpload2canopyᚋinternalᚋintakeᚐFile(ctx
 func (ec *executionContext) unmarshalNUploadDocumentInput2canopyᚋresolversᚐUploadDocumentInput(ctx context.Context, v any) (resolvers.UploadDocumentInput, error) {
 	res, err := ec.unmarshalInputUploadDocumentInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNUploadDocumentPayload2canopyᚋresolversᚐUploadDocumentPayload(ctx context.Context, sel ast.SelectionSet, v resolvers.UploadDocumentPayload) graphql.Marshaler {
-	return ec._UploadDocumentPayload(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNUploadDocumentPayload2ᚖcanopyᚋresolversᚐUploadDocumentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UploadDocumentPayload) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._UploadDocumentPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNUser2canopyᚋdbᚐUser(ctx context.Context, sel ast.SelectionSet, v db.User) graphql.Marshaler {
@@ -32543,10 +31935,6 @@ func (ec *executionContext) marshalNWebhookDeliveryStatus2string(ctx context.Con
 		}
 	}
 	return res
-}
-
-func (ec *executionContext) marshalNWebhookDestination2canopyᚋdbᚐDestination(ctx context.Context, sel ast.SelectionSet, v db.Destination) graphql.Marshaler {
-	return ec._WebhookDestination(ctx, sel, &v)
 }
 
 func (ec *executionContext) marshalNWebhookDestination2ᚕᚖcanopyᚋdbᚐDestinationᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Destination) graphql.Marshaler {
@@ -32865,11 +32253,88 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	return res
 }
 
+func (ec *executionContext) marshalOCancelRunPayload2ᚖcanopyᚋresolversᚐCancelRunPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CancelRunPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CancelRunPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOConfirmTotpPayload2ᚖcanopyᚋresolversᚐConfirmTotpPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ConfirmTotpPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ConfirmTotpPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOContext2ᚖcanopyᚋdbᚐContext(ctx context.Context, sel ast.SelectionSet, v *db.Context) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Context(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOContextConnection2ᚖcanopyᚋresolversᚐConnection(ctx context.Context, sel ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._ContextConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCreateAgentPayload2ᚖcanopyᚋresolversᚐCreateAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateAgentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateAgentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCreateApiKeyPayload2ᚖcanopyᚋresolversᚐCreateAPIKeyPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateAPIKeyPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateApiKeyPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCreateContextPayload2ᚖcanopyᚋresolversᚐCreateContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateContextPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateContextPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCreateCustomerPayload2ᚖcanopyᚋresolversᚐCreateCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateCustomerPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCreatePermissionPayload2ᚖcanopyᚋresolversᚐCreatePermissionPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreatePermissionPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreatePermissionPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCreateRolePayload2ᚖcanopyᚋresolversᚐCreateRolePayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateRolePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateRolePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCreateUserPayload2ᚖcanopyᚋresolversᚐCreateUserPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateUserPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateUserPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCreateWebhookDestinationPayload2ᚖcanopyᚋresolversᚐCreateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateWebhookDestinationPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateWebhookDestinationPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx context.Context, sel ast.SelectionSet, v *db.Customer) graphql.Marshaler {
@@ -32902,6 +32367,76 @@ func (ec *executionContext) marshalODateTime2ᚖtimeᚐTime(ctx context.Context,
 	_ = ctx
 	res := scalar.MarshalDateTime(*v)
 	return res
+}
+
+func (ec *executionContext) marshalODeleteAgentPayload2ᚖcanopyᚋresolversᚐDeleteAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteAgentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteAgentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeleteContextPayload2ᚖcanopyᚋresolversᚐDeleteContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteContextPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteContextPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeleteDocumentPayload2ᚖcanopyᚋresolversᚐDeleteDocumentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteDocumentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteDocumentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeletePermissionPayload2ᚖcanopyᚋresolversᚐDeletePermissionPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeletePermissionPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeletePermissionPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeleteRolePayload2ᚖcanopyᚋresolversᚐDeleteRolePayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteRolePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteRolePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeleteWebhookDestinationPayload2ᚖcanopyᚋresolversᚐDeleteWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteWebhookDestinationPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteWebhookDestinationPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODisableAgentPayload2ᚖcanopyᚋresolversᚐDisableAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DisableAgentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DisableAgentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODisableTotpPayload2ᚖcanopyᚋresolversᚐDisableTotpPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DisableTotpPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DisableTotpPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOEnableAgentPayload2ᚖcanopyᚋresolversᚐEnableAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.EnableAgentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._EnableAgentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOEnableTotpPayload2ᚖcanopyᚋresolversᚐEnableTotpPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.EnableTotpPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._EnableTotpPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {
@@ -33034,11 +32569,123 @@ func (ec *executionContext) marshalONode2canopyᚋresolversᚐNode(ctx context.C
 	return ec._Node(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOPermission2ᚖcanopyᚋdbᚐPermission(ctx context.Context, sel ast.SelectionSet, v *db.Permission) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Permission(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOPermissionCreator2ᚖcanopyᚋdbᚐCreator(ctx context.Context, sel ast.SelectionSet, v *db.Creator) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._PermissionCreator(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPublishAgentPayload2ᚖcanopyᚋresolversᚐPublishAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.PublishAgentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PublishAgentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORecoverWebhookDeliveriesPayload2ᚖcanopyᚋresolversᚐRecoverWebhookDeliveriesPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RecoverWebhookDeliveriesPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RecoverWebhookDeliveriesPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORegion2ᚖcanopyᚋdbᚐRegion(ctx context.Context, sel ast.SelectionSet, v *db.Region) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Region(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOReprocessContextPayload2ᚖcanopyᚋresolversᚐReprocessContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ReprocessContextPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ReprocessContextPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOReprocessDocumentPayload2ᚖcanopyᚋresolversᚐReprocessDocumentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ReprocessDocumentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ReprocessDocumentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOResendInvitationPayload2ᚖcanopyᚋresolversᚐResendInvitationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ResendInvitationPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ResendInvitationPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOResendWebhookDeliveryPayload2ᚖcanopyᚋresolversᚐResendWebhookDeliveryPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ResendWebhookDeliveryPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ResendWebhookDeliveryPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORevokeApiKeyPayload2ᚖcanopyᚋresolversᚐRevokeAPIKeyPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RevokeAPIKeyPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RevokeApiKeyPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORotateApiKeySecretPayload2ᚖcanopyᚋresolversᚐRotateAPIKeySecretPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RotateAPIKeySecretPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RotateApiKeySecretPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORotateWebhookSecretPayload2ᚖcanopyᚋresolversᚐRotateWebhookSecretPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RotateWebhookSecretPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RotateWebhookSecretPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORun2ᚖcanopyᚋdbᚐRun(ctx context.Context, sel ast.SelectionSet, v *db.Run) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Run(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSaveBillingPayload2ᚖcanopyᚋresolversᚐSaveBillingPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.SaveBillingPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SaveBillingPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSetAccountDisabledPayload2ᚖcanopyᚋresolversᚐSetAccountDisabledPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.SetAccountDisabledPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SetAccountDisabledPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOShareContextPayload2ᚖcanopyᚋresolversᚐShareContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ShareContextPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ShareContextPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOStartRunPayload2ᚖcanopyᚋresolversᚐStartRunPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.StartRunPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._StartRunPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOString2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
@@ -33095,11 +32742,88 @@ func (ec *executionContext) marshalOString2ᚖstring(ctx context.Context, sel as
 	return res
 }
 
+func (ec *executionContext) marshalOTestWebhookDestinationPayload2ᚖcanopyᚋresolversᚐTestWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.TestWebhookDestinationPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._TestWebhookDestinationPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOTogglePermissionPayload2ᚖcanopyᚋresolversᚐTogglePermissionPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.TogglePermissionPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._TogglePermissionPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUnpublishAgentPayload2ᚖcanopyᚋresolversᚐUnpublishAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UnpublishAgentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UnpublishAgentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdateAgentPayload2ᚖcanopyᚋresolversᚐUpdateAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdateAgentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateAgentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdateContextPayload2ᚖcanopyᚋresolversᚐUpdateContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdateContextPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateContextPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdateCustomerPayload2ᚖcanopyᚋresolversᚐUpdateCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdateCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateCustomerPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdatePermissionPayload2ᚖcanopyᚋresolversᚐUpdatePermissionPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdatePermissionPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdatePermissionPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdateRolePayload2ᚖcanopyᚋresolversᚐUpdateRolePayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdateRolePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateRolePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdateWebhookDestinationPayload2ᚖcanopyᚋresolversᚐUpdateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdateWebhookDestinationPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateWebhookDestinationPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUploadDocumentPayload2ᚖcanopyᚋresolversᚐUploadDocumentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UploadDocumentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UploadDocumentPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOUser2ᚖcanopyᚋdbᚐUser(ctx context.Context, sel ast.SelectionSet, v *db.User) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._User(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOWebhookDelivery2ᚖcanopyᚋdbᚐDelivery(ctx context.Context, sel ast.SelectionSet, v *db.Delivery) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._WebhookDelivery(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOWebhookDeliveryStatus2ᚖstring(ctx context.Context, v any) (*string, error) {

@@ -4,6 +4,7 @@ package access
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -78,6 +79,11 @@ func (p *Principal) Scope() Scope { return p.Lineage.Subtree() }
 
 // Login tells a token of a person's login from one of an API key.
 func (p *Principal) Login() bool { return p.KeyID == 0 }
+
+// HasAccess tells whether there is an application left that the caller may use.
+func (p *Principal) HasAccess() bool {
+	return slices.ContainsFunc(p.Grants[:], func(g *Grant) bool { return g != nil })
+}
 
 type principalKey struct{}
 

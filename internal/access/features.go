@@ -41,7 +41,8 @@ var featureNames = []string{
 	"audit.read",
 }
 
-// The features of the system roles (contract, section 3).
+// The features of the system roles. Owners and admins have all; what only an owner may, the owner rule
+// says. Viewers read everything but keys and the audit log; members also write contexts and run agents.
 const (
 	AllFeatures    = AuditRead<<1 - 1
 	ViewerFeatures = CompanyRead | BillingRead | UserRead | PermissionRead | ContextRead | AgentRead | WebhookRead

@@ -33,30 +33,68 @@ type demoUser struct {
 }
 
 var demoTree = []demoCompany{
-	{"", "Alpine Energy", "eu-central", true, true, "greta@alpine.example", "Greta", "Huber", []demoUser{
-		{"jonas@alpine.example", "Jonas Keller", resolvers.AdminRole, false},
-		{"mira@alpine.example", "Mira Vogel", resolvers.ViewerRole, false},
-		{"temp@alpine.example", "Tim Temp", resolvers.MemberRole, true},
-	}},
-	{"", "Brightwater Health", "us-east", true, false, "olivia@brightwater.example", "Olivia", "Chen", []demoUser{
-		{"marcus@brightwater.example", "Marcus Reed", resolvers.AdminRole, false},
-		{"sofia@brightwater.example", "Sofia Alvarez", resolvers.MemberRole, false},
-	}},
-	{"", "Coral Logistics", "ap-southeast", true, true, "wei@coral.example", "Wei", "Tan", []demoUser{
-		{"aisha@coral.example", "Aisha Rahman", resolvers.ViewerRole, false},
-	}},
-	{"", "Dune Retail", "us-east", false, false, "hana@dune.example", "Hana", "Silva", nil},
-	{"Alpine Energy", "Alpine Hydro", "eu-central", true, false, "lukas@alpine-hydro.example", "Lukas", "Brunner", []demoUser{
-		{"eva@alpine-hydro.example", "Eva Moser", resolvers.MemberRole, false},
-	}},
-	{"Alpine Energy", "Alpine Solar", "eu-central", false, false, "nina@alpine-solar.example", "Nina", "Fischer", []demoUser{
-		{"old@alpine-solar.example", "Otto Alt", resolvers.AdminRole, true},
-	}},
-	{"Brightwater Health", "Brightwater Clinics", "us-east", false, false, "james@brightwater-clinics.example", "James", "Ortiz", nil},
-	{"Brightwater Health", "Brightwater Labs", "us-east", false, false, "priya@brightwater-labs.example", "Priya", "Nair", nil},
-	{"Coral Logistics", "Coral Ports", "ap-southeast", true, true, "minh@coral-ports.example", "Minh", "Le", nil},
-	{"Coral Logistics", "Coral Air", "ap-southeast", false, false, "siti@coral-air.example", "Siti", "Aminah", nil},
-	{"Coral Ports", "Harbour Robotics", "ap-southeast", false, false, "kenji@harbour.example", "Kenji", "Mori", nil},
+	{
+		name: "Alpine Energy", region: "eu-central", canAdd: true, below: true,
+		admin: "greta@alpine.example", first: "Greta", last: "Huber",
+		staff: []demoUser{
+			{email: "jonas@alpine.example", name: "Jonas Keller", role: resolvers.AdminRole},
+			{email: "mira@alpine.example", name: "Mira Vogel", role: resolvers.ViewerRole},
+			{email: "temp@alpine.example", name: "Tim Temp", role: resolvers.MemberRole, disabled: true},
+		},
+	},
+	{
+		name: "Brightwater Health", region: "us-east", canAdd: true,
+		admin: "olivia@brightwater.example", first: "Olivia", last: "Chen",
+		staff: []demoUser{
+			{email: "marcus@brightwater.example", name: "Marcus Reed", role: resolvers.AdminRole},
+			{email: "sofia@brightwater.example", name: "Sofia Alvarez", role: resolvers.MemberRole},
+		},
+	},
+	{
+		name: "Coral Logistics", region: "ap-southeast", canAdd: true, below: true,
+		admin: "wei@coral.example", first: "Wei", last: "Tan",
+		staff: []demoUser{
+			{email: "aisha@coral.example", name: "Aisha Rahman", role: resolvers.ViewerRole},
+		},
+	},
+	{
+		name: "Dune Retail", region: "us-east",
+		admin: "hana@dune.example", first: "Hana", last: "Silva",
+	},
+	{
+		parent: "Alpine Energy", name: "Alpine Hydro", region: "eu-central", canAdd: true,
+		admin: "lukas@alpine-hydro.example", first: "Lukas", last: "Brunner",
+		staff: []demoUser{
+			{email: "eva@alpine-hydro.example", name: "Eva Moser", role: resolvers.MemberRole},
+		},
+	},
+	{
+		parent: "Alpine Energy", name: "Alpine Solar", region: "eu-central",
+		admin: "nina@alpine-solar.example", first: "Nina", last: "Fischer",
+		staff: []demoUser{
+			{email: "old@alpine-solar.example", name: "Otto Alt", role: resolvers.AdminRole, disabled: true},
+		},
+	},
+	{
+		parent: "Brightwater Health", name: "Brightwater Clinics", region: "us-east",
+		admin: "james@brightwater-clinics.example", first: "James", last: "Ortiz",
+	},
+	{
+		parent: "Brightwater Health", name: "Brightwater Labs", region: "us-east",
+		admin: "priya@brightwater-labs.example", first: "Priya", last: "Nair",
+	},
+	{
+		parent: "Coral Logistics", name: "Coral Ports", region: "ap-southeast", canAdd: true, below: true,
+		admin: "minh@coral-ports.example", first: "Minh", last: "Le",
+	},
+	{
+		parent: "Coral Logistics", name: "Coral Air", region: "ap-southeast",
+		admin: "siti@coral-air.example", first: "Siti", last: "Aminah",
+	},
+	{
+		parent: "Coral Ports", name: "Harbour Robotics", region: "ap-southeast",
+		admin: "kenji@harbour.example", first: "Kenji", last: "Mori",
+	},
 }
 
 // Demo are the credentials of the demo data: the root company's first API key, and the password of its

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"canopy/db"
 	"canopy/graph"
 	"canopy/internal/monitoring"
 	"canopy/internal/pages"
@@ -30,7 +32,7 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 	door, _ := rest.New(p.Resolver, rest.Options{Version: p.version})
 	gql := graph.New(p.Resolver, graph.Options{
 		Introspection: p.Config.Introspection, MaxCost: p.Config.MaxCost, CostPerMinute: p.Config.CostLimit,
-		Redis: p.redis, Origins: p.Config.CORSOrigins, PublicURL: p.Config.PublicURL, Log: p.Log,
+		Redis: p.redis, Origins: p.Config.CORSOrigins, PublicURL: p.Config.PublicURL, Metrics: registry, Log: p.Log,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/", door)
@@ -48,15 +50,21 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 		mux.Handle("GET "+monitoring.Root, http.RedirectHandler(monitoring.Root+"/", http.StatusSeeOther))
 	}
 	return web.Chain(web.Routed(mux), web.Identify(p.Config.TrustedProxies), measure,
-		web.AccessLog(p.Log, "/healthz", "/readyz", "/metrics"), web.Recover(p.Log, rest.Failed), web.CORS(p.Config.CORSOrigins), web.NoStore), nil
+		web.AccessLog(p.Log, "/healthz", "/readyz", "/metrics"), web.Recover(p.Log, rest.Failed), web.CORS(p.Config.CORSOrigins), web.NoStore,
+		web.CleanPaths(rest.NotFound)), nil
 }
 
 // readyTimeout bounds what readiness asks of each part.
 const readyTimeout = 2 * time.Second
 
-// ready tells whether requests can be served: with the database away they can't; without Redis
-// they can, though limits are open and background work waits.
+// ready tells whether requests can be served: with the database away or read-only they can't, and
+// soon not where the process was told to stop; without Redis they can, though limits are open and
+// background work waits.
 func (p *Platform) ready(w http.ResponseWriter, r *http.Request) {
+	if web.Ending(r.Context()) {
+		answer(w, http.StatusServiceUnavailable, "stopping", nil)
+		return
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 	defer cancel()
 	parts := map[string]string{"postgresql": "ok", "schema": "ok", "redis": "ok"}
@@ -66,7 +74,12 @@ func (p *Platform) ready(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := p.Store.Ready(ctx); err != nil {
 		p.Log.WarnContext(ctx, "not ready", "error", err)
-		parts["postgresql"], parts["schema"], status, word = "away or of another schema", "unknown", http.StatusServiceUnavailable, "unavailable"
+		status, word = http.StatusServiceUnavailable, "unavailable"
+		if errors.Is(err, db.ErrReadOnly) {
+			parts["postgresql"] = "read-only"
+		} else {
+			parts["postgresql"], parts["schema"] = "away or of another schema", "unknown"
+		}
 	}
 	if late := p.relayLag(ctx); status == http.StatusOK && late > stuckAfter {
 		parts["relay"], word = "stuck: something has been due for "+late.Round(time.Second).String(), "degraded"

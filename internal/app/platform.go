@@ -67,7 +67,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Platform, error)
 	if err != nil {
 		return nil, err
 	}
-	store, err := db.Open(ctx, cfg.DatabaseURL, db.Options{})
+	store, err := db.Open(ctx, cfg.DatabaseURL, db.Options{MaxConns: cfg.DBMaxConns})
 	if err != nil {
 		return nil, err
 	}

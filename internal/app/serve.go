@@ -49,7 +49,7 @@ func (p *Platform) serve(ctx context.Context, l net.Listener, open bool) error {
 		return err
 	}
 	p.Log.InfoContext(ctx, "serving", "address", l.Addr().String(), "url", p.Config.PublicURL.String())
-	return web.Serve(ctx, l, h, web.ServeOptions{Log: p.Log})
+	return web.Serve(ctx, l, h, web.ServeOptions{Drain: p.Config.Drain, Log: p.Log})
 }
 
 // serveOperators serves a worker's metrics and health.

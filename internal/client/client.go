@@ -154,7 +154,7 @@ func (c *Client) answer(r *http.Request, out any) error {
 		if json.Unmarshal(raw, &problem) != nil || problem.Detail == "" {
 			problem.Detail = resp.Status
 		}
-		return &Refusal{r.Method, r.URL.Path, resp.StatusCode, problem.Detail}
+		return &Refusal{Method: r.Method, Path: r.URL.Path, Status: resp.StatusCode, Detail: problem.Detail}
 	}
 	if out == nil {
 		return nil

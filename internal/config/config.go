@@ -13,10 +13,12 @@ import (
 // Mode is what the program is started as; it decides what must be set.
 type Mode int
 
-// Dev fills every gap with something local; Tool is for commands of the operator's shell, which
-// need the database and the secret key; Server is for serve, Worker for worker.
+// Dev fills every gap with something local; Schema is for migrate, which needs the bare database; Tool
+// is for the other commands of the operator's shell, which need the secret key, too; Server is for
+// serve, Worker for worker.
 const (
 	Dev Mode = iota
+	Schema
 	Tool
 	Server
 	Worker
@@ -33,13 +35,16 @@ const (
 	workerVectorCache       = 64 << 20 // it searches for runs only, and has documents in memory, too
 	defaultWebhookRetention = 30 * 24 * time.Hour
 	defaultRunRetention     = 30 * 24 * time.Hour
+	defaultDrain            = 5 * time.Second
 	secretKeyBytes          = 32
 )
 
 // Config is the program's settings. A URL that is not set is empty.
 type Config struct {
 	DatabaseURL, RedisURL string
-	Listen                string
+	// DBMaxConns bounds the connections to PostgreSQL; 0 leaves it to the pool.
+	DBMaxConns int
+	Listen     string
 	// PublicURL is where the platform is reached, without a slash at its end.
 	PublicURL *url.URL
 	// SecretKey is 32 bytes, or nil in Dev where none is set.
@@ -63,6 +68,8 @@ type Config struct {
 	VectorCache int64
 	// WebhookRetention is how long deliveries that have ended are kept, RunRetention the same of runs.
 	WebhookRetention, RunRetention time.Duration
+	// Drain is how long requests are taken on after the process was told to stop.
+	Drain time.Duration
 
 	publicURLSet, dev bool
 }
@@ -86,6 +93,7 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 	l := &loader{getenv: getenv}
 	c := &Config{
 		DatabaseURL:      l.database("DATABASE_URL"),
+		DBMaxConns:       l.conns("CANOPY_DB_MAX_CONNS"),
 		RedisURL:         l.redis("REDIS_URL"),
 		Listen:           l.listen("CANOPY_LISTEN", mode),
 		SecretKey:        l.key("CANOPY_SECRET_KEY"),
@@ -97,15 +105,16 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		WebhookCA:        l.certificates("CANOPY_WEBHOOK_CA"),
 		MonitorUser:      getenv("CANOPY_MONITOR_USER"),
 		MonitorPassword:  getenv("CANOPY_MONITOR_PASSWORD"),
-		RateLimit:        l.count("CANOPY_RATE_LIMIT", defaultRateLimit),
-		MaxCost:          l.count("CANOPY_MAX_COST", defaultMaxCost),
-		CostLimit:        l.count("CANOPY_COST_LIMIT", defaultCostLimit),
+		RateLimit:        l.limit("CANOPY_RATE_LIMIT", defaultRateLimit),
+		MaxCost:          l.limit("CANOPY_MAX_COST", defaultMaxCost),
+		CostLimit:        l.limit("CANOPY_COST_LIMIT", defaultCostLimit),
 		Introspection:    l.flag("CANOPY_INTROSPECTION", true),
 		CORSOrigins:      l.origins("CANOPY_CORS_ORIGINS"),
 		TrustedProxies:   l.prefixes("CANOPY_TRUSTED_PROXIES"),
 		VectorCache:      l.size("CANOPY_VECTOR_CACHE", vectorCache(mode)),
 		WebhookRetention: l.duration("CANOPY_WEBHOOK_RETENTION", defaultWebhookRetention),
 		RunRetention:     l.duration("CANOPY_RUN_RETENTION", defaultRunRetention),
+		Drain:            l.pause("CANOPY_DRAIN", drain(mode)),
 	}
 	c.PublicURL, c.publicURLSet = l.publicURL("CANOPY_PUBLIC_URL", c.Listen)
 	c.dev = mode == Dev
@@ -121,6 +130,14 @@ func vectorCache(mode Mode) int64 {
 		return workerVectorCache
 	}
 	return defaultVectorCache
+}
+
+// drain is nothing in dev, where nobody stands before the platform.
+func drain(mode Mode) time.Duration {
+	if mode == Dev {
+		return 0
+	}
+	return defaultDrain
 }
 
 // require tells what is missing: of what is wrong, its own fault tells already.
@@ -152,7 +169,7 @@ func (c *Config) Warnings() []string {
 		list = append(list, "CANOPY_PUBLIC_URL is not set: tokens and the links in mails name "+c.PublicURL.String())
 	}
 	if c.BlobURL == "" {
-		list = append(list, "CANOPY_BLOB_URL is not set: there is no place to keep uploaded documents")
+		list = append(list, "CANOPY_BLOB_URL is not set: there is no place to keep documents, so that uploads are refused, and none that waits is processed")
 	}
 	if c.MonitorUser == "" {
 		list = append(list, "CANOPY_MONITOR_USER and CANOPY_MONITOR_PASSWORD are not set: /monitoring/ and /metrics are closed")

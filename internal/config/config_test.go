@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
@@ -72,6 +71,9 @@ func TestDefaults(t *testing.T) {
 	if w := load(t, Worker, server()); w.VectorCache != 64<<20 {
 		t.Errorf("worker: %+v", w)
 	}
+	if dev.Drain != 0 || c.Drain != 5*time.Second || c.DBMaxConns != 0 {
+		t.Errorf("drain %v, connections %d", c.Drain, c.DBMaxConns)
+	}
 	if c.CORSOrigins != nil || c.TrustedProxies != nil || c.WebhookAllow != nil {
 		t.Errorf("lists: %+v", c)
 	}
@@ -84,6 +86,7 @@ func TestRequired(t *testing.T) {
 		want []string
 	}{
 		{"dev", Dev, nil},
+		{"schema", Schema, []string{"DATABASE_URL"}},
 		{"tool", Tool, []string{"CANOPY_SECRET_KEY", "DATABASE_URL"}},
 		{"server", Server, []string{"CANOPY_SECRET_KEY", "DATABASE_URL", "REDIS_URL"}},
 		{"worker", Worker, []string{"CANOPY_SECRET_KEY", "DATABASE_URL", "REDIS_URL"}},
@@ -127,6 +130,10 @@ func TestValues(t *testing.T) {
 		{"CANOPY_VECTOR_CACHE", "0", "VectorCache", int64(0)},
 		{"CANOPY_WEBHOOK_RETENTION", "7d", "WebhookRetention", 7 * 24 * time.Hour},
 		{"CANOPY_WEBHOOK_RETENTION", "90m", "WebhookRetention", 90 * time.Minute},
+		{"CANOPY_DRAIN", "0", "Drain", time.Duration(0)},
+		{"CANOPY_DRAIN", "1.5s", "Drain", 1500 * time.Millisecond},
+		{"CANOPY_DB_MAX_CONNS", "4", "DBMaxConns", 4},
+		{"DATABASE_URL", "postgres://u:p@a:1,[::1]:2/x", "DatabaseURL", "postgres://u:p@a:1,[::1]:2/x"},
 	} {
 		t.Run(c.name+"="+filepath.Base(c.value), func(t *testing.T) {
 			got := load(t, Dev, environment{c.name: c.value})
@@ -181,6 +188,11 @@ func TestFaults(t *testing.T) {
 		{"CANOPY_WEBHOOK_RETENTION", "0d"},
 		{"CANOPY_WEBHOOK_RETENTION", "-1h"},
 		{"CANOPY_WEBHOOK_RETENTION", "106752d"},
+		{"CANOPY_DRAIN", "5"},
+		{"CANOPY_DRAIN", "-1s"},
+		{"CANOPY_DB_MAX_CONNS", "3"},
+		{"CANOPY_DB_MAX_CONNS", "many"},
+		{"DATABASE_URL", "postgres://u:hunter2@a:1,b:x/db"},
 	} {
 		t.Run(c.name+"="+filepath.Base(c.value), func(t *testing.T) {
 			got, err := Load(Dev, environment{c.name: c.value}.get)
@@ -275,13 +287,8 @@ func TestReadmeTellsAll(t *testing.T) {
 	}
 	for line := range strings.Lines(string(text)) {
 		names, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
-		first := ""
 		for name := range strings.SplitSeq(names, ", ") {
-			name = strings.Trim(name, "`")
-			if strings.HasPrefix(name, "_") { // `CANOPY_CHAT_URL`, `_MODEL`
-				name = first[:strings.LastIndex(first, "_")] + name
-			}
-			if first = cmp.Or(first, name); slices.Contains(want, name) {
+			if name = strings.Trim(name, "`"); slices.Contains(want, name) {
 				told = append(told, name)
 			}
 		}

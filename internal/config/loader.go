@@ -13,8 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lib/pq"
-
+	"canopy/internal/pgconn"
 	"canopy/internal/redisconn"
 )
 
@@ -37,8 +36,9 @@ func (l *loader) database(name string) string {
 		return ""
 	}
 	// The driver's own words may show the password.
-	if _, err := pq.NewConfig(v); err != nil || !strings.HasPrefix(v, "postgres://") && !strings.HasPrefix(v, "postgresql://") {
-		l.fault(name, "must look like postgres://user:password@host:5432/name?sslmode=require, special letters in user and password written with %%")
+	if _, err := pgconn.Parse(v); err != nil {
+		l.fault(name, "must look like postgres://user:password@host:5432/name?sslmode=require (several hosts: host1:5432,host2:5432), "+
+			"special letters in user and password written with %%")
 	}
 	return v
 }
@@ -173,7 +173,8 @@ func (l *loader) certificates(name string) string {
 	return path
 }
 
-func (l *loader) count(name string, otherwise int) int {
+// limit reads a number whose 0 is no limit.
+func (l *loader) limit(name string, otherwise int) int {
 	v := l.value(name)
 	if v == "" {
 		return otherwise
@@ -183,6 +184,21 @@ func (l *loader) count(name string, otherwise int) int {
 		l.fault(name, "must be a whole number from 0, which is no limit, to %d, not %q", math.MaxInt32, v)
 	}
 	return int(n) // 31 bits
+}
+
+// conns reads how many connections a pool may have. With fewer than four, lists at the pace of slow
+// clients could hold all of them.
+func (l *loader) conns(name string) int {
+	const least, most = 4, 10_000
+	v := l.value(name)
+	if v == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < least || n > most {
+		l.fault(name, "must be a whole number from %d to %d, not %q", least, most, v)
+	}
+	return n
 }
 
 // sizes are the units of bytes, the longest first.
@@ -235,6 +251,19 @@ func (l *loader) duration(name string, otherwise time.Duration) time.Duration {
 	d, err := parseDuration(v)
 	if err != nil || d <= 0 {
 		l.fault(name, "must be a time such as 30d or 12h, not %q", v)
+	}
+	return d
+}
+
+// pause reads a time that may be none.
+func (l *loader) pause(name string, otherwise time.Duration) time.Duration {
+	v := l.value(name)
+	if v == "" {
+		return otherwise
+	}
+	d, err := parseDuration(v)
+	if err != nil || d < 0 {
+		l.fault(name, "must be a time such as 5s, or 0, not %q", v)
 	}
 	return d
 }

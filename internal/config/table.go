@@ -21,9 +21,10 @@ func (v Variable) needed(mode Mode) bool { return slices.Contains(v.modes, mode)
 func Variables() []Variable {
 	return []Variable{
 		{
-			Name: "DATABASE_URL", Default: "required; dev: a private server", Meaning: "PostgreSQL 14 or newer",
-			Example: "postgres://user:password@host:5432/name", modes: []Mode{Tool, Server, Worker},
+			Name: "DATABASE_URL", Default: "required; dev: a private server", Meaning: "PostgreSQL 14 or newer; of several hosts (host1:5432,host2:5432) the one that takes writes",
+			Example: "postgres://user:password@host:5432/name", modes: []Mode{Schema, Tool, Server, Worker},
 		},
+		{Name: "CANOPY_DB_MAX_CONNS", Default: "8 for each processor, at least 16", Meaning: "Most connections to PostgreSQL that one process opens"},
 		{
 			Name: "REDIS_URL", Default: "required; dev: a private server",
 			Meaning: "redis://, rediss://, redis-cluster://host,host or redis-sentinel://host,host/0?master=NAME",
@@ -57,5 +58,6 @@ func Variables() []Variable {
 		{Name: "CANOPY_VECTOR_CACHE", Default: "256MiB; worker: 64MiB", Meaning: "Memory for search indexes, in bytes or with KiB, MiB, GiB"},
 		{Name: "CANOPY_WEBHOOK_RETENTION", Default: "30d", Meaning: "How long webhook deliveries are kept in the log: days (30d) or hours (12h)"},
 		{Name: "CANOPY_RUN_RETENTION", Default: "30d", Meaning: "How long runs that have ended are kept, with the log of their steps: days or hours"},
+		{Name: "CANOPY_DRAIN", Default: "5s; dev: 0", Meaning: "How long serve goes on after SIGTERM, with /readyz 503, until balancers have noticed"},
 	}
 }

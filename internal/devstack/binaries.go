@@ -40,6 +40,8 @@ type binaries struct {
 func (b binaries) initdb() string   { return filepath.Join(b.dir, "initdb") }
 func (b binaries) postgres() string { return filepath.Join(b.dir, "postgres") }
 
+func (b binaries) basebackup() string { return filepath.Join(b.dir, "pg_basebackup") }
+
 // findBinaries gives the newest server whose programs run under the account, or the newest of one
 // major version where data of that version is there already.
 func findBinaries(ctx context.Context, a *account, major int) (binaries, error) {

@@ -36,6 +36,7 @@ type PostgresOptions struct {
 // Postgres is a private PostgreSQL server, listening on 127.0.0.1 alone.
 type Postgres struct {
 	options  PostgresOptions
+	primary  *Postgres // nil for a server that began on its own
 	log      *slog.Logger
 	account  *account
 	binaries binaries
@@ -53,12 +54,14 @@ type Postgres struct {
 // but never longer than this process (where the system can tell: on Linux). Errors are ErrInUse
 // where a living process holds the folder, and ErrNoBinaries.
 func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
-	p := &Postgres{options: o, log: orDiscard(o.Log)}
-	var err error
+	return begin(ctx, &Postgres{options: o, log: orDiscard(o.Log)})
+}
+
+func begin(ctx context.Context, p *Postgres) (_ *Postgres, err error) {
 	if p.account, err = serverAccount(); err != nil {
 		return nil, err
 	}
-	if p.options.Dir, err = prepareFolder(o.Dir, p.account); err != nil {
+	if p.options.Dir, err = prepareFolder(p.options.Dir, p.account); err != nil {
 		return nil, fmt.Errorf("private PostgreSQL: %w", err)
 	}
 	p.mu.Lock()
@@ -109,7 +112,7 @@ func (p *Postgres) start(ctx context.Context) (err error) {
 
 // prepare leaves a whole cluster that no server runs on.
 func (p *Postgres) prepare(ctx context.Context) error {
-	where := places{p.options.Dir, p.account, p.options.Durable, p.log}
+	where := places{dir: p.options.Dir, account: p.account, durable: p.options.Durable, log: p.log}
 	major, err := clusterMajor(cmp.Or(where.remembered(), p.options.Dir))
 	if err != nil {
 		return fmt.Errorf("private PostgreSQL: %w", err)
@@ -119,6 +122,9 @@ func (p *Postgres) prepare(ctx context.Context) error {
 	}
 	if p.place, err = where.find(ctx, p.binaries); err != nil {
 		return fmt.Errorf("private PostgreSQL: %w", err)
+	}
+	if p.primary != nil && major == 0 {
+		return p.copyPrimary(ctx)
 	}
 	if p.password, err = keptPassword(p.options.Dir, major != 0); err != nil {
 		return fmt.Errorf("private PostgreSQL: %w", err)

@@ -24,7 +24,7 @@ type SearchRequest struct {
 	ScoreThreshold *float64
 }
 
-// Hit is one found chunk (spec 2.11).
+// Hit is one found chunk, with the members that the search of REST shows.
 type Hit struct {
 	ID         int64
 	DocID      int64

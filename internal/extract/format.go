@@ -50,7 +50,8 @@ func FormatOf(name string) (Format, error) {
 }
 
 // CheckContent tells whether a file that starts with head can be of the format that its extension
-// says. It judges the kind only, not whether the file is whole. The error is a *Failure.
+// says. It judges the kind only, not whether the file is whole. The error is a *Failure. Passing knows
+// more, at the end of the file.
 func CheckContent(format Format, head []byte) error {
 	if len(head) == 0 {
 		return failEmpty

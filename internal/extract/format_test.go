@@ -1,19 +1,67 @@
 package extract
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
-func head(t testing.TB, file string) []byte {
+func readTestFile(t testing.TB, file string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return data
+}
+
+func head(t testing.TB, file string) []byte {
+	t.Helper()
+	data := readTestFile(t, file)
 	return data[:min(len(data), HeadSize)]
+}
+
+// TestPassing reads files under the extensions that they have and have not, in steps of several sizes.
+func TestPassing(t *testing.T) {
+	doc := readTestFile(t, "report.doc")
+	for name, test := range map[string]struct {
+		format  Format
+		content []byte
+		failure *Failure
+	}{
+		"a DOC":                      {DOC, doc, nil},
+		"a DOC called .docx":         {DOCX, doc, failRenamedDoc},
+		"a DOCX":                     {DOCX, readTestFile(t, "report.docx"), nil},
+		"a DOCX with a password":     {DOCX, oleWith("EncryptedPackage"), nil},
+		"a spreadsheet called .docx": {DOCX, oleWith("Workbook"), failNotWord},
+		"an OLE file that is cut":    {DOCX, oleWith("EncryptedPackage")[:1180], failNotWord},
+		"nothing":                    {DOCX, nil, failEmpty},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, step := range []int{1, 7, 128, 1 << 20} {
+				in, err := Passing(test.format, bytes.NewReader(test.content))
+				var got bytes.Buffer
+				if err == nil {
+					_, err = io.CopyBuffer(struct{ io.Writer }{&got}, struct{ io.Reader }{in}, make([]byte, step))
+				}
+				if test.failure == nil && (err != nil || !bytes.Equal(got.Bytes(), test.content)) {
+					t.Fatalf("in steps of %d: %v, %d bytes", step, err, got.Len())
+				}
+				if test.failure != nil && !errors.Is(err, test.failure) {
+					t.Fatalf("in steps of %d: %v", step, err)
+				}
+			}
+		})
+	}
+	broken := errors.New("broken")
+	if _, err := Passing(DOCX, iotest.ErrReader(broken)); !errors.Is(err, broken) {
+		t.Errorf("of a reader that fails: %v", err)
+	}
 }
 
 // TestCheckContent goes through every sample file and every format that it is and is not.

@@ -9,12 +9,13 @@ var rtfSkipped = map[string]bool{
 	"bkmkstart": true, "bkmkend": true, "pgdsctbl": true, "ftnsep": true, "ftnsepc": true,
 	"aftnsep": true, "aftnsepc": true, "ftncn": true, "aftncn": true, "xe": true, "tc": true, "private": true,
 	"nonshppict": true, "mmathPr": true, "userprops": true, "docvar": true, "fontemb": true, "falt": true,
+	"sp": true, // a property of a drawing, by name and value; the drawing's text is its shptxt
 }
 
 // rtfKept are the destinations marked \* whose text is part of the document.
 var rtfKept = map[string]bool{
 	"shptxt": true, "shpinst": true, "fldrslt": true, "footnote": true, "listtext": true, "pntext": true,
-	"moMath": true, "sp": true, "shprslt": true,
+	"moMath": true, "shprslt": true,
 }
 
 // rtfCharacters are the control words and symbols that stand for text.

@@ -109,6 +109,7 @@ func TestRTFText(t *testing.T) {
 		"uc2":           {`{\rtf1\uc2 \u8364\'80\'80x}`, "€x\n"},
 		"double byte":   {`{\rtf1{\fonttbl{\f1\fcharset128 M;}}\f1\'8a\'43\'8d\'60}`, "海港\n"},
 		"destinations":  {`{\rtf1{\*\unknown no}{\info{\title no}}{\pict 00ff}yes}`, "yes\n"},
+		"a drawing":     {`{\rtf1 a{\shp{\*\shpinst\shpleft0{\sp{\sn shapeType}{\sv 202}}{\sp{\sn wzName}{\sv Box 1}}{\shptxt in the box}}}}`, "ain the box\n"},
 		"binary":        {`{\rtf1 a{\pict\bin4 }{}}}b}`, "ab\n"},
 		"deleted":       {`{\rtf1 a{\deleted no}b}`, "ab\n"},
 		"table":         {`{\rtf1\trowd\intbl a\cell b\par c\cell\row\pard d\par}`, "a\tb c\n\nd\n"},

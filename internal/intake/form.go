@@ -75,8 +75,19 @@ func malformed(err error) error {
 	return problem.Bad("the body is not well-formed %s", FormType).Because(err)
 }
 
-// Last reads a part that must be the form's last one: where another follows, its end is an error.
-func (f *Form) Last(part *multipart.Part) io.Reader { return &last{part, f} }
+// File gives the form's next part as its file, which must be the last part: where another follows, the
+// content's end is an error. It gives nil where there is no part, or it is no file of that field.
+func (f *Form) File(field string) (*File, error) {
+	part, err := f.Next()
+	if err != nil || part == nil || part.FormName() != field {
+		return nil, err
+	}
+	name := fileName(part)
+	if name == "" {
+		return nil, nil
+	}
+	return &File{Name: name, Content: &last{part, f}}, nil
+}
 
 // Drain reads what is left of a refused upload, within bounds.
 func (f *Form) Drain() {
@@ -107,7 +118,7 @@ func (l *last) Read(p []byte) (int, error) {
 	return n, io.EOF
 }
 
-// File is a file on its way in: its name as the client sent it, and its content, which can be read once.
+// File is a file on its way in: its name as its sender means it, and its content, which can be read once.
 type File struct {
 	Name    string
 	Content io.Reader

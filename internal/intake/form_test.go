@@ -35,7 +35,7 @@ func taker(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name, _ := io.ReadAll(io.LimitReader(field, 100))
-	file, err := form.Next()
+	file, err := form.File("file")
 	if err == nil && file == nil {
 		err = problem.Bad("there is no file")
 	}
@@ -43,13 +43,13 @@ func taker(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	n, err := io.Copy(io.Discard, form.Last(file))
+	n, err := io.Copy(io.Discard, file.Content)
 	if err != nil {
 		form.Drain()
 		refuse(w, err)
 		return
 	}
-	_, _ = fmt.Fprintf(w, "%s %s %d", name, file.FileName(), n)
+	_, _ = fmt.Fprintf(w, "%s %s %d", name, file.Name, n)
 }
 
 func refuse(w http.ResponseWriter, err error) {
@@ -93,6 +93,8 @@ func TestForms(t *testing.T) {
 		"a form":                    {form, raw(true, field, file), 200, "Ada a.txt 7"},
 		"an empty file":             {form, raw(true, field, part("file", "a.txt", "")), 200, "Ada a.txt 0"},
 		"a file that looks like it": {form, raw(true, field, part("file", "a.txt", "--"+boundary+"x\r\n--b")), 200, fmt.Sprintf("Ada a.txt %d", len(boundary)+8)},
+		"another field":             {form, raw(true, field, part("other", "a.txt", "x")), 400, "there is no file"},
+		"no name":                   {form, raw(true, field, part("file", "", "x")), 400, "there is no file"},
 		"another type":              {"application/json", "{}", 400, "must be multipart/form-data"},
 		"no type":                   {"", "x", 400, "must be multipart/form-data"},
 		"a broken type":             {"multipart/form-data; boundary", "x", 400, "must be multipart/form-data"},
@@ -115,6 +117,43 @@ func TestForms(t *testing.T) {
 				t.Errorf("%d %s, want %d %s", resp.StatusCode, got, c.status, c.says)
 			}
 		})
+	}
+}
+
+// TestNamesOfFiles: however a client writes a name, it arrives as its sender means it.
+func TestNamesOfFiles(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(taker))
+	t.Cleanup(s.Close)
+	for written, want := range map[string]string{
+		`filename="naïve €.txt"`:                                  "naïve €.txt",
+		"filename=\"na\xefve \x80.txt\"":                          "naïve €.txt",
+		`filename*=UTF-8''na%C3%AFve%20%E2%82%AC.txt`:             "naïve €.txt",
+		`filename="naive.txt"; filename*=utf-8'fr'na%C3%AFve.txt`: "naïve.txt",
+		`filename*=UTF-8''na%C3%AFve.txt; filename="naive.txt"`:   "naïve.txt",
+		`filename*=ISO-8859-1''na%EFve.txt`:                       "naïve.txt",
+		`filename="na%C3%AFve%20file.txt"`:                        "naïve file.txt",
+		`filename="100%25 sure, 50%20.txt"`:                       "100%25 sure, 50%20.txt",
+		`filename="100%.txt"`:                                     "100%.txt",
+		`filename="%EF.txt"`:                                      "%EF.txt",
+		`filename="a \"quoted\" name.txt"`:                        `a "quoted" name.txt`,
+		`filename=""`:                                             "",
+		`filename*=UTF-7''a.txt`:                                  "",
+	} {
+		file := `Content-Disposition: form-data; name="file"; ` + written + "\r\n\r\nx"
+		resp, err := http.Post(s.URL, "multipart/form-data; boundary="+boundary, strings.NewReader(raw(true, part("who", "", "Ada"), file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if want != "" {
+			want = "Ada " + want + " 1"
+		} else {
+			want = "there is no file"
+		}
+		if string(got) != want {
+			t.Errorf("%s: %s, want %s", written, got, want)
+		}
 	}
 }
 

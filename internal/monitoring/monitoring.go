@@ -41,8 +41,8 @@ func Handler(queues asynq.RedisConnOpt) (http.Handler, error) {
 	return web.SecureHeaders(policy)(http.HandlerFunc(serve)), nil
 }
 
-// result is what a page shows of a task that has ended. Tasks write none to the queue: what came of
-// one is in the database.
+// result is what a page shows of a task that has ended: the words of its handler. What came of
+// it in full is in the database.
 func result(typ string, raw []byte) string {
 	if len(raw) == 0 {
 		return "recorded in the row that the payload names"

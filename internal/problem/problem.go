@@ -14,7 +14,7 @@ import (
 // Code is the machine-readable class of a problem, the same through both doors.
 type Code string
 
-// The codes of the contract, section 7.
+// The codes, as GraphQL shows them; REST shows the status of each.
 const (
 	BadRequest      Code = "BAD_REQUEST"
 	Unauthenticated Code = "UNAUTHENTICATED"

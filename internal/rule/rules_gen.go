@@ -2,7 +2,9 @@
 
 package rule
 
-import "canopy/internal/access"
+import (
+	"canopy/internal/access"
+)
 
 var (
 	CustomerEffectiveCanAddCustomers = &Rule{Field: "Customer.effectiveCanAddCustomers", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}

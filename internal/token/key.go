@@ -116,7 +116,14 @@ func (r *KeyRing) JWKS() []byte {
 	keys := []jwk{}
 	for _, k := range r.all() {
 		if k.RetiresAt.IsZero() || k.RetiresAt.After(time.Now()) {
-			keys = append(keys, jwk{"OKP", "Ed25519", base64.RawURLEncoding.EncodeToString(k.public), k.ID, "sig", "EdDSA"})
+			keys = append(keys, jwk{
+				KTY: "OKP",
+				Crv: "Ed25519",
+				X:   base64.RawURLEncoding.EncodeToString(k.public),
+				KID: k.ID,
+				Use: "sig",
+				Alg: "EdDSA",
+			})
 		}
 	}
 	doc, _ := json.Marshal(map[string]any{"keys": keys}) // strings and lists always marshal

@@ -99,6 +99,9 @@ func NewVerifier(issuer string, keys KeySource, missing func(id string) bool) *V
 	}
 }
 
+// ErrExpired is what Verify says of a token that was good in its time.
+var ErrExpired = jwt.ErrTokenExpired
+
 // Verify gives the claims of a token that is whole, of this issuer, and not expired. They are
 // shared with other callers: they are for reading only.
 func (v *Verifier) Verify(raw string) (*Claims, error) {
@@ -121,7 +124,7 @@ func (v *Verifier) Verify(raw string) (*Claims, error) {
 		return nil, errors.New("needs an extension that is not understood")
 	}
 	if !time.Now().Before(w.ExpiresAt.Time) { // the leeway is not for this
-		return nil, jwt.ErrTokenExpired
+		return nil, ErrExpired
 	}
 	if w.IssuedAt == nil || w.Subject == "" || w.ID == "" || w.ClientID == "" || len(w.Audience) == 0 || w.CompanyID == 0 {
 		return nil, errors.New("a required claim is missing")

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -24,7 +25,7 @@ type running struct {
 	done    chan error
 }
 
-func serve(t *testing.T, h http.Handler, drain time.Duration) *running {
+func serve(t *testing.T, h http.Handler, o web.ServeOptions) *running {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -33,7 +34,8 @@ func serve(t *testing.T, h http.Handler, drain time.Duration) *running {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &running{ln.Addr().String(), stop, make(chan error, 1)}
 	go func() {
-		s.done <- web.Serve(ctx, ln, h, web.ServeOptions{Drain: drain, Log: slog.New(slog.DiscardHandler)})
+		o.Log = slog.New(slog.DiscardHandler)
+		s.done <- web.Serve(ctx, ln, h, o)
 	}()
 	t.Cleanup(stop)
 	return s
@@ -64,6 +66,7 @@ func (s *running) refusesSoon(t *testing.T) {
 	t.Error("new connections are still taken")
 }
 
+// A client that would take an event stream, too, waits for an answer like any other.
 func TestServeFinishesRequests(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	started, finish := make(chan struct{}), make(chan struct{})
@@ -74,8 +77,8 @@ func TestServeFinishesRequests(t *testing.T) {
 			t.Errorf("the context of a request in flight is done: %v", context.Cause(r.Context()))
 		}
 		_, _ = io.WriteString(w, "whole")
-	}), time.Minute)
-	conn := s.send(t, "")
+	}), web.ServeOptions{})
+	conn := s.send(t, "Accept: application/json, text/event-stream\r\n")
 	<-started
 	s.stop()
 	s.refusesSoon(t)
@@ -92,6 +95,55 @@ func TestServeFinishesRequests(t *testing.T) {
 	}
 }
 
+// TestServeDrains: told to stop, a server says so and goes on for a while, on connections that were
+// open before and on new ones, each for one answer; streams live until that is over.
+func TestServeDrains(t *testing.T) {
+	const drain = 2 * time.Second
+	streaming, ended := make(chan struct{}), make(chan error, 1)
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Accept") != "" {
+			ctx, cancel := web.Stream(r.Context())
+			defer cancel()
+			close(streaming)
+			<-ctx.Done()
+			ended <- context.Cause(ctx)
+			return
+		}
+		_, _ = fmt.Fprint(w, web.Ending(r.Context()))
+	}), web.ServeOptions{Drain: drain})
+	answer := func(conn net.Conn, want string, last bool) {
+		t.Helper()
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := io.ReadAll(res.Body); err != nil || string(body) != want || res.Close != last {
+			t.Errorf("%q, the last: %v, %v", body, res.Close, err)
+		}
+	}
+	idle := s.send(t, "")
+	answer(idle, "false", false)
+	s.send(t, "Accept: text/event-stream\r\n")
+	<-streaming
+	begun := time.Now()
+	s.stop()
+	answer(s.send(t, ""), "true", true)
+	_, _ = io.WriteString(idle, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	answer(idle, "true", true)
+	select {
+	case err := <-ended:
+		t.Errorf("the stream was ended at once: %v", err)
+	default:
+	}
+	if cause := <-ended; !errors.Is(cause, web.ErrShutdown) || time.Since(begun) < drain {
+		t.Errorf("the stream ended after %v: %v", time.Since(begun), cause)
+	}
+	if err := <-s.done; err != nil {
+		t.Error(err)
+	}
+	s.refusesSoon(t)
+}
+
 func TestServeTellsStreams(t *testing.T) {
 	for name, headers := range map[string]string{
 		"an event stream": "Accept: text/event-stream\r\n",
@@ -100,10 +152,12 @@ func TestServeTellsStreams(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			started := make(chan struct{})
 			s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				ctx, cancel := web.Stream(r.Context())
+				defer cancel()
 				if r.Header.Get("Upgrade") == "" {
 					close(started)
-					<-r.Context().Done()
-					_, _ = io.WriteString(w, context.Cause(r.Context()).Error())
+					<-ctx.Done()
+					_, _ = io.WriteString(w, context.Cause(ctx).Error())
 					return
 				}
 				conn, _, err := http.NewResponseController(w).Hijack()
@@ -112,10 +166,10 @@ func TestServeTellsStreams(t *testing.T) {
 					return
 				}
 				close(started)
-				<-r.Context().Done()
-				_, _ = io.WriteString(conn, context.Cause(r.Context()).Error())
+				<-ctx.Done()
+				_, _ = io.WriteString(conn, context.Cause(ctx).Error())
 				_ = conn.Close()
-			}), time.Minute)
+			}), web.ServeOptions{})
 			conn := s.send(t, headers)
 			<-started
 			s.stop()
@@ -145,7 +199,7 @@ func TestServeCutsOffAtTheDeadline(t *testing.T) {
 				<-release // deaf to its context until then
 				<-r.Context().Done()
 				ended <- context.Cause(r.Context())
-			}), 50*time.Millisecond)
+			}), web.ServeOptions{Finish: 50 * time.Millisecond})
 			s.send(t, headers)
 			<-started
 			s.stop()
@@ -173,7 +227,7 @@ func TestServeTellsOfItsListener(t *testing.T) {
 
 // Without TLS, HTTP/2 is not spoken, neither by prior knowledge nor by an upgrade.
 func TestServeSpeaksNoH2C(t *testing.T) {
-	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }), time.Minute)
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }), web.ServeOptions{})
 	tr := &http.Transport{Protocols: new(http.Protocols)}
 	tr.Protocols.SetUnencryptedHTTP2(true)
 	defer tr.CloseIdleConnections()

@@ -59,7 +59,7 @@ func entry(example Data, description string, names ...string) Entry {
 		Type       string                     `json:"type"`
 		Properties map[string]json.RawMessage `json:"properties"`
 		Required   []string                   `json:"required"`
-	}{"https://json-schema.org/draft/2020-12/schema", "object", props, names}
+	}{Dialect: "https://json-schema.org/draft/2020-12/schema", Type: "object", Properties: props, Required: names}
 	return Entry{
 		Type:        example.EventType(),
 		Category:    Category(example.EventType()),
@@ -77,7 +77,7 @@ func mustJSON(v any) json.RawMessage {
 	return raw
 }
 
-// Catalog is every event type, in the order of the specification.
+// Catalog is every event type, in the order of a run's and an agent's life.
 func Catalog() []Entry { return slices.Clone(catalog) }
 
 // Lookup finds one event type.

@@ -1,6 +1,6 @@
 package webhook
 
-// Data is the event-specific part of an event; the types below are the whole of it (spec 6.4).
+// Data is the event-specific part of an event; the types below are the whole of it.
 type Data interface {
 	// EventType is the type of the event that carries the data.
 	EventType() string

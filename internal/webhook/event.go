@@ -1,7 +1,7 @@
 // Package webhook is the format of outbound webhooks: the event envelope and its catalog, the
 // signature over the exact bytes sent, the signing secrets, and a receiver for trying it all out.
-// It follows section 6 of the service's specification; how deliveries are queued, sent and retried
-// is not its concern.
+// docs/webhooks.md tells receivers of it. How deliveries are queued, sent and retried is not its
+// concern.
 package webhook
 
 import (
@@ -34,7 +34,7 @@ type Event struct {
 	Payload []byte
 }
 
-// Envelope is the body of a delivery (spec 6.2), in the order of its fields.
+// Envelope is the body of a delivery, in the order of its fields (docs/webhooks.md).
 type Envelope struct {
 	ID        string          `json:"id"`
 	Version   string          `json:"version"`
@@ -74,7 +74,14 @@ func build(at time.Time, eventType string, data json.RawMessage) (*Event, error)
 		Category: Category(eventType),
 		Time:     at.UTC().Truncate(time.Millisecond),
 	}
-	e.Payload, err = json.Marshal(Envelope{e.ID, Version, e.Type, e.Category, e.Time.Format(timeFormat), data})
+	e.Payload, err = json.Marshal(Envelope{
+		ID:        e.ID,
+		Version:   Version,
+		Type:      e.Type,
+		Category:  e.Category,
+		Timestamp: e.Time.Format(timeFormat),
+		Data:      data,
+	})
 	return e, err
 }
 

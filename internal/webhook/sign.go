@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The headers of a delivery (spec 6.3). Lower case as HTTP/2 sends them; HTTP does not mind.
+// The headers of a delivery. Lower case as HTTP/2 sends them; HTTP does not mind.
 const (
 	HeaderEvent     = "x-service-event"
 	HeaderSignature = "x-service-signature"

@@ -74,7 +74,7 @@ func TestEventIDs(t *testing.T) {
 	}
 }
 
-// TestCatalog: the entries are the specification's, and each example obeys its own schema, which
+// TestCatalog: the entries are the documented ones, and each example obeys its own schema, which
 // refuses data that lacks a property or has one of another type.
 func TestCatalog(t *testing.T) {
 	want := []string{

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/99designs/gqlgen/codegen"
+	"github.com/99designs/gqlgen/codegen/config"
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// bound is what bind says of the schema of this module with something added.
+func bound(t *testing.T, more string) (*config.Config, error) {
+	t.Helper()
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(root)
+	cfg, err := config.LoadConfig("gqlgen.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Sources = append(cfg.Sources, &ast.Source{Name: "more.graphql", Input: more})
+	if err := cfg.LoadSchema(); err != nil {
+		t.Fatal(err)
+	}
+	bindEnums(cfg)
+	if err := cfg.Init(); err != nil {
+		t.Fatal(err)
+	}
+	b := &bind{}
+	if err := b.MutateConfig(cfg); err != nil {
+		return nil, err
+	}
+	data, err := codegen.BuildData(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return cfg, b.GenerateCode(data)
+}
+
+func TestBind(t *testing.T) {
+	cfg, err := bound(t, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		object, field string
+		want          config.TypeMapField
+	}{
+		{"Customer", "id", config.TypeMapField{FieldName: "GlobalID"}},
+		{"Customer", "databaseId", config.TypeMapField{FieldName: "ID"}},
+		{"Customer", "name", config.TypeMapField{}},
+		{"Customer", "apiKeys", config.TypeMapField{Resolver: true}},
+		{"Role", "features", config.TypeMapField{Resolver: true}}, // the row has it, too
+		{"Billing", "databaseId", config.TypeMapField{FieldName: "CustomerID"}},
+		{"ContextTool", "id", config.TypeMapField{}},
+	} {
+		if got := cfg.Models[c.object].Fields[c.field]; got.Resolver != c.want.Resolver || got.FieldName != c.want.FieldName {
+			t.Errorf("%s.%s: %+v, want %+v", c.object, c.field, got, c.want)
+		}
+	}
+}
+
+func TestBindNamesWhatIsMissing(t *testing.T) {
+	_, err := bound(t, `
+		extend type Customer { timeZone: String!, lineage: String! }
+		extend type Region { customers: CustomerConnection! }`)
+	for _, want := range []string{
+		"Customer.timeZone: canopy/db.Customer has no fitting field or method TimeZone, and resolvers.CustomerEdges has no such method",
+		"Customer.lineage: canopy/db.Customer has no fitting field or method Lineage, and resolvers.CustomerEdges has no such method",
+		"Region.customers: canopy/db.Region has no fitting field or method Customers, and resolvers.RegionEdges has no such method",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+// A method of an object's edges that the schema has no field for serves nobody.
+func TestBindNamesWhatIsLeftOver(t *testing.T) {
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(root)
+	cfg, err := config.LoadConfig("gqlgen.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Sources[0].Input = strings.Replace(cfg.Sources[0].Input, "  billing: Billing @needs", "  bills: Billing @needs", 1)
+	if err := cfg.Init(); err != nil {
+		t.Fatal(err)
+	}
+	const want = "the method Billing of resolvers.CustomerEdges is no field of Customer"
+	if err := (&bind{}).MutateConfig(cfg); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
+func TestNodeReader(t *testing.T) {
+	schema := gqlparser.MustLoadSchema(&ast.Source{Input: `type Query {
+		role(id: ID!): Int, customer(id: ID): Int, run(jobKey: String!): Int, apiKey(id: ID!): Int, user(id: ID!, all: Boolean): Int
+	}`})
+	for object, want := range map[string]string{
+		"Role": "Role", "ApiKey": "APIKey", "Customer": "customerNode", "Run": "runNode", "User": "userNode", "AuditEvent": "auditEventNode",
+	} {
+		if got := nodeReader(schema.Query, object); got != want {
+			t.Errorf("%s: %s, want %s", object, got, want)
+		}
+	}
+}

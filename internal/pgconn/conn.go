@@ -1,0 +1,125 @@
+package pgconn
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"time"
+
+	"github.com/lib/pq"
+)
+
+// settled is how old a connection is before it is given up for refusing writes: while no server
+// takes any, new connections would be refused as well, and the pool should not spin.
+const settled = time.Second
+
+// whole is what the driver's connections can do.
+type whole interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.NamedValueChecker
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+// conn is a connection of the driver that keeps to the server's own idea of what a transaction may
+// do, and is given up when that server turns out to take no writes: another may have taken over.
+type conn struct {
+	whole
+	opened time.Time
+	unfit  bool
+}
+
+// BeginTx begins a transaction without saying whether it may write. The driver's own says READ
+// WRITE, which a standby refuses, and which overrides default_transaction_read_only.
+func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	if o != (driver.TxOptions{}) {
+		return c.whole.BeginTx(ctx, o)
+	}
+	inner, err := c.Begin() // the one way to the driver's plain BEGIN
+	if err != nil {
+		return nil, err
+	}
+	return &tx{inner, ctx, c}, nil
+}
+
+// PrepareContext prepares a statement.
+func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	inner, err := c.whole.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, c.judge(err)
+	}
+	return &stmt{inner.(wholeStmt), c}, nil
+}
+
+// ExecContext runs a statement that was not prepared.
+func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	result, err := c.whole.ExecContext(ctx, query, args)
+	return result, c.judge(err)
+}
+
+// QueryContext runs a query that was not prepared.
+func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	rows, err := c.whole.QueryContext(ctx, query, args)
+	return rows, c.judge(err)
+}
+
+// IsValid tells whether the pool should keep the connection.
+func (c *conn) IsValid() bool { return !c.unfit && c.whole.IsValid() }
+
+// judge looks at what a statement ended with, and passes it on.
+func (c *conn) judge(err error) error {
+	if err != nil && IsReadOnly(err) && time.Since(c.opened) > settled {
+		c.unfit = true
+	}
+	return err
+}
+
+// IsReadOnly tells whether the server refused a statement because it takes no writes: it is a
+// standby, or read-only by its settings.
+func IsReadOnly(err error) bool {
+	var e *pq.Error
+	return errors.As(err, &e) && e.Code == "25006" // read_only_sql_transaction
+}
+
+type wholeStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+type stmt struct {
+	wholeStmt
+	conn *conn
+}
+
+func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	result, err := s.wholeStmt.ExecContext(ctx, args)
+	return result, s.conn.judge(err)
+}
+
+func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	rows, err := s.wholeStmt.QueryContext(ctx, args)
+	return rows, s.conn.judge(err)
+}
+
+// tx is a transaction whose connection is not used again once its context has ended: the request
+// that cancels its statement may still be on its way, and would hit the next one.
+type tx struct {
+	driver.Tx
+	ctx  context.Context // that of the transaction
+	conn *conn
+}
+
+// Rollback ends the transaction, with its connection where the context has ended.
+func (t *tx) Rollback() error {
+	if t.ctx.Err() != nil {
+		t.conn.unfit = true
+		return driver.ErrBadConn
+	}
+	return t.Tx.Rollback()
+}

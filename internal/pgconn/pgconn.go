@@ -1,0 +1,94 @@
+// Package pgconn opens connections to PostgreSQL: to one server or the one of several that takes
+// writes, directly or through a pooler.
+//
+// The start of a connection asks for nothing that a pooler's default settings refuse. What the URL
+// sets of the server's parameters is set by statements, once the connection stands.
+package pgconn
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lib/pq"
+)
+
+// The times that bound a statement. A statement of a request is over long before; the dialer's
+// read deadline catches a connection whose other side has gone without a word, for the driver
+// itself ignores the context there.
+const (
+	statementTimeout = 30 * time.Second
+	readTimeout      = 45 * time.Second
+	dialTimeout      = 5 * time.Second
+)
+
+// ErrConnect says that no connection could be opened: nobody answered, or no server that was asked
+// let the platform in or takes writes.
+var ErrConnect = errors.New("no connection to PostgreSQL")
+
+// Connector opens connections, for sql.OpenDB.
+type Connector struct {
+	pq *pq.Connector
+	// begin is what each connection is told first.
+	begin string
+}
+
+// New reads a URL as Parse does.
+func New(url string) (*Connector, error) {
+	cfg, err := Parse(url)
+	if err != nil {
+		return nil, err
+	}
+	settings := map[string]string{"statement_timeout": strconv.FormatInt(statementTimeout.Milliseconds(), 10)}
+	maps.Copy(settings, cfg.Runtime)
+	cfg.Runtime = nil
+	if cfg.ApplicationName == "" {
+		cfg.ApplicationName = "canopy"
+	}
+	inner, err := pq.NewConnectorConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	inner.Dialer(deadlineDialer{net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}})
+	return &Connector{pq: inner, begin: setAll(settings)}, nil
+}
+
+// setAll is the statements that set these parameters for the session.
+func setAll(settings map[string]string) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		fmt.Fprintf(&b, "SET %s = %s;", name, pq.QuoteLiteral(settings[name]))
+	}
+	return b.String()
+}
+
+// Connect opens a connection. Its errors are ErrConnect, but for the context's.
+func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
+	opened, err := c.open(ctx)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", ErrConnect, err)
+	}
+	return opened, err
+}
+
+func (c *Connector) open(ctx context.Context) (driver.Conn, error) {
+	opened, err := c.pq.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	inner := opened.(whole)
+	if _, err := inner.ExecContext(ctx, c.begin, nil); err != nil {
+		return nil, errors.Join(err, inner.Close())
+	}
+	return &conn{whole: inner, opened: time.Now()}, nil
+}
+
+// Driver is the driver beneath.
+func (c *Connector) Driver() driver.Driver { return c.pq.Driver() }

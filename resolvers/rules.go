@@ -1,0 +1,177 @@
+package resolvers
+
+import (
+	"context"
+	"errors"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/globalid"
+	"canopy/internal/problem"
+)
+
+// The rules of who may what that need rows, beside those that the schema declares. Whatever they
+// judge is read in the transaction that acts on it.
+
+// unreached turns the store's "no such row in scope" into what the caller may know: below the
+// root, 403 whether it exists or not; at the root, 404.
+func (c *caller) unreached(err error, what string, id int64) error {
+	if errors.Is(err, db.ErrNoRows) && !c.IsRoot() {
+		return problem.Denied("the %s %d is not within reach", what, id)
+	}
+	return missing(err, what, id)
+}
+
+// mayDealWithOwners: only an owner may grant, change or remove an owner role.
+func (c *caller) mayDealWithOwners(isOwner bool) error {
+	if isOwner && !c.Owner {
+		return problem.Denied("only an owner may grant, change or remove an owner role")
+	}
+	return nil
+}
+
+// mayDealWithKeysOf: another user's API keys are the business of owners.
+func (c *caller) mayDealWithKeysOf(userID int64) error {
+	if userID != c.UserID && !c.Owner {
+		return problem.Denied("only an owner may create, rotate or revoke another user's API key")
+	}
+	return nil
+}
+
+// mayGive: nobody gives what they don't have. What one has are the rights of one's own role in tenant
+// management, for whatever application the gift is. Every operation that gives something takes
+// tokens for tenant management, so that the grant there is at hand.
+func (c *caller) mayGive(rights access.Features) error {
+	g := c.Grants[access.Tenant]
+	if g == nil {
+		g = &access.Grant{}
+	}
+	if beyond := rights &^ g.Features; beyond != 0 {
+		return problem.Denied("the right %s can't be given: your own role %q in tenant management does not have it", beyond.Names()[0], g.RoleName).With("beyond_own_rights")
+	}
+	return nil
+}
+
+// mayGiveRole tells whether a role may be given on an account, and gives it: one of the account's
+// application, system-wide or of the account's company, within the caller's own rights, and an
+// owner's only by an owner.
+func mayGiveRole(ctx context.Context, tx *db.Store, c *caller, account *db.Account, roleID int64) (*db.Role, error) {
+	role, err := tx.RoleToGive(ctx, roleID)
+	var v check
+	switch {
+	case err != nil && !errors.Is(err, db.ErrNoRows):
+		return nil, err
+	case err != nil, role.CustomerID != nil && *role.CustomerID != account.CustomerID:
+		// One sentence for both, or it would tell which roles other companies have.
+		v.fault("roleId", "is neither a system-wide role nor one of the account's company")
+	case role.ApplicationID != account.ApplicationID:
+		v.fault("roleId", "is a role of another application than the account's")
+	}
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	if err := c.mayDealWithOwners(role.IsOwner); err != nil {
+		return nil, err
+	}
+	return role, c.mayGive(access.ParseFeatures(role.Features))
+}
+
+// mayRestore: a permission that is enabled again gives its role again.
+func mayRestore(ctx context.Context, tx *db.Store, c *caller, p *db.Permission) error {
+	role, err := tx.RoleToGive(ctx, p.RoleID)
+	if err != nil {
+		return err
+	}
+	return c.mayGive(access.ParseFeatures(role.Features))
+}
+
+// mayOpen: an account that is opened again gives the roles of all its enabled permissions again.
+func mayOpen(ctx context.Context, tx *db.Store, c *caller, account *db.Account) error {
+	rights, err := tx.RightsOn(ctx, account.ID)
+	if err != nil {
+		return err
+	}
+	return c.mayGive(rights)
+}
+
+// mayHandKeyOver: who has a key's secret may what the key's user may in its company and below.
+func mayHandKeyOver(ctx context.Context, tx *db.Store, c *caller, customerID, userID int64) error {
+	rights, err := tx.RightsOf(ctx, userID, customerID)
+	if err != nil {
+		return err
+	}
+	return c.mayGive(rights)
+}
+
+// mayLoseOwner keeps a company from locking itself out: the last enabled owner permission of its
+// own account stays, unless a company above takes it away.
+func mayLoseOwner(ctx context.Context, tx *db.Store, c *caller, p *db.Permission) error {
+	if !p.RoleOwner || p.Disabled || p.CustomerID != c.CustomerID {
+		return nil
+	}
+	others, err := tx.HasOtherOwner(ctx, p.AccountID, p.ID)
+	if err == nil && !others {
+		err = problem.Bad("this is the last enabled owner permission of the company's own account").With("last_owner")
+	}
+	return err
+}
+
+// mayAddBelow gives the company that a new one is to be added to: one within reach, and the caller's
+// own company may add others at all.
+func mayAddBelow(ctx context.Context, tx *db.Store, c *caller, parentID *globalid.ID) (*db.Customer, error) {
+	own, err := tx.Customer(ctx, c.Scope(), c.CustomerID)
+	if err != nil {
+		return nil, c.unreached(err, "company", c.CustomerID)
+	}
+	may, err := effectiveCanAdd(ctx, tx, own)
+	if err == nil && !may {
+		err = problem.Denied("the company %q may not add customers: canAddCustomers is off, or an ancestor has turned descendantsCanAdd off", own.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return customerIn(ctx, tx, c, parentID, "parentId")
+}
+
+// effectiveCanAdd: root is never restricted; below, a company's own flag holds only while every
+// ancestor lets its descendants add.
+func effectiveCanAdd(ctx context.Context, s *db.Store, row *db.Customer) (bool, error) {
+	switch {
+	case row.ParentID == nil:
+		return true, nil
+	case !row.CanAddCustomers:
+		return false, nil
+	}
+	return row.AncestorsAllow(ctx, s)
+}
+
+var errFlagForbidden = problem.Denied("a company above has descendantsCanAdd off: canAddCustomers and descendantsCanAdd can't be turned on here")
+
+// mayBeginWith: a new company has no flag that one above forbids.
+func mayBeginWith(ctx context.Context, tx *db.Store, parent, flags *db.Customer) error {
+	if !flags.CanAddCustomers && !flags.DescendantsCanAdd {
+		return nil
+	}
+	allowed, err := parent.AncestorsAllow(ctx, tx)
+	if err == nil && (!allowed || !parent.DescendantsCanAdd) {
+		err = errFlagForbidden
+	}
+	return err
+}
+
+// mayTurnOn: a flag is turned on only from above (root: by itself), and only where no ancestor
+// forbids it.
+func mayTurnOn(ctx context.Context, tx *db.Store, c *caller, row, next *db.Customer) error {
+	turnsOn := next.CanAddCustomers && !row.CanAddCustomers || next.DescendantsCanAdd && !row.DescendantsCanAdd
+	if !turnsOn || row.ParentID == nil {
+		return nil
+	}
+	if row.ID == c.CustomerID {
+		return problem.Denied("a company's canAddCustomers and descendantsCanAdd are turned on only by a company above it")
+	}
+	allowed, err := row.AncestorsAllow(ctx, tx)
+	if err == nil && !allowed {
+		err = errFlagForbidden
+	}
+	return err
+}
