@@ -42,7 +42,8 @@ function branch(company: Company): HTMLElement {
   name.textContent = company.name;
   const people = document.createElement("span");
   people.className = "people";
-  people.textContent = ` ${company.users.totalCount} people`;
+  const n = company.users.totalCount;
+  people.textContent = ` ${n} ${n === 1 ? "person" : "people"}`;
   if (company.children.totalCount === 0) {
     const leaf = document.createElement("div");
     leaf.append(name, people);
