@@ -38,6 +38,9 @@ func (c *caller) mayDealWithKeysOf(userID int64) error {
 	return nil
 }
 
+// beyondOwnRights is the reason of a refusal to give what one does not have.
+const beyondOwnRights = "beyond_own_rights"
+
 // mayGive: nobody gives what they don't have. What one has are the rights of one's own role in tenant
 // management, for whatever application the gift is. Every operation that gives something takes
 // tokens for tenant management, so that the grant there is at hand.
@@ -47,7 +50,7 @@ func (c *caller) mayGive(rights access.Features) error {
 		g = &access.Grant{}
 	}
 	if beyond := rights &^ g.Features; beyond != 0 {
-		return problem.Denied("the right %s can't be given: your own role %q in tenant management does not have it", beyond.Names()[0], g.RoleName).With("beyond_own_rights")
+		return problem.Denied("the right %s can't be given: your own role %q in tenant management does not have it", beyond.Names()[0], g.RoleName).With(beyondOwnRights)
 	}
 	return nil
 }

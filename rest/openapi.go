@@ -35,7 +35,9 @@ const (
 const introduction = `Tenants, users, permissions, billing and regions of the platform; contexts with their documents; runs of agents, and webhooks.
 
 Every operation but those under Tokens and Login takes a bearer token: exchange an API key for one
-at POST /connect/token. A caller reaches its own company and the companies below it.
+at POST /connect/token. A caller reaches its own company and the companies below it. Nobody gives what
+they don't have: a role whose rights are not all among those of the caller's own role in tenant
+management is refused with the code beyond_own_rights.
 
 Errors are problem details (RFC 9457): detail is for people, code for programs, and errors names
 each fault of the request. Unknown members of a body are ignored, unless one differs from a documented

@@ -424,8 +424,10 @@ Canopy's graph: the tree of companies, their users and what those may do.
 Every field needs a bearer token; ` + "`" + `__typename` + "`" + ` and introspection do not. ` + "`" + `@needs` + "`" + ` says which
 applications' tokens a field takes, and the right that it needs; its description ends with the same
 in words. What lies outside the caller's own company and its descendants is FORBIDDEN, whether it
-exists or not. A mutation or a look-up that fails is null, and ` + "`" + `errors` + "`" + ` tells why under its path: what
-is asked for beside it is answered.
+exists or not. Nobody gives what they don't have: a role, an API key, or a permission that is enabled
+again, whose rights are not all among those of the caller's own role in tenant management is
+FORBIDDEN, with the reason ` + "`" + `beyond_own_rights` + "`" + `. A mutation or a look-up that fails is null, and
+` + "`" + `errors` + "`" + ` tells why under its path: what is asked for beside it is answered.
 """
 schema {
   query: Query

@@ -1,0 +1,471 @@
+package resolvers
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+	"pgregory.net/rapid"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/bus"
+	"canopy/internal/devstack/devtest"
+	"canopy/internal/globalid"
+	"canopy/internal/problem"
+	"canopy/internal/rule"
+	"canopy/internal/secret"
+)
+
+func TestMain(m *testing.M) { devtest.Main(m) }
+
+// estate is a platform with a root company, and a look past the store.
+type estate struct {
+	Mutation
+	sql    *sqlx.DB
+	root   context.Context // of the root company's owner
+	serial int
+}
+
+func newEstate(t *testing.T) *estate {
+	t.Helper()
+	address := devtest.Database(t, db.Fingerprint(), db.Migrate)
+	store, err := db.Open(t.Context(), address, db.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	e := &estate{sql: sqlx.MustOpen("postgres", address)}
+	t.Cleanup(func() { _ = e.sql.Close() })
+	log := slog.New(slog.DiscardHandler)
+	messages := bus.New(nil, log)
+	t.Cleanup(messages.Close)
+	box, err := secret.NewBox(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Resolver = &Resolver{Store: store, Box: box, Bus: messages, Log: log, PublicURL: &url.URL{Scheme: "https", Host: "canopy.example"}}
+	founded, err := e.Found(t.Context(), Founding{Regions: DefaultRegions, Company: "Root", Email: "root@root.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.root = e.login(t.Context(), founded.Admin.ID, founded.Customer.ID)
+	return e
+}
+
+// login is what a request of a user's login to a company comes with; nil where it has nothing there.
+func (e *estate) login(ctx context.Context, userID, companyID int64) context.Context {
+	c, err := e.Store.LoginCaller(ctx, userID, companyID, time.Now())
+	if err != nil {
+		panic(err)
+	}
+	for app, g := range c.Grants {
+		c.Serves[app] = g != nil
+	}
+	return access.WithPrincipal(ctx, &c.Principal)
+}
+
+func (e *estate) unique(what string) string {
+	e.serial++
+	return fmt.Sprintf("%s%d", what, e.serial)
+}
+
+// numbers reads a list of numbers.
+func (e *estate) numbers(query string, args ...any) []int64 {
+	list := []int64{}
+	if err := e.sql.Select(&list, query, args...); err != nil {
+		panic(err)
+	}
+	return list
+}
+
+func (e *estate) number(query string, args ...any) int64 { return e.numbers(query, args...)[0] }
+
+func idOf(n int64) globalid.ID { return globalid.ID{Int: n} }
+
+// gang is who tries to get more than they have: the users who act together, and the keys whose
+// secrets they hold.
+type gang struct {
+	*estate
+	ctx   context.Context
+	users []int64
+	keys  []int64
+	// companies are those of the case, the one on top first; founded those that the gang has made.
+	companies, founded []int64
+	// began are the rights of the gang at the beginning, by account; reign those of its roles in
+	// tenant management, by company; owned and crowned the same for owner roles.
+	began, reign   map[int64]access.Features
+	owned, crowned map[int64]bool
+}
+
+// standing is one permission that works, and where.
+type standing struct {
+	Account  int64          `db:"account"`
+	Tenant   bool           `db:"tenant"`
+	Owner    bool           `db:"owner"`
+	Lineage  access.Lineage `db:"lineage"`
+	Features pq.StringArray `db:"features"`
+}
+
+const standingQuery = `SELECT a.id AS account, app.code = 'tenant' AS tenant, r.is_owner AS owner, c.lineage, r.features
+	FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id JOIN roles r ON r.id = p.role_id
+	JOIN app_instances i ON i.id = a.app_instance_id JOIN applications app ON app.id = i.application_id
+	WHERE NOT p.disabled AND NOT a.disabled AND `
+
+// standings are the permissions that work for the gang: those of its users, and those that its keys
+// act with.
+func (g *gang) standings() (list []standing) {
+	if err := g.sql.Select(&list, standingQuery+`(p.user_id = ANY($1) OR EXISTS (SELECT 1 FROM api_keys k
+		WHERE k.id = ANY($2) AND k.user_id = p.user_id AND k.customer_id = ANY(c.lineage)))`, pq.Int64Array(g.users), pq.Int64Array(g.keys)); err != nil {
+		panic(err)
+	}
+	return list
+}
+
+// begin notes what the gang has.
+func (g *gang) begin() {
+	g.began, g.reign, g.owned, g.crowned = map[int64]access.Features{}, map[int64]access.Features{}, map[int64]bool{}, map[int64]bool{}
+	for _, s := range g.standings() {
+		g.began[s.Account] |= access.ParseFeatures(s.Features)
+		g.owned[s.Account] = g.owned[s.Account] || s.Owner
+		if company := s.Lineage[len(s.Lineage)-1]; s.Tenant {
+			g.reign[company] |= access.ParseFeatures(s.Features)
+			g.crowned[company] = g.crowned[company] || s.Owner
+		}
+	}
+}
+
+// excess says what the gang has beyond what it began with: on an account more than it had there and
+// than its roles in tenant management, of that company and of those above, have. What it has made
+// itself is its own.
+func (g *gang) excess() string {
+	for _, s := range g.standings() {
+		if slices.ContainsFunc(g.founded, func(made int64) bool { return slices.Contains(s.Lineage, made) }) {
+			continue
+		}
+		may, owner := g.began[s.Account], g.owned[s.Account]
+		for _, above := range s.Lineage {
+			may |= g.reign[above]
+			owner = owner || g.crowned[above]
+		}
+		if more := access.ParseFeatures(s.Features) &^ may; more != 0 {
+			return fmt.Sprintf("account %d of company %v: %v", s.Account, s.Lineage, more.Names())
+		}
+		if s.Owner && !owner {
+			return fmt.Sprintf("account %d of company %v: an owner role", s.Account, s.Lineage)
+		}
+	}
+	return ""
+}
+
+// someFeatures draws rights: those that let somebody give something, and some beside.
+func someFeatures(t *rapid.T) pq.StringArray {
+	list := pq.StringArray{}
+	for _, right := range []string{"permission.write", "key.write", "company.write", "company.create", "user.write", "company.read", "context.write", "agent.run"} {
+		if rapid.Bool().Draw(t, right) {
+			list = append(list, right)
+		}
+	}
+	return list
+}
+
+func one(t *rapid.T, list []int64, label string) int64 {
+	return rapid.SampledFrom(list).Draw(t, label)
+}
+
+// perhaps is true now and then; small numbers are drawn more often.
+func perhaps(t *rapid.T, label string) bool { return rapid.IntRange(0, 3).Draw(t, label) == 3 }
+
+// newGang makes a tree of companies with owners, members of all kinds of roles, keys of theirs, roles
+// that nobody has, closed accounts and suspended permissions; and in it one who will try everything.
+func newGang(t *rapid.T, ctx context.Context, e *estate) *gang { //nolint:revive // t first, as everywhere
+	g := &gang{estate: e, ctx: ctx}
+	for i := range rapid.IntRange(1, 3).Draw(t, "companies") {
+		parent := e.number(`SELECT id FROM customers WHERE parent_id IS NULL`)
+		if i > 0 {
+			parent = one(t, g.companies, "parent")
+		}
+		above := idOf(parent)
+		yes := true
+		made, err := e.CreateCustomer(e.root, CreateCustomerInput{
+			ParentID: &above, Name: e.unique("Company "), RegionID: idOf(1), Email: e.unique("owner") + "@x.example", CanAddCustomers: &yes, DescendantsCanAdd: &yes,
+		})
+		must(err)
+		g.companies = append(g.companies, made.Customer.ID)
+		_, _, err = NewAPIKey(ctx, e.Store, db.APIKey{CustomerID: made.Customer.ID, UserID: made.Admin.ID}, 0)
+		must(err)
+	}
+	for range rapid.IntRange(3, 6).Draw(t, "unused roles") {
+		g.role(t)
+	}
+	g.users = []int64{g.person(t)}
+	for range rapid.IntRange(0, 2).Draw(t, "others") {
+		user := g.person(t)
+		must(ignore(e.sql.Exec(`INSERT INTO api_keys (client_id, customer_id, user_id, name) VALUES ($1, $2, $3, '')`, e.unique("key_"), one(t, g.companies, "company of a key"), user)))
+	}
+	if rapid.Bool().Draw(t, "a closed account") {
+		must(ignore(e.sql.Exec(`UPDATE accounts SET disabled = true WHERE id = $1`, one(t, g.accounts(), "closed"))))
+	}
+	g.begin()
+	return g
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func ignore[T any](_ T, err error) error { return err }
+
+func (g *gang) accounts() []int64 {
+	return g.numbers(`SELECT id FROM accounts WHERE customer_id = ANY($1) ORDER BY id`, pq.Int64Array(g.companies))
+}
+
+// role makes a role of a company.
+func (g *gang) role(t *rapid.T) int64 {
+	return g.number(`INSERT INTO roles (application_id, customer_id, name, description, is_owner, features) VALUES ($1, $2, $3, '', $4, $5) RETURNING id`,
+		rapid.Int64Range(1, 3).Draw(t, "application"), one(t, g.companies, "company of a role"), g.unique("Role "), perhaps(t, "an owner role"), someFeatures(t))
+}
+
+// person makes a user with permissions, at least one in tenant management.
+func (g *gang) person(t *rapid.T) int64 {
+	user := g.number(`INSERT INTO users (email, first_name, last_name) VALUES ($1, '', '') RETURNING id`, g.unique("person")+"@x.example")
+	for i := range rapid.IntRange(1, 3).Draw(t, "permissions") {
+		application := int64(1)
+		if i > 0 {
+			application = rapid.Int64Range(1, 3).Draw(t, "application")
+		}
+		company := one(t, g.companies, "company of a permission")
+		must(ignore(g.sql.Exec(`INSERT INTO memberships (customer_id, user_id, added) VALUES ($1, $2, true) ON CONFLICT DO NOTHING`, company, user)))
+		must(ignore(g.sql.Exec(`WITH r AS (INSERT INTO roles (application_id, customer_id, name, description, is_owner, features)
+				VALUES ($1, $2, $3, '', $4, $5) RETURNING id)
+			INSERT INTO permissions (account_id, user_id, role_id, disabled)
+			SELECT a.id, $6, r.id, $7 FROM r, accounts a JOIN app_instances i ON i.id = a.app_instance_id
+			WHERE a.customer_id = $2 AND i.application_id = $1 ON CONFLICT DO NOTHING`,
+			application, company, g.unique("Role "), rapid.Bool().Draw(t, "an owner role"), someFeatures(t), user, i > 0 && rapid.Bool().Draw(t, "suspended"))))
+	}
+	return user
+}
+
+// caller is one of the gang, with the right in tenant management if anybody has it: as a login, or with
+// a key that the gang holds.
+func (g *gang) caller(t *rapid.T, right access.Features) context.Context {
+	const seats = `SELECT p.user_id AS userid, a.customer_id AS customerid FROM permissions p JOIN accounts a ON a.id = p.account_id
+		JOIN app_instances i ON i.id = a.app_instance_id JOIN roles r ON r.id = p.role_id
+		WHERE i.application_id = 1 AND NOT p.disabled AND NOT a.disabled AND p.user_id = ANY($1) AND $2 = ANY(r.features) ORDER BY p.id`
+	var list []struct{ UserID, CustomerID int64 }
+	must(g.sql.Select(&list, seats, pq.Int64Array(g.users), right.Names()[0]))
+	if len(list) > 0 && !perhaps(t, "by a key") {
+		seat := rapid.SampledFrom(list).Draw(t, "seat")
+		return g.login(g.ctx, seat.UserID, seat.CustomerID)
+	}
+	if len(g.keys) == 0 {
+		return g.login(g.ctx, one(t, g.users, "user"), one(t, g.companies, "company"))
+	}
+	key := one(t, g.keys, "key")
+	var clientID string
+	must(g.sql.Get(&clientID, `SELECT client_id FROM api_keys WHERE id = $1`, key))
+	account := int64(0)
+	if rapid.Bool().Draw(t, "on an account") {
+		account = one(t, g.accounts(), "account")
+	}
+	x, err := g.Store.FindExchange(g.ctx, clientID, access.Tenant, account)
+	must(err)
+	c, err := g.Store.KeyCaller(g.ctx, clientID, access.Tenant, x.AccountID)
+	must(err)
+	c.Serves[access.Tenant] = true
+	return access.WithPrincipal(g.ctx, &c.Principal)
+}
+
+// permissions are all in the tree; the gang's own come more often.
+func (g *gang) aPermission(t *rapid.T) globalid.ID {
+	query := `SELECT p.id FROM permissions p JOIN accounts a ON a.id = p.account_id WHERE a.customer_id = ANY($1) AND (p.user_id = ANY($2) OR $3) ORDER BY p.id`
+	list := g.numbers(query, pq.Int64Array(g.companies), pq.Int64Array(g.users), false)
+	if len(list) == 0 || perhaps(t, "of anybody") {
+		list = g.numbers(query, pq.Int64Array(g.companies), pq.Int64Array(g.users), true)
+	}
+	return idOf(one(t, list, "permission"))
+}
+
+// fitting is a role that an account could have, mostly, and otherwise any.
+func (g *gang) fitting(t *rapid.T, account int64) globalid.ID {
+	list := g.numbers(`SELECT r.id FROM roles r, accounts a JOIN app_instances i ON i.id = a.app_instance_id
+		WHERE a.id = $1 AND r.application_id = i.application_id AND (r.customer_id IS NULL OR r.customer_id = a.customer_id) ORDER BY r.customer_id NULLS LAST, r.id`, account)
+	if perhaps(t, "any role") {
+		list = g.numbers(`SELECT id FROM roles WHERE customer_id IS NULL OR customer_id = ANY($1) ORDER BY id`, pq.Int64Array(g.companies))
+	}
+	return idOf(one(t, list, "role"))
+}
+
+// theirRole is a role of one of the companies.
+func (g *gang) theirRole(t *rapid.T) globalid.ID {
+	return idOf(one(t, g.numbers(`SELECT id FROM roles WHERE customer_id = ANY($1) ORDER BY id`, pq.Int64Array(g.companies)), "role"))
+}
+
+func (g *gang) aCompany(t *rapid.T) *globalid.ID {
+	company := idOf(one(t, g.companies, "company"))
+	return &company
+}
+
+// anybody is one of the gang, mostly, or a user of the tree.
+func (g *gang) anybody(t *rapid.T) *globalid.ID {
+	list := g.users
+	if perhaps(t, "anybody") {
+		list = g.numbers(`SELECT DISTINCT user_id FROM memberships WHERE customer_id = ANY($1) ORDER BY 1`, pq.Int64Array(g.companies))
+	}
+	user := idOf(one(t, list, "user"))
+	return &user
+}
+
+// acts are the calls that give something, or could help to.
+func (g *gang) acts() map[string]func(*rapid.T) error {
+	return map[string]func(*rapid.T) error{
+		"createRole": func(t *rapid.T) error {
+			owner := perhaps(t, "owner")
+			return ignore(g.CreateRole(g.caller(t, access.PermissionWrite), CreateRoleInput{
+				ApplicationID: idOf(rapid.Int64Range(1, 3).Draw(t, "application")), CustomerID: g.aCompany(t), Name: g.unique("Made "), IsOwner: &owner, Features: someFeatures(t),
+			}))
+		},
+		"updateRole": func(t *rapid.T) error {
+			return ignore(g.UpdateRole(g.caller(t, access.PermissionWrite), UpdateRoleInput{ID: g.theirRole(t), Features: someFeatures(t)}))
+		},
+		"createPermission": func(t *rapid.T) error {
+			account := one(t, g.accounts(), "account")
+			return ignore(g.CreatePermission(g.caller(t, access.PermissionWrite), CreatePermissionInput{AccountID: idOf(account), RoleID: g.fitting(t, account), UserID: g.anybody(t)}))
+		},
+		"createPermission for a new one": func(t *rapid.T) error {
+			account, email := one(t, g.accounts(), "account"), g.unique("new")+"@x.example"
+			made, err := g.CreatePermission(g.caller(t, access.PermissionWrite), CreatePermissionInput{AccountID: idOf(account), RoleID: g.fitting(t, account), Email: &email})
+			if err == nil {
+				g.users = append(g.users, made.Permission.UserID)
+			}
+			return err
+		},
+		"updatePermission": func(t *rapid.T) error {
+			p := g.aPermission(t)
+			account := g.number(`SELECT account_id FROM permissions WHERE id = $1`, p.Int)
+			return ignore(g.UpdatePermission(g.caller(t, access.PermissionWrite), UpdatePermissionInput{ID: p, RoleID: g.fitting(t, account)}))
+		},
+		"togglePermission": func(t *rapid.T) error {
+			return ignore(g.TogglePermission(g.caller(t, access.PermissionWrite), TogglePermissionInput{ID: g.aPermission(t)}))
+		},
+		"deletePermission": func(t *rapid.T) error {
+			return ignore(g.DeletePermission(g.caller(t, access.PermissionWrite), DeletePermissionInput{ID: g.aPermission(t)}))
+		},
+		"setAccountDisabled": func(t *rapid.T) error {
+			return ignore(g.SetAccountDisabled(g.caller(t, access.CompanyWrite), SetAccountDisabledInput{ID: idOf(one(t, g.accounts(), "account")), Disabled: rapid.Bool().Draw(t, "close")}))
+		},
+		"createApiKey": func(t *rapid.T) error {
+			made, err := g.CreateAPIKey(g.caller(t, access.KeyWrite), CreateAPIKeyInput{CustomerID: g.aCompany(t), UserID: g.anybody(t)})
+			if err == nil {
+				g.keys = append(g.keys, made.APIKey.ID)
+			}
+			return err
+		},
+		"rotateApiKeySecret": func(t *rapid.T) error {
+			key := one(t, g.numbers(`SELECT id FROM api_keys WHERE customer_id = ANY($1) ORDER BY id`, pq.Int64Array(g.companies)), "key")
+			_, err := g.RotateAPIKeySecret(g.caller(t, access.KeyWrite), RotateAPIKeySecretInput{ID: idOf(key)})
+			if err == nil {
+				g.keys = append(g.keys, key)
+			}
+			return err
+		},
+		"createUser": func(t *rapid.T) error {
+			var email string
+			must(g.sql.Get(&email, `SELECT email FROM users WHERE id = $1`, g.anybody(t).Int))
+			return ignore(g.CreateUser(g.caller(t, access.UserWrite), CreateUserInput{CustomerID: g.aCompany(t), Email: email}))
+		},
+		"createCustomer": func(t *rapid.T) error {
+			if len(g.founded) > 0 {
+				t.Skip("one is enough: in what they have made they may do everything")
+			}
+			var email string
+			must(g.sql.Get(&email, `SELECT email FROM users WHERE id = $1`, one(t, g.users, "founder")))
+			made, err := g.CreateCustomer(g.caller(t, access.CompanyCreate), CreateCustomerInput{ParentID: g.aCompany(t), Name: g.unique("Founded "), RegionID: idOf(1), Email: email})
+			if err == nil {
+				g.companies, g.founded = append(g.companies, made.Customer.ID), append(g.founded, made.Customer.ID)
+			}
+			return err
+		},
+	}
+}
+
+// fewer sets a flag for one test, where the command line does not.
+func fewer(t *testing.T, name, value string) {
+	t.Helper()
+	if f := flag.Lookup(name); f.Value.String() == f.DefValue {
+		must(f.Value.Set(value))
+		t.Cleanup(func() { must(f.Value.Set(f.DefValue)) })
+	}
+}
+
+// TestNobodyRises has those who work together call whatever gives something, in any order, as
+// themselves and with the keys that they get: they never have more than they began with.
+func TestNobodyRises(t *testing.T) {
+	e := newEstate(t)
+	fewer(t, "rapid.checks", "60")
+	done := map[string]int{}
+	rapid.Check(t, func(rt *rapid.T) {
+		g := newGang(rt, t.Context(), e)
+		actions := map[string]func(*rapid.T){"": func(rt *rapid.T) {
+			if more := g.excess(); more != "" {
+				rt.Fatalf("%s: began with %v, reigned with %v", more, g.began, g.reign)
+			}
+		}}
+		for name, act := range g.acts() {
+			actions[name] = func(rt *rapid.T) {
+				err := act(rt)
+				if err == nil {
+					done[name]++
+					return
+				}
+				switch p := problem.From(err); {
+				case p.Code == problem.Internal || p.Code == problem.Unavailable:
+					rt.Fatalf("%s: %v", name, err)
+				case p.Reason == beyondOwnRights:
+					done[name+" beyond"]++
+				}
+			}
+		}
+		rt.Repeat(actions)
+	})
+	given, refused := 0, 0
+	for name, n := range done {
+		if strings.HasSuffix(name, " beyond") {
+			refused += n
+		} else {
+			given += n
+		}
+	}
+	if given < 50 || refused < 20 {
+		t.Errorf("too little was tried: %v", done)
+	}
+}
+
+// TestGiversServeTenantManagement: mayGive looks at the grant at hand, which is that in tenant
+// management only where an operation takes no other tokens.
+func TestGiversServeTenantManagement(t *testing.T) {
+	for _, r := range []*rule.Rule{
+		rule.CreateRole, rule.UpdateRole, rule.CreatePermission, rule.UpdatePermission, rule.TogglePermission,
+		rule.CreateAPIKey, rule.RotateAPIKeySecret, rule.SetAccountDisabled,
+	} {
+		if !slices.Equal(r.Apps, []access.App{access.Tenant}) {
+			t.Errorf("%s takes tokens for %v", r.Field, r.Apps)
+		}
+	}
+	c := &caller{Principal: &access.Principal{}, Grant: &access.Grant{Features: access.AllFeatures, Owner: true}}
+	var p *problem.Error
+	if err := c.mayGive(access.ContextRead); !errors.As(err, &p) || p.Reason != beyondOwnRights || !strings.Contains(p.Detail, "context.read") {
+		t.Errorf("who has no role in tenant management gives: %v", err)
+	}
+}
