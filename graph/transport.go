@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -156,7 +158,7 @@ func respond(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor,
 // refusedStatus is the status of an answer that is nothing but a refusal for now: past a limit, or
 // with the database away. Clients and proxies know what to do with those.
 func refusedStatus(w http.ResponseWriter, resp *graphql.Response, otherwise int) int {
-	if len(resp.Errors) == 0 || len(resp.Data) > 0 && string(resp.Data) != "null" {
+	if len(resp.Errors) == 0 || !holdsNothing(resp.Data) {
 		return otherwise
 	}
 	p := &problem.Error{}
@@ -170,6 +172,23 @@ func refusedStatus(w http.ResponseWriter, resp *graphql.Response, otherwise int)
 		return p.Status()
 	}
 	return otherwise
+}
+
+// holdsNothing tells whether there is no data, or nothing but root fields that are null.
+func holdsNothing(data json.RawMessage) bool {
+	d := jsontext.NewDecoder(bytes.NewReader(data))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+		return true
+	}
+	for d.PeekKind() == '"' {
+		if _, err := d.ReadToken(); err != nil || d.PeekKind() != 'n' {
+			return false
+		}
+		if _, err := d.ReadToken(); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // request is the body of a POST, and what a GET has in its query.

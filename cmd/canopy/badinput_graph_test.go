@@ -133,15 +133,16 @@ func TestGraphBadArguments(t *testing.T) {
 	w.quiet(t)
 }
 
-// way leads from the root to an object of a type.
+// way leads from the root to an object of a type; ACCOUNT is the one whose contexts the token serves.
 var way = map[string]string{
-	"Query": `%s`, "Customer": `customer { %s }`, "User": `me { user { %s } }`, "Account": `customer { accounts { nodes { %s } } }`,
+	"Query": `%s`, "Customer": `customer { %s }`, "User": `me { user { %s } }`, "Account": `account(id: ACCOUNT) { %s }`,
 }
 
 func (w *world) argument(t *testing.T, typ string, f *ast.FieldDefinition, arg *ast.ArgumentDefinition) {
 	w.t = t
 	values := []string{`{"a":1}`, `[[1]]`, `-1`, `201`, `9223372036854775808`, `1.5`, `1e400`, `"x"`, `"a\u0000"`, `"🙂"`, `""`, `"` + strings.Repeat("9", 5000) + `"`}
 	query := fmt.Sprintf(`query($v: %s) { `+way[typ]+` }`, arg.Type, fmt.Sprintf(`%s(%s: $v) { __typename }`, f.Name, arg.Name))
+	query = strings.ReplaceAll(query, "ACCOUNT", decimal(w.account(1, "assistant")))
 	token := w.tokens[asRoot]
 	if strings.Contains(strings.ToLower(f.Name), "context") {
 		token = w.login(w.info.AdminEmail, w.info.AdminPassword) // which serves every application
