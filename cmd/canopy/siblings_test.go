@@ -27,27 +27,32 @@ func TestAFailedFieldKeepsTheOthers(t *testing.T) {
 				a: createUser(input: {email: "a@siblings.example"}) { user { email } }
 				b: createUser(input: {email: "no address"}) { user { email } }
 				c: createUser(input: {email: "c@siblings.example"}) { user { email } } }`,
-			[]string{"a", "c"}, "b", "BAD_REQUEST",
+			[]string{"a", "c"},
+			"b", "BAD_REQUEST",
 		},
 		"a secret": {
 			`mutation {
 				a: createApiKey(input: {name: "shown once"}) { clientSecret }
 				b: deleteRole(input: {id: 999999}) { deletedId } }`,
-			[]string{"a"}, "b", "NOT_FOUND",
+			[]string{"a"},
+			"b", "NOT_FOUND",
 		},
 		"an argument": {
 			`mutation {
 				a: createUser(input: {email: "d@siblings.example"}) { user { email } }
 				b: updateRole(input: {id: "no id", name: "x"}) { role { name } } }`,
-			[]string{"a"}, "b", "BAD_REQUEST",
+			[]string{"a"},
+			"b", "BAD_REQUEST",
 		},
 		"look-ups": {
 			`{ a: customer { name } b: customer(id: 999999) { name } c: regions { name } }`,
-			[]string{"a", "c"}, "b", "NOT_FOUND",
+			[]string{"a", "c"},
+			"b", "NOT_FOUND",
 		},
 		"another application's": {
 			`{ a: customer { name } b: agent(id: 1) { name } }`,
-			[]string{"a"}, "b", "FORBIDDEN",
+			[]string{"a"},
+			"b", "FORBIDDEN",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -107,7 +107,7 @@ func (b *PgBouncer) launch(ctx context.Context, port int, settings map[string]st
 	if err != nil {
 		return err
 	}
-	defer func() { _ = out.Close() }()   // it has its own handle by then
+	defer func() { _ = out.Close() }() // it has its own handle by then
 	cmd := exec.Command(b.program, file)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = b.dir, serverEnv(), out, out
 	if b.proc, err = startProcess(cmd, b.account, syscall.SIGKILL); err != nil {
