@@ -53,7 +53,10 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 	if err != nil {
 		return nil, c.judge(err)
 	}
-	return &stmt{inner.(wholeStmt), c}, nil
+	if usual, ok := inner.(wholeStmt); ok {
+		return &stmt{usual, c}, nil
+	}
+	return inner, nil // COPY, which takes rows in its own way
 }
 
 // ExecContext runs a statement that was not prepared.
