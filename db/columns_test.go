@@ -10,6 +10,7 @@ func TestColumns(t *testing.T) {
 		plain
 		Computed string
 	}
+	_ = row{plain: plain{}} // embedded, without a column of its own
 	if got, want := columns[row]("u"), "u.id, u.first_name"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

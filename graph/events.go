@@ -88,7 +88,7 @@ func (s *eventStream) send(text string) bool {
 // retry says how long to wait, in milliseconds, before coming back when the stream breaks off:
 // differently long, so that those who lose a server together don't come back together.
 func (s *eventStream) retry() {
-	s.send("retry: " + strconv.Itoa(1000+rand.IntN(4000)) + "\n\n") //nolint:gosec // nothing to guess
+	s.send("retry: " + strconv.Itoa(1000+rand.IntN(4000)) + "\n\n")
 }
 
 // next sends a result, which goes on one line: in JSON a line break is nothing but space.

@@ -93,7 +93,7 @@ func TestReleaseIsReproducible(t *testing.T) {
 		}
 	}
 	program := filepath.Join(t.TempDir(), "release")
-	if err := os.WriteFile(program, files["release"].Bytes(), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(program, files["release"].Bytes(), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.CommandContext(t.Context(), program, "-h").CombinedOutput(); err != nil || !strings.Contains(string(out), "-ldflags") {

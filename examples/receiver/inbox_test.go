@@ -47,9 +47,9 @@ func worked(t *testing.T, b *inbox) (ids []string) {
 		fresh := b.fresh
 		b.fresh = make(chan struct{}) // of the bubble: synctest knows when all wait for it
 		defer func() { b.fresh = fresh }()
-		go b.work(t.Context(), func(_ context.Context, e event) error {
+		go b.work(t.Context(), func(ctx context.Context, e event) error {
 			ids = append(ids, e.ID)
-			return nil
+			return ctx.Err()
 		})
 		synctest.Wait()
 	})
