@@ -8,12 +8,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"canopy/e2e/platform"
 )
 
 func TestContextImport(t *testing.T) {
-	s := newStack(t)
-	token := s.assistant()
-	id := s.newContext(token, "Handbook")
+	s := platform.Start(t)
+	token := s.Assistant()
+	id := s.NewContext(token, "Handbook")
 	dir := t.TempDir()
 	write := func(name, content string) {
 		path := filepath.Join(dir, name)
@@ -26,9 +28,9 @@ func TestContextImport(t *testing.T) {
 	}
 	run := func(args ...string) (code int, out string) {
 		var stdout, stderr bytes.Buffer
-		env := map[string]string{"CANOPY_CLIENT_ID": s.info.ClientID, "CANOPY_CLIENT_SECRET": s.info.ClientSecret}
+		env := map[string]string{"CANOPY_CLIENT_ID": s.Demo.ClientID, "CANOPY_CLIENT_SECRET": s.Demo.ClientSecret}
 		m := &Main{Stdout: &stdout, Stderr: &stderr, Getenv: func(name string) string { return env[name] }}
-		code = m.Run(t.Context(), append([]string{"context", "import", "--url", s.url, "--context", strconv.FormatInt(id, 10)}, args...))
+		code = m.Run(t.Context(), append([]string{"context", "import", "--url", s.URL, "--context", strconv.FormatInt(id, 10)}, args...))
 		return code, stdout.String() + stderr.String()
 	}
 	write("a.txt", "bees make honey")
@@ -48,11 +50,11 @@ func TestContextImport(t *testing.T) {
 	if code, out := run(dir); code != exitOK || !strings.Contains(out, "1 uploaded (0.0 MiB), 3 there already") {
 		t.Errorf("%d %s", code, out)
 	}
-	stop := s.work(nil)
+	stop := s.Work(nil)
 	if code, out := run("--wait", dir); code != exitOK || !strings.Contains(out, "0 uploaded") || !strings.Contains(out, "3 documents are ready, 0 failed\n") {
 		t.Errorf("%d %s", code, out)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "encrypted.pdf"), sample(t, "encrypted.pdf"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "encrypted.pdf"), platform.Sample(t, "encrypted.pdf"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if code, out := run("--wait", dir); code != exitFault || !strings.Contains(out, "1 uploaded") || !strings.Contains(out, "  encrypted.pdf: The PDF is encrypted.\n3 documents are ready, 1 failed\n") {
@@ -60,7 +62,7 @@ func TestContextImport(t *testing.T) {
 	}
 	stop()
 	names := []string{}
-	for _, d := range s.documents(token, id) {
+	for _, d := range s.Documents(token, id) {
 		names = append(names, fmt.Sprint(d["originalName"]))
 	}
 	if got := strings.Join(names, " "); got != "a.txt b.md new.csv encrypted.pdf" {

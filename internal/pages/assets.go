@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 )
 
 // A name of an asset has the hash of its content in it, so that browsers may keep it for ever.
@@ -17,7 +18,8 @@ type assets struct {
 	addresses map[string]string // by the name in the source
 }
 
-func loadAssets() *assets {
+// loadAssets reads the files once a process: they are those of the binary.
+var loadAssets = sync.OnceValue(func() *assets {
 	a := &assets{files: map[string]*file{}, addresses: map[string]string{}}
 	each(site, func(name string, content []byte) {
 		if path.Ext(name) != ".html" {
@@ -32,7 +34,7 @@ func loadAssets() *assets {
 		a.add(f)
 	})
 	return a
-}
+})
 
 // each reads the files of an embedded folder, which has no folders in it.
 func each(folder fs.FS, read func(name string, content []byte)) {

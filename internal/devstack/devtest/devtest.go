@@ -33,13 +33,17 @@ var own struct {
 // Main runs a package's tests, ends the server that they started, and exits. It is for TestMain.
 // Without it the server still ends with the test binary, but its folder stays for the next run to
 // remove.
-func Main(m *testing.M) {
-	code := m.Run()
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Run is Main for those who have something to do before they exit.
+func Run(m *testing.M) (code int) {
+	code = m.Run()
 	own.Lock()
+	defer own.Unlock()
 	if own.postgres != nil {
 		own.postgres.Remove()
 	}
-	os.Exit(code)
+	return code
 }
 
 // superuserURL gives the superuser's URL of the run's PostgreSQL, starting one if need be.

@@ -1,0 +1,100 @@
+package contexts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"canopy/e2e/platform"
+	"canopy/internal/devstack/devtest"
+)
+
+// TestDeletionLeavesNothing counts what is left of a document, and of a context.
+func TestDeletionLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	s.Work(nil)
+	token := s.Assistant()
+	count := func(table string) int64 { return s.Number("SELECT count(*) FROM " + table) }
+	id := s.NewContext(token, "Handbook")
+	for i := range 3 {
+		s.Upload(token, id, "a.txt", fmt.Appendf(nil, "bees and honey %d", i))
+	}
+	list := s.Settle(token, id)
+	if len(s.Search(token, id, "honey")) != 3 || s.Blobs() != 3 || count("chunks") != 3 {
+		t.Fatalf("%d blobs, %d chunks, %v", s.Blobs(), count("chunks"), list)
+	}
+	path := fmt.Sprintf("/context/documents/%d/%v", id, list[0]["id"])
+	if a := s.Must(200, "DELETE", path, token, nil); a.JSON(t).(map[string]any)["deleted"] != true {
+		t.Errorf("%s", a.Body)
+	}
+	s.Must(404, "DELETE", path, token, nil)
+	other := s.NewContext(token, "Other")
+	s.Must(404, "DELETE", fmt.Sprintf("/context/documents/%d/%v", other, list[1]["id"]), token, nil)
+	if hits := s.Search(token, id, "honey"); len(hits) != 2 {
+		t.Errorf("after the deletion: %v", hits)
+	}
+	devtest.Eventually(t, "the blob is gone", func() bool { return s.Blobs() == 2 })
+	if a := s.Must(200, "DELETE", fmt.Sprintf("/context/%d", id), token, nil); a.JSON(t).(map[string]any)["deleted"] != true {
+		t.Errorf("%s", a.Body)
+	}
+	for _, method := range []string{"GET", "DELETE"} {
+		s.Must(404, method, fmt.Sprintf("/context/%d", id), token, nil)
+	}
+	devtest.Eventually(t, "the blobs are gone", func() bool { return s.Blobs() == 0 && count("blob_deletions") == 0 })
+	for _, table := range []string{"documents", "chunks", "blob_deletions"} {
+		if n := count(table); n != 0 {
+			t.Errorf("%s: %d rows are left", table, n)
+		}
+	}
+}
+
+// TestReprocess changes the chunking, and mends a failed document.
+func TestReprocess(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	s.Work(nil)
+	token := s.Assistant()
+	id := s.NewContext(token, "Handbook")
+	s.Upload(token, id, "long.txt", []byte(strings.Repeat("Bees make honey. Ships need a harbour. ", 60)))
+	s.Upload(token, id, "empty.txt", []byte("   \n  "))
+	list := s.Settle(token, id)
+	byName := func(list []map[string]any, name string) map[string]any {
+		i := slices.IndexFunc(list, func(d map[string]any) bool { return d["originalName"] == name })
+		return list[i]
+	}
+	if d := byName(list, "long.txt"); d["chunks"] != 1.0 || d["status"] != "ready" {
+		t.Fatalf("%v", d)
+	}
+	if d := byName(list, "empty.txt"); d["status"] != "failed" || d["error"] == nil || d["chunks"] != 0.0 {
+		t.Fatalf("%v", d)
+	}
+	s.MustGQL(token, `mutation($id: ID!) { updateContext(input: {id: $id, chunkSize: 64, overlap: 0}) { context { chunkSize overlap } } }`, map[string]any{"id": id})
+	if d := byName(s.Documents(token, id), "long.txt"); d["chunks"] != 1.0 {
+		t.Errorf("another chunk size changed documents by itself: %v", d)
+	}
+	s.MustGQL(token, `mutation($id: ID!) { reprocessContext(input: {id: $id}) { context { name } } }`, map[string]any{"id": id})
+	n := byName(s.Settle(token, id), "long.txt")["chunks"].(float64)
+	if n < 8 || s.Number(`SELECT count(*) FROM chunks`) != int64(n) {
+		t.Errorf("%v chunks of a document, %d in all", n, s.Number(`SELECT count(*) FROM chunks`))
+	}
+	data := s.MustGQL(token, `query($id: ID!) { context(id: $id) { documents { nodes { originalName chunks(first: 200) { nodes { position content overlapBytes } totalCount } } } } }`, map[string]any{"id": id})
+	var text strings.Builder
+	for i, k := range platform.Member(t, data, "context.documents.nodes.0.chunks.nodes").([]any) {
+		chunk := k.(map[string]any)
+		if chunk["position"] != float64(i) {
+			t.Errorf("chunk %d: %v", i, chunk)
+		}
+		text.WriteString(chunk["content"].(string)[int(chunk["overlapBytes"].(float64)):])
+	}
+	if got := strings.TrimSpace(text.String()); got != strings.TrimSpace(strings.Repeat("Bees make honey. Ships need a harbour. ", 60)) {
+		t.Errorf("the chunks are not the text: %q", got)
+	}
+	one := byName(s.Documents(token, id), "empty.txt")
+	d := s.MustGQL(token, `mutation($id: ID!) { reprocessDocument(input: {id: $id}) { document { status error started } } }`, map[string]any{"id": fmt.Sprint(one["id"])})
+	if got := platform.Member(t, d, "reprocessDocument.document"); !platform.SameJSON(got, map[string]any{"status": "pending", "error": nil, "started": nil}) {
+		t.Errorf("%v", got)
+	}
+	s.Settle(token, id)
+}

@@ -1,0 +1,92 @@
+package contexts
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"canopy/e2e/platform"
+	"canopy/internal/config"
+	"canopy/rest"
+)
+
+// The fields of contexts and documents under the names that REST gives them.
+const (
+	parityContext = `id: databaseId name description caption userId embeddingModel maxSize topN scoreThreshold chunkSize overlap
+		toolsJson starterPrompts shareState icon deleted created`
+	parityDocument = `id: databaseId contextId fileName originalName displayName nameIndex contentType contentHash size status progress
+		error chunks: chunkCount created createdBy started completed`
+	parityHit = `similarity content document { databaseId } chunk { databaseId }`
+)
+
+// contextReads are the documented reads that TestParityOfContexts compares.
+var contextReads = []string{"getContext", "listContexts", "listDocuments", "searchContext"}
+
+// TestParityOfContextsIsWhole: a read of contexts that is documented is compared.
+func TestParityOfContextsIsWhole(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	_, registry := rest.New(s.App.Resolver, rest.Options{})
+	reads := []string{"searchContext"} // a POST, as it has a body
+	for _, e := range rest.Endpoints(registry) {
+		if e.Method == http.MethodGet && strings.HasPrefix(e.Path, "/context") {
+			reads = append(reads, e.OperationID)
+		}
+	}
+	slices.Sort(reads)
+	if !slices.Equal(reads, contextReads) {
+		t.Errorf("documented are %v, compared %v", reads, contextReads)
+	}
+}
+
+// TestParityOfContexts compares what contexts hold, with the embedded model and with a dense one,
+// and with documents in each of their states.
+func TestParityOfContexts(t *testing.T) {
+	t.Parallel()
+	for name, model := range map[string]func(*config.Config){"embedded model": func(*config.Config) {}, "dense model": platform.NewModelServer(t).Use} {
+		t.Run(name, func(t *testing.T) { compareContexts(t, platform.Start(t, model)) })
+	}
+}
+
+func compareContexts(t *testing.T, s *platform.Platform) {
+	token := s.Assistant()
+	full := s.NewContext(token, "Handbook <&> \u2028")
+	s.Must(200, "PUT", fmt.Sprintf("/context/%d", full), token, object{
+		"name": "Ünder", "description": "a\nb", "caption": "ⓒ", "toolsJson": ` [ ` + platform.OneTool(7)[1:], "starterPrompts": []string{"Where is it?", "👩‍👧"},
+	})
+	s.Must(204, "PUT", fmt.Sprintf("/context/share/%d", full), token, object{"shareState": 1, "icon": "📚"})
+	s.NewContext(token, "Empty")
+	s.Mutate(token, "updateContext", "context { id }", object{"id": full, "topN": 3, "scoreThreshold": 0.01, "chunkSize": 50, "overlap": 0.1})
+	stop := s.Work(nil)
+	for i := range 3 {
+		s.Upload(token, full, "same name.txt", []byte(platform.Sentences(i, 400)))
+	}
+	s.Upload(token, full, "encrypted.pdf", platform.Sample(t, "encrypted.pdf"))
+	s.Settle(token, full)
+	stop()
+	s.Upload(token, full, "waiting.md", []byte("# Waits\n\nfor a worker"))
+
+	graph := func(query string) any { return s.MustGQL(token, query, object{"c": full})["v"] }
+	get := func(path string) any { return s.Must(200, "GET", path, token, nil).JSON(t) }
+	contexts := get("/context")
+	platform.SameAnswers(t, "contexts", contexts, graph(`{ v: contexts { nodes { `+parityContext+` } } }`))
+	platform.SameAnswers(t, "context", get(fmt.Sprintf("/context/%d", full)), graph(`query($c: ID!) { v: context(id: $c) { `+parityContext+` } }`))
+	documents := get(fmt.Sprintf("/context/documents/%d", full))
+	platform.SameAnswers(t, "documents", documents, platform.Member(t, graph(`query($c: ID!) { v: context(id: $c) { documents { nodes { `+parityDocument+` } } } }`), "documents"))
+	if a, b := len(contexts.([]any)), len(documents.([]any)); a != 2 || b != 5 {
+		t.Errorf("%d contexts, %d documents", a, b)
+	}
+
+	hits := s.Must(200, "POST", fmt.Sprintf("/context/relevant-docs/%d", full), token, object{"prompt": platform.Sentences(1, 12)}).JSON(t).([]any)
+	found := s.MustGQL(token, `query($c: ID!, $p: String!) { v: searchContext(contextId: $c, prompt: $p) { `+parityHit+` } }`, object{"c": full, "p": platform.Sentences(1, 12)})["v"].([]any)
+	same := make([]any, len(found))
+	for i, h := range found {
+		same[i] = object{"id": platform.Member(t, h, "chunk.databaseId"), "docId": platform.Member(t, h, "document.databaseId"), "content": platform.Member(t, h, "content"), "similarity": platform.Member(t, h, "similarity")}
+	}
+	platform.SameAnswers(t, "hits", hits, same)
+	if len(hits) != 3 {
+		t.Errorf("%d hits, want topN of them", len(hits))
+	}
+}

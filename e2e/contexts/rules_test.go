@@ -1,0 +1,152 @@
+package contexts
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"canopy/e2e/platform"
+	"canopy/internal/devstack/devtest"
+	"canopy/jobs"
+)
+
+// TestContextFields makes, changes and reads a context.
+func TestContextFields(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	token := s.Assistant()
+	const tools = `[ {"id":1,"name":"open_ticket","description":"Opens a ticket","action":"Run Agent","agentId":7,
+		"parameters":[{"paramName":"title","type":"string","required":true,"description":"What it is about"}],"more":null} ]`
+	a := s.Must(200, "POST", "/context", token, map[string]any{
+		"name": "Handbook", "description": "You answer questions about holidays.", "caption": "Holidays and shifts", "toolsJson": tools,
+	})
+	for path, want := range map[string]any{
+		"name": "Handbook", "embeddingModel": "canopy-lexical-1", "maxSize": 104857600, "topN": 5, "scoreThreshold": 0, "chunkSize": 1000,
+		"overlap": 0.2, "toolsJson": tools, "shareState": 0, "deleted": nil, "icon": "",
+	} {
+		if got := platform.Member(t, a.JSON(t), path); !platform.SameJSON(got, want) {
+			t.Errorf("%s is %v", path, got)
+		}
+	}
+	prompts := platform.Member(t, a.JSON(t), "starterPrompts").([]any)
+	if len(prompts) < 2 || !strings.Contains(fmt.Sprint(prompts...), "Handbook") || !strings.Contains(strings.ToLower(fmt.Sprint(prompts...)), "holidays") {
+		t.Errorf("generated starter prompts: %v", prompts)
+	}
+	id := a.ID(t, "id")
+	path := fmt.Sprintf("/context/%d", id)
+	s.Play(t, []platform.Scenario{
+		{
+			Name: "an update keeps what is left out", Method: "PUT", Path: path, Token: token, Status: 200, Has: map[string]any{"name": "New", "toolsJson": tools, "starterPrompts": prompts},
+			Body: map[string]any{"name": "New", "description": "", "caption": ""},
+		},
+		{
+			Name: "an empty list of prompts is kept", Method: "PUT", Path: path, Token: token, Status: 200, Has: map[string]any{"starterPrompts": []any{}, "toolsJson": "[]"},
+			Body: map[string]any{"name": "New", "description": "", "caption": "", "starterPrompts": []any{}, "toolsJson": "[]"},
+		},
+		{
+			Name: "given prompts are kept", Method: "POST", Path: "/context", Token: token, Status: 200, Has: map[string]any{"starterPrompts": []any{}},
+			Body: map[string]any{"name": "B", "description": "", "caption": "", "toolsJson": "[]", "starterPrompts": []any{}},
+		},
+		{
+			Name: "without tools an update keeps []", Method: "PUT", Path: path, Token: token, Status: 200, Has: map[string]any{"toolsJson": "[]"},
+			Body: map[string]any{"name": "New", "description": "", "caption": "", "toolsJson": " [\n\t] "},
+		},
+		{
+			Name: "without tools a new context keeps []", Method: "POST", Path: "/context", Token: token, Status: 200, Has: map[string]any{"toolsJson": "[]"},
+			Body: map[string]any{"name": "C", "description": "", "caption": "", "toolsJson": "[ ]"},
+		},
+		{Name: "shared with an emoji", Method: "PUT", Path: fmt.Sprintf("/context/share/%d", id), Token: token, Status: 204, Body: map[string]any{"shareState": 1, "icon": "👩‍👩‍👧"}},
+		{Name: "the icon is kept", Method: "GET", Path: path, Token: token, Status: 200, Has: map[string]any{"shareState": 1, "icon": "👩‍👩‍👧"}},
+		{Name: "two emoji", Method: "PUT", Path: fmt.Sprintf("/context/share/%d", id), Token: token, Status: 400, Says: "icon", Body: map[string]any{"shareState": 1, "icon": "🐝🐝"}},
+		{Name: "a letter", Method: "PUT", Path: fmt.Sprintf("/context/share/%d", id), Token: token, Status: 400, Says: "icon", Body: map[string]any{"shareState": 1, "icon": "a"}},
+		{Name: "half a flag", Method: "PUT", Path: fmt.Sprintf("/context/share/%d", id), Token: token, Status: 400, Says: "icon", Body: map[string]any{"shareState": 1, "icon": "🇩"}},
+		{Name: "a flag", Method: "PUT", Path: fmt.Sprintf("/context/share/%d", id), Token: token, Status: 204, Body: map[string]any{"shareState": 0, "icon": "🇩🇪"}},
+		{Name: "no such state", Method: "PUT", Path: fmt.Sprintf("/context/share/%d", id), Token: token, Status: 400, Says: "shareState", Body: map[string]any{"shareState": 2}},
+	})
+	data := s.MustGQL(token, `mutation($tools: String!) { createContext(input: {name: "T", description: "", caption: "", toolsJson: $tools}) {
+		context { id tools { id name agentId action parameters { paramName type required } } } } }`, map[string]any{"tools": tools})
+	got := platform.Member(t, data, "createContext.context.tools")
+	want := []any{map[string]any{"id": 1, "name": "open_ticket", "agentId": 7, "action": "Run Agent", "parameters": []any{map[string]any{"paramName": "title", "type": "string", "required": true}}}}
+	if !platform.SameJSON(got, want) {
+		t.Errorf("tools: %v", got)
+	}
+}
+
+func TestToolFaultsAreNamed(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	token := s.Assistant()
+	const good = `"name":"a","description":"","action":"Run Agent","agentId":1`
+	for tools, places := range map[string][]string{
+		``:     {"body.toolsJson"},
+		`{}`:   {"body.toolsJson"},
+		`null`: {"body.toolsJson"},
+		`[1]`:  {"body.toolsJson[0]"},
+		`[{}]`: {"body.toolsJson[0].id", "body.toolsJson[0].name", "body.toolsJson[0].description", "body.toolsJson[0].action", "body.toolsJson[0].agentId"},
+		`[{"id":1,` + good + `},{"id":1,` + good + `}]`:                                           {"body.toolsJson[1].id", "body.toolsJson[1].name"},
+		`[{"id":1.5,` + good + `}]`:                                                               {"body.toolsJson[0].id"},
+		`[{"id":1,"name":"two words","description":"","action":"Walk","agentId":"x"}]`:            {"body.toolsJson[0].name", "body.toolsJson[0].action", "body.toolsJson[0].agentId"},
+		`[{"id":1,` + good + `,"agentId":2}]`:                                                     {"body.toolsJson[0].agentId"},
+		`[{"id":1,` + good + `,"parameters":{}}]`:                                                 {"body.toolsJson[0].parameters"},
+		`[{"id":1,` + good + `,"parameters":[{"paramName":"x","type":"date","required":"yes"}]}]`: {"body.toolsJson[0].parameters[0].type", "body.toolsJson[0].parameters[0].required", "body.toolsJson[0].parameters[0].description"},
+	} {
+		t.Run(tools, func(t *testing.T) {
+			a := s.Must(400, "POST", "/context", token, map[string]any{"name": "A", "description": "", "caption": "", "toolsJson": tools})
+			var at []string
+			for _, f := range platform.Member(t, a.JSON(t), "errors").([]any) {
+				at = append(at, f.(map[string]any)["location"].(string))
+			}
+			if fmt.Sprint(at) != fmt.Sprint(places) {
+				t.Errorf("%v, want %v: %s", at, places, a.Body)
+			}
+		})
+	}
+}
+
+// TestToolsAreReadAsChecked: members of other names are kept, and nothing is read from them.
+func TestToolsAreReadAsChecked(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	token := s.Assistant()
+	for _, more := range []string{`"Id":"x"`, `"AGENTID":77`, `"Parameters":[null]`, `"parameters":null`, `"more":{"agentId":5}`} {
+		text := `[{"id":1,"name":"a","description":"","action":"Run Agent","agentId":3,` + more + `}]`
+		s.Must(200, "POST", "/context", token, map[string]any{"name": more, "description": "", "caption": "", "toolsJson": text})
+	}
+	data := s.MustGQL(token, `{ contexts { nodes { toolsJson tools { id agentId agent { name } parameters { paramName } } } } }`, nil)
+	list := platform.Member(t, data, "contexts.nodes").([]any)
+	for _, c := range list {
+		want := []any{map[string]any{"id": 1, "agentId": 3, "agent": nil, "parameters": []any{}}}
+		if !platform.SameJSON(c.(map[string]any)["tools"], want) {
+			t.Errorf("%v", c)
+		}
+	}
+	if len(list) != 5 {
+		t.Errorf("%d contexts", len(list))
+	}
+}
+
+// TestOrphansAreSwept puts an original into the store that no document has.
+func TestOrphansAreSwept(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	token := s.Assistant()
+	s.Upload(token, s.NewContext(token, "Handbook"), "a.txt", []byte("kept"))
+	if err := s.App.Resolver.Blobs.Write(t.Context(), "documents/6f1c1b1e-0000-4000-8000-000000000000", strings.NewReader("orphan")); err != nil {
+		t.Fatal(err)
+	}
+	w := s.App.Worker(nil)
+	for _, c := range []struct {
+		age  time.Duration
+		left int64
+	}{{24 * time.Hour, 0}, {-time.Hour, 1}} {
+		if err := jobs.SweepBlobs(t.Context(), w.Store, w.Documents.Blobs, c.age); err != nil {
+			t.Fatal(err)
+		}
+		if n := s.Number(`SELECT count(*) FROM blob_deletions`); n != c.left {
+			t.Errorf("older than %s: %d orphans", c.age, n)
+		}
+	}
+	s.Work(nil)
+	devtest.Eventually(t, "the orphan is gone", func() bool { return s.Blobs() == 1 })
+}

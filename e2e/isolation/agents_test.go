@@ -1,0 +1,343 @@
+package isolation
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"canopy/e2e/platform"
+	"canopy/internal/access"
+	"canopy/internal/config"
+	"canopy/internal/globalid"
+	"canopy/outbox"
+	"canopy/resolvers"
+	"canopy/rest"
+)
+
+// yard is a world whose callers build agents.
+type yard struct {
+	*world
+	owner context.Context // of the target company's owner
+	agent *resolvers.PublishAgentPayload
+	// ofTenants are the tokens for tenant management.
+	ofTenants map[who]string
+}
+
+func newYard(t *testing.T, change ...func(*config.Config)) *yard {
+	y := &yard{world: newWorld(t, change...)}
+	y.ofTenants = y.tokens
+	y.tokens, y.owner = y.serve("builder")
+	y.tokens[asOtherApp] = y.ofTenants[asOwner]
+	made, err := y.m.CreateAgent(y.owner, resolvers.CreateAgentInput{Name: secretMark, Diagram: json.RawMessage(platform.Greeter)})
+	y.ok(err)
+	y.agent, err = y.m.PublishAgent(y.owner, resolvers.PublishAgentInput{ID: made.Agent.GlobalID()})
+	y.ok(err)
+	return y
+}
+
+// within: the company itself and those above, as far as the role has the right; for all others,
+// and of what is not there, there is nothing.
+func within(right access.Features) rule {
+	r := shared(right).found()
+	return r.there(gets404, asDescendant, asSibling, asStranger)
+}
+
+// hooked is within for webhooks, which tokens of any application serve.
+func hooked(right access.Features) rule {
+	r := within(right).there(getsOK, asOtherApp)
+	r.absent[asOtherApp] = gets404
+	return r
+}
+
+// ofAll is shared for webhooks.
+func ofAll(right access.Features) rule { return shared(right).but(getsOK, asOtherApp) }
+
+func (y *yard) freshAgent(a *ask) int64 {
+	return a.or(func() int64 {
+		made, err := a.m.CreateAgent(y.owner, resolvers.CreateAgentInput{Name: a.unique(), Diagram: json.RawMessage(platform.Greeter)})
+		a.ok(err)
+		_, err = a.m.PublishAgent(y.owner, resolvers.PublishAgentInput{ID: made.Agent.GlobalID()})
+		a.ok(err)
+		return made.Agent.ID
+	})
+}
+
+func (y *yard) freshRun(a *ask) *resolvers.StartRunPayload {
+	made, err := a.m.StartRun(y.owner, resolvers.StartRunInput{AgentID: y.agent.Agent.GlobalID(), Input: json.RawMessage(`{"mark":"` + secretMark + `"}`)})
+	a.ok(err)
+	return made
+}
+
+func (y *yard) jobKey(a *ask) string {
+	if a.absent {
+		return "00000000-0000-4000-8000-000000000000"
+	}
+	return y.freshRun(a).JobKey
+}
+
+func (y *yard) freshDestination(a *ask) int64 {
+	return a.or(func() int64 {
+		name := a.unique()
+		made, err := a.m.CreateWebhookDestination(y.owner, resolvers.CreateWebhookDestinationInput{URL: platform.PublicURL, Name: &name})
+		a.ok(err)
+		return made.Destination.ID
+	})
+}
+
+func (y *yard) freshDelivery(a *ask) int64 {
+	return a.or(func() int64 {
+		made, err := a.m.TestWebhookDestination(y.owner, resolvers.TestWebhookDestinationInput{ID: globalid.ID{Int: y.freshDestination(a)}, Type: "run.started"})
+		a.ok(err)
+		return made.Delivery.ID
+	})
+}
+
+func (y *yard) restRows() []restRow {
+	onDestination := func(a *ask) []any { return []any{y.freshDestination(a)} }
+	onDelivery := func(a *ask) []any { return []any{y.freshDelivery(a)} }
+	return []restRow{
+		{op: "executeAgentAsJob", path: func(a *ask) []any { return []any{y.freshAgent(a)} }, body: func(*ask) any { return object{} }, want: within(access.AgentRun)},
+		{op: "getJob", path: func(a *ask) []any { return []any{y.jobKey(a)} }, want: within(access.AgentRead)},
+		{op: "getWebhookCatalog", want: ofAll(access.WebhookRead)},
+		{op: "listWebhookDestinations", want: ofAll(access.WebhookRead)},
+		{op: "createWebhookDestination", body: func(a *ask) any { return object{"url": platform.PublicURL} }, want: ofAll(access.WebhookWrite)},
+		{op: "getWebhookDestination", path: onDestination, want: hooked(access.WebhookRead)},
+		{op: "updateWebhookDestination", path: onDestination, body: func(a *ask) any { return object{"name": a.unique()} }, want: hooked(access.WebhookWrite)},
+		{op: "deleteWebhookDestination", path: onDestination, want: hooked(access.WebhookWrite)},
+		{op: "rotateWebhookSecret", path: onDestination, body: func(*ask) any { return object{} }, want: hooked(access.WebhookWrite)},
+		{op: "testWebhookDestination", path: onDestination, body: func(*ask) any { return object{"type": "run.failed"} }, want: hooked(access.WebhookWrite)},
+		{op: "recoverWebhookDeliveries", path: onDestination, body: func(*ask) any { return object{"since": "2026-01-01T00:00:00Z"} }, want: hooked(access.WebhookWrite)},
+		{op: "listWebhookDeliveries", want: ofAll(access.WebhookRead)},
+		{op: "listWebhookDeliveries/destination", query: func(a *ask) string { return "destinationId=" + platform.Decimal(y.freshDestination(a)) }, want: hooked(access.WebhookRead)},
+		{op: "getWebhookDelivery", path: onDelivery, want: hooked(access.WebhookRead)},
+		{op: "resendWebhookDelivery", path: onDelivery, want: hooked(access.WebhookWrite)},
+	}
+}
+
+func (y *yard) graphRows() []graphRow {
+	anAgent := one(y.freshAgent)
+	aRun := func(a *ask) object { return object{"key": y.jobKey(a)} }
+	aDestination := one(y.freshDestination)
+	byAgent := func(a *ask) object { return object{"id": y.freshAgent(a)} }
+	byDestination := func(a *ask) object { return object{"id": y.freshDestination(a)} }
+	builderAccount := func(a *ask) int64 {
+		return a.or(func() int64 { return y.agent.Agent.AccountID })
+	}
+	rows := []graphRow{
+		{fields: "Query.agents", query: `{ agents { nodes { name draft } totalCount } }`, want: shared(access.AgentRead)},
+		{
+			fields: "Query.agents/account", query: `query($id: ID){ agents(accountId: $id) { nodes { name } totalCount } }`,
+			variables: one(builderAccount), want: reach(access.AgentRead),
+		},
+		{fields: "Query.agent", query: `query($id: ID!){ agent(id: $id) { name draft } }`, variables: anAgent, want: within(access.AgentRead)},
+		{
+			fields:    "Agent.account Agent.published Agent.revisions Agent.runs AgentRevision.agent",
+			query:     `query($id: ID!){ agent(id: $id) { account { name } published { diagram } revisions { nodes { number agent { name } } totalCount } runs { nodes { jobKey } totalCount } } }`,
+			variables: anAgent, want: within(access.AgentRead),
+		},
+		{
+			fields: "Query.run Run.agent Run.revision Run.steps", variables: aRun, want: within(access.AgentRead),
+			query: `query($key: String!){ run(jobKey: $key) { input agent { name } revision { diagram } steps { stepId } } }`,
+		},
+		{fields: "Query.webhookCatalog WebhookCatalog.events", query: `{ webhookCatalog { events { type } } }`, want: ofAll(access.WebhookRead)},
+		{fields: "Query.webhookDestinations", query: `{ webhookDestinations { nodes { name } totalCount } }`, want: ofAll(access.WebhookRead)},
+		{
+			fields: "Query.webhookDestinations/company", variables: anyCompany, want: reach(access.WebhookRead).there(getsOK, asOtherApp).lost(gets403, asOtherApp),
+			query: `query($id: ID){ webhookDestinations(customerId: $id) { nodes { name } totalCount } }`,
+		},
+		{
+			fields: "Query.webhookDestination WebhookDestination.customer WebhookDestination.deliveries", variables: aDestination, want: hooked(access.WebhookRead),
+			query: `query($id: ID!){ webhookDestination(id: $id) { name customer { name } deliveries { nodes { payload } totalCount } } }`,
+		},
+		{fields: "Query.webhookDeliveries", query: `{ webhookDeliveries { nodes { payload } totalCount } }`, want: ofAll(access.WebhookRead)},
+		{
+			fields: "Query.webhookDeliveries/destination", variables: aDestination, want: hooked(access.WebhookRead),
+			query: `query($id: ID){ webhookDeliveries(destinationId: $id) { nodes { payload } totalCount } }`,
+		},
+		{
+			fields: "Query.webhookDelivery WebhookDelivery.destination WebhookDelivery.attemptLog", variables: one(y.freshDelivery), want: hooked(access.WebhookRead),
+			query: `query($id: ID!){ webhookDelivery(id: $id) { payload destination { name } attemptLog { error } } }`,
+		},
+		node("Agent", y.freshAgent, within(access.AgentRead)),
+		node("AgentRevision", func(a *ask) int64 { return a.or(func() int64 { return y.agent.Revision.ID }) }, within(access.AgentRead)),
+		node("Run", func(a *ask) int64 { return a.or(func() int64 { return y.freshRun(a).Run.ID }) }, within(access.AgentRead)),
+		node("WebhookDestination", y.freshDestination, hooked(access.WebhookRead)),
+		node("WebhookDelivery", y.freshDelivery, hooked(access.WebhookRead)),
+		mutate("createAgent", `agent { name }`, func(*ask) object { return object{"name": "Own"} }, shared(access.AgentWrite)),
+		mutate("createAgent/account", `agent { name }`, func(a *ask) object {
+			return object{"name": a.unique(), "accountId": builderAccount(a)}
+		}, reach(access.AgentWrite)),
+		mutate("updateAgent", `agent { name }`, func(a *ask) object { return object{"id": y.freshAgent(a), "name": a.unique()} }, within(access.AgentWrite)),
+		mutate("publishAgent", `agent { name }`, byAgent, within(access.AgentWrite)),
+		mutate("unpublishAgent", `agent { name }`, byAgent, within(access.AgentWrite)),
+		mutate("enableAgent", `agent { name }`, byAgent, within(access.AgentWrite)),
+		mutate("disableAgent", `agent { name }`, byAgent, within(access.AgentWrite)),
+		mutate("deleteAgent", `deletedId`, byAgent, within(access.AgentWrite)),
+		mutate("startRun", `jobKey`, func(a *ask) object { return object{"agentId": y.freshAgent(a)} }, within(access.AgentRun)),
+		mutate("cancelRun", `run { status }`, func(a *ask) object { return object{"jobKey": y.jobKey(a)} }, within(access.AgentRun)),
+		mutate("createWebhookDestination", `destination { name }`, func(a *ask) object { return object{"url": platform.PublicURL} }, ofAll(access.WebhookWrite)),
+		mutate("createWebhookDestination/company", `destination { name }`, func(a *ask) object {
+			return object{"url": platform.PublicURL, "customerId": a.theCompany()}
+		}, reach(access.WebhookWrite).there(getsOK, asOtherApp).lost(gets403, asOtherApp)),
+		mutate("updateWebhookDestination", `destination { name }`, func(a *ask) object {
+			return object{"id": y.freshDestination(a), "name": a.unique()}
+		}, hooked(access.WebhookWrite)),
+		mutate("deleteWebhookDestination", `deletedId`, byDestination, hooked(access.WebhookWrite)),
+		mutate("rotateWebhookSecret", `secret`, byDestination, hooked(access.WebhookWrite)),
+		mutate("testWebhookDestination", `delivery { payload }`, func(a *ask) object {
+			return object{"id": y.freshDestination(a), "type": "run.started"}
+		}, hooked(access.WebhookWrite)),
+		mutate("resendWebhookDelivery", `delivery { payload }`, func(a *ask) object { return object{"id": y.freshDelivery(a)} }, hooked(access.WebhookWrite)),
+		mutate("recoverWebhookDeliveries", `count`, func(a *ask) object {
+			return object{"id": y.freshDestination(a), "since": "2026-01-01T00:00:00Z"}
+		}, hooked(access.WebhookWrite)),
+	}
+	// The edges from companies and accounts need two applications at once: TestAgentEdges.
+	return append(rows, graphRow{fields: "Customer.agents Customer.webhookDestinations Account.agents"})
+}
+
+// lost gives a rule with another answer for some callers, for an object that is not there.
+func (r rule) lost(c class, whom ...who) rule {
+	for _, as := range whom {
+		r.absent[as] = c
+	}
+	return r
+}
+
+// agentOperations are the documented operations that this matrix has rows for.
+func agentOperations() map[string]bool {
+	set := map[string]bool{}
+	for _, row := range (&yard{}).restRows() {
+		name, _, _ := strings.Cut(row.op, "/")
+		set[name] = true
+	}
+	return set
+}
+
+// agentFields are the fields of the graph that this matrix has rows for.
+func agentFields() map[string]bool {
+	set := map[string]bool{"Subscription.runUpdated": true, "Subscription.webhookDeliveryUpdated": true}
+	for _, row := range (&yard{}).graphRows() {
+		for name := range strings.FieldsSeq(row.fields) {
+			name, _, _ = strings.Cut(name, "/")
+			set[name] = true
+		}
+	}
+	return set
+}
+
+func TestAgentIsolationREST(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	m := newMatrix(t, y.world)
+	_, registry := rest.New(y.App.Resolver, rest.Options{})
+	endpoints := map[string]rest.Endpoint{}
+	for _, e := range rest.Endpoints(registry) {
+		endpoints[e.OperationID] = e
+	}
+	for _, row := range y.restRows() {
+		name, _, _ := strings.Cut(row.op, "/")
+		e := endpoints[name]
+		t.Run(row.op, func(t *testing.T) { m.row(t, row.want, row.sender(e), e.Method != http.MethodGet) })
+	}
+	y.quiet(t)
+}
+
+func TestAgentIsolationGraph(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	m := newMatrix(t, y.world)
+	for _, row := range y.graphRows() {
+		if row.query == "" {
+			continue
+		}
+		t.Run(row.fields, func(t *testing.T) { m.row(t, row.want, row.sender(), row.writes()) })
+	}
+	y.quiet(t)
+}
+
+// TestAgentEdges asks for the edges from a company and its accounts with a login's token, which
+// has every application.
+func TestAgentEdges(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	y.freshDestination(&ask{world: y.world})
+	const query = `query($id: ID){ customer(id: $id) { agents { nodes { name } totalCount } webhookDestinations { totalCount }
+		accounts { nodes { agents { nodes { name } totalCount } } } } }`
+	login := y.Login(platform.DemoAdmin, y.Demo.AdminPassword)
+	data, codes := y.GQL(login, query, object{"id": platform.Decimal(y.target)})
+	if len(codes) > 0 {
+		t.Fatal(codes)
+	}
+	company := data["customer"].(object)
+	if company["agents"].(object)["totalCount"] != 1.0 || company["webhookDestinations"].(object)["totalCount"] != 1.0 {
+		t.Errorf("%v", company)
+	}
+	found := 0.0
+	for _, a := range company["accounts"].(object)["nodes"].([]any) {
+		found += a.(object)["agents"].(object)["totalCount"].(float64)
+	}
+	if found != 1 {
+		t.Errorf("agents of the accounts: %v", found)
+	}
+	if _, codes := y.GQL(y.ofTenants[asOwner], query, object{"id": platform.Decimal(y.target)}); !slices.Contains(codes, "FORBIDDEN") {
+		t.Errorf("with a token for tenant management: %v", codes)
+	}
+}
+
+func TestAgentSubscriptionIsolation(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	key := y.jobKey(&ask{world: y.world})
+	delivery := y.freshDelivery(&ask{world: y.world})
+	var destination int64
+	y.Look(&destination, `SELECT destination_id FROM webhook_deliveries WHERE id = $1`, delivery)
+	for name, s := range map[string]struct {
+		query string
+		want  rule
+		tell  func()
+	}{
+		"runUpdated": {`subscription { runUpdated(jobKey: "` + key + `") { jobKey status } }`, within(access.AgentRead), func() {}},
+		"webhookDeliveryUpdated": {`subscription { webhookDeliveryUpdated(destinationId: ` + platform.Decimal(destination) + `) { eventId status } }`, hooked(access.WebhookRead), func() {
+			y.App.Bus.Publish(t.Context(), outbox.DeliveriesTopic(destination), []byte("x,"+strconv.FormatInt(delivery, 10)))
+		}},
+	} {
+		for _, as := range everybody {
+			t.Run(name+"/"+string(as), func(t *testing.T) {
+				y.T = t
+				want := s.want.wants(as, false)
+				if want != getsOK {
+					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+					defer cancel()
+					body, err := io.ReadAll(y.OverEvents(ctx, t, s.query, y.tokens[as]).Body)
+					if err != nil || !strings.Contains(string(body), `"`+string(want)+`"`) || strings.Contains(string(body), `"data":{`) {
+						t.Errorf("want %s: %v %s", want, err, body)
+					}
+					return
+				}
+				lines := y.Stream(t, s.query, y.tokens[as])
+				deadline := time.After(10 * time.Second)
+				for {
+					s.tell()
+					select {
+					case line := <-lines:
+						if !strings.Contains(line, `"data":{"`+name) {
+							t.Errorf("%s", line)
+						}
+						return
+					case <-time.After(50 * time.Millisecond):
+					case <-deadline:
+						t.Fatal("nothing is heard")
+					}
+				}
+			})
+		}
+	}
+	y.quiet(t)
+}

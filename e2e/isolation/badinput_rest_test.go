@@ -1,0 +1,277 @@
+package isolation
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"canopy/db"
+	"canopy/e2e/platform"
+	"canopy/internal/secret"
+	"canopy/rest"
+)
+
+// TestRESTBadBodies tries every member of every body with every hostile value: each is refused with
+// its name and nothing written, or kept as it came.
+func TestRESTBadBodies(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := &badInput{world: w, tables: newTables(t, w.DB)}
+	_, registry := rest.New(w.App.Resolver, rest.Options{})
+	tried := 0
+	for _, e := range rest.Endpoints(registry) {
+		if agentOperations()[e.OperationID] {
+			continue // TestAgentBadBodies
+		}
+		members := bodyMembers(registry.OpenAPI(), e)
+		rows := b.rows(e.OperationID)
+		if len(members) > 0 && len(rows) == 0 {
+			t.Errorf("%s has no good body to start from", e.OperationID)
+			continue
+		}
+		for _, m := range members {
+			tried++
+			if e.OperationID == "logIn" && m.name == "otp" {
+				continue // not looked at without two-factor
+			}
+			t.Run(e.OperationID+"/"+m.name, func(t *testing.T) { b.member(t, e, choose(rows, w, m.name), m) })
+		}
+	}
+	if tried == 0 {
+		t.Error("no operation has a body")
+	}
+	w.quiet(t)
+}
+
+// badInput tries inputs as the root company's owner.
+type badInput struct {
+	*world
+	tables *tables
+}
+
+// rows are the good bodies of an operation: those of the isolation matrix, and those of operations
+// that ask for no token.
+func (b *badInput) rows(op string) []restRow {
+	var list []restRow
+	for _, row := range append(restRows(), b.publicRows()...) {
+		if name, _, _ := strings.Cut(row.op, "/"); name == op && row.body != nil {
+			list = append(list, row)
+		}
+	}
+	return list
+}
+
+func (b *badInput) publicRows() []restRow {
+	return []restRow{
+		{op: "logIn", body: func(*ask) any { return object{"email": b.Demo.AdminEmail, "password": b.Demo.AdminPassword} }},
+		{op: "requestReset", body: func(*ask) any { return object{"email": "minh" + targetMail} }},
+		{op: "setPassword", body: func(a *ask) any {
+			link := secret.NewLinkToken()
+			a.ok(a.App.Store.InsertLink(a.ctx, secret.HashSecret(link), a.shared, db.LinkReset, time.Now().Add(time.Hour)))
+			return object{"token": link, "password": "a good long password"}
+		}},
+	}
+}
+
+// asker is the root company's owner, or for the assistant that of the company whose contexts are asked
+// for.
+func asker(w *world, assistant bool) *ask {
+	if assistant {
+		return &ask{world: w, as: asOwner}
+	}
+	return &ask{world: w, as: asRoot}
+}
+
+// choose gives the row whose body has the member, or else the first.
+func choose(rows []restRow, w *world, name string) restRow {
+	for _, row := range rows {
+		if _, has := row.body(asker(w, row.assistant)).(object)[name]; has {
+			return row
+		}
+	}
+	return rows[0]
+}
+
+// bodyMembers lists the members of an operation's JSON body.
+func bodyMembers(doc *huma.OpenAPI, e rest.Endpoint) []inputMember {
+	op := operationOf(doc, e)
+	if op.RequestBody == nil || op.RequestBody.Content["application/json"] == nil {
+		return nil
+	}
+	schema := op.RequestBody.Content["application/json"].Schema
+	if schema.Ref != "" {
+		schema = doc.Components.Schemas.SchemaFromRef(schema.Ref)
+	}
+	var list []inputMember
+	for name, s := range schema.Properties {
+		m := inputMember{name: name, kind: s.Type}
+		for _, r := range schema.Required {
+			m.required = m.required || r == name
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+func operationOf(doc *huma.OpenAPI, e rest.Endpoint) *huma.Operation {
+	item := doc.Paths[e.Path]
+	return map[string]*huma.Operation{
+		http.MethodGet: item.Get, http.MethodPut: item.Put, http.MethodPost: item.Post, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete,
+	}[e.Method]
+}
+
+// member tries one member with everything.
+func (b *badInput) member(t *testing.T, e rest.Endpoint, row restRow, m inputMember) {
+	b.T = t
+	a := asker(b.world, row.assistant)
+	for _, v := range append(hostiles(m), hostile{name: "twice", must: refused}) {
+		path := e.Path
+		if row.path != nil {
+			path = fill(path, row.path(a))
+		}
+		body := with(t, row.body(a).(object), m.name, v.raw)
+		if v.name == "twice" {
+			body = `{"` + m.name + `":null,"` + m.name + `":null}`
+		}
+		b.forgive()
+		before := b.tables.state(t)
+		got := b.Do(e.Method, path, a.token(row.assistant), body)
+		if e.OperationID == "createPermission" && (m.name == "email" || m.name == "userIdentityId") && v.must == accepted {
+			v.must = refused // one of the two is needed
+		}
+		b.judge(t, fitting(e.OperationID, m.name, v), m.name, got, before)
+	}
+}
+
+// fitting is a value as the members of some operations take it: longer than others, 0, or never kept.
+func fitting(op, member string, v hostile) hostile {
+	switch {
+	case v.name == "too long" && strings.HasSuffix(op, "Context") && (member == "description" || member == "prompt"),
+		v.name == "0" && member == "shareState":
+		v.must, v.text = accepted, ""
+	case op == "requestReset": // which answers the same to every text
+		v.text = ""
+	}
+	return v
+}
+
+// forgive has failed logins forgotten, which would slow the next ones down.
+func (b *badInput) forgive() {
+	b.App.Resolver.Throttle.Succeed(b.ctx, "address:127.0.0.1", "account:"+b.Demo.AdminEmail)
+}
+
+// judge checks what came of a hostile value.
+func (b *badInput) judge(t *testing.T, v hostile, name string, got platform.Answer, before string) {
+	t.Helper()
+	isRefused := classOf(got) != getsOK
+	switch {
+	case got.Status >= 500 || classOf(got) == "INTERNAL":
+		t.Errorf("%s: %d %.300s", v.name, got.Status, got.Body)
+	case v.must == refused && !isRefused, v.must == accepted && isRefused:
+		t.Errorf("%s: %d %.300s", v.name, got.Status, got.Body)
+	case isRefused:
+		if b.tables.state(t) != before {
+			t.Errorf("%s: the refused request has written something", v.name)
+		}
+		if c := classOf(got); (c == getsBad || c == "413" || c == "PAYLOAD_TOO_LARGE") && !strings.Contains(string(got.Body), name) {
+			t.Errorf("%s: the refusal does not name the member: %.300s", v.name, got.Body)
+		}
+	case name == "password" && v.text != "":
+		if opens, err := secret.CheckPassword(t.Context(), b.passwordHash(), v.text); err != nil || !opens {
+			t.Errorf("%s: accepted, and opens nothing: %v", v.name, err)
+		}
+	case v.text != "" && !b.kept(v.text):
+		t.Errorf("%s: accepted, and not kept as it came", v.name)
+	}
+}
+
+// passwordHash is that of the shared user.
+func (b *badInput) passwordHash() (hash string) {
+	b.Look(&hash, `SELECT password_hash FROM users WHERE id = $1`, b.shared)
+	return hash
+}
+
+// kept tells whether a text stands in the tables exactly as it came.
+func (b *badInput) kept(text string) (found bool) {
+	b.Look(&found, `SELECT EXISTS (SELECT FROM customers WHERE $1 IN (name))
+		OR EXISTS (SELECT FROM users WHERE $1 IN (email, first_name, last_name, trim(first_name || ' ' || last_name)))
+		OR EXISTS (SELECT FROM roles WHERE $1 IN (name, description))
+		OR EXISTS (SELECT FROM contexts WHERE $1 IN (name, trim(description), trim(caption), trim(tools_json), icon) OR $1 = ANY(starter_prompts))
+		OR EXISTS (SELECT FROM api_keys WHERE $1 IN (name))
+		OR EXISTS (SELECT FROM billing WHERE $1 IN (billing_name, business_id, tax_id, address_line1, address_line2, city, state, zip_code))
+		OR EXISTS (SELECT FROM agents WHERE $1 IN (name))
+		OR EXISTS (SELECT FROM webhook_destinations WHERE $1 IN (name))
+		OR $1 = ''`, strings.TrimSpace(text))
+	return found
+}
+
+// TestRESTBadParameters tries every path and query parameter.
+func TestRESTBadParameters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	x := newTables(t, w.DB)
+	_, registry := rest.New(w.App.Resolver, rest.Options{})
+	before := x.state(t)
+	for _, e := range rest.Endpoints(registry) {
+		if agentOperations()[e.OperationID] {
+			continue // TestAgentBadParameters
+		}
+		for _, p := range operationOf(registry.OpenAPI(), e).Parameters {
+			if p.In != "path" && p.In != "query" {
+				continue
+			}
+			t.Run(e.OperationID+"/"+p.Name, func(t *testing.T) { w.parameter(t, e, p) })
+		}
+	}
+	if x.state(t) != before {
+		t.Error("a refused request has written something")
+	}
+	w.quiet(t)
+}
+
+// badValues are wrong for any parameter that is not a cursor; what is a number may be out of range.
+var badValues = []string{"x", "1.5", " 1", "0x10", "\x00", "\xff", "🙂", "-1", "0", "9223372036854775808", "-9223372036854775809", strings.Repeat("9", 4000)}
+
+func (w *world) parameter(t *testing.T, e rest.Endpoint, p *huma.Param) {
+	w.T = t
+	for _, v := range badValues {
+		numeric := v == "0" || v == "-1"
+		if p.In == "query" && (numeric && p.Schema.Type == huma.TypeBoolean || v == "0" && p.Name == "self") {
+			continue
+		}
+		path := place.ReplaceAllStringFunc(e.Path, func(at string) string {
+			if at == "{"+p.Name+"}" {
+				return url.PathEscape(v)
+			}
+			return "1"
+		})
+		if p.In == "query" {
+			path += "?" + p.Name + "=" + url.QueryEscape(v)
+		}
+		a := asker(w, strings.HasPrefix(e.Path, "/context"))
+		got := w.Do(e.Method, path, a.token(a.as == asOwner), goodBody(a, e))
+		if got.Status < 400 || got.Status >= 500 {
+			t.Errorf("%.30q: %d %.300s", v, got.Status, got.Body)
+		}
+		if got.Status == 400 && !strings.Contains(string(got.Body), p.In+"."+p.Name) {
+			t.Errorf("%.30q: the refusal does not name the parameter: %.300s", v, got.Body)
+		}
+	}
+}
+
+// goodBody is a body whose only fault is that of the parameter.
+func goodBody(a *ask, e rest.Endpoint) any {
+	if e.Method != http.MethodPost && e.Method != http.MethodPut {
+		return nil
+	}
+	for _, row := range contextRows() {
+		if row.op == e.OperationID && row.body != nil {
+			return row.body(a)
+		}
+	}
+	return object{}
+}

@@ -1,0 +1,117 @@
+package isolation
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// outcome is what a hostile value must lead to.
+type outcome int
+
+const (
+	refusedOrKept outcome = iota // refused by name, or kept exactly as it came
+	refused
+	accepted
+)
+
+// inputMember is one member of an input: of a REST body, or of an input of the graph.
+type inputMember struct {
+	name     string
+	kind     string // string, integer, boolean, array
+	required bool
+}
+
+// hostile is a value for a member, as raw JSON; "" leaves the member out.
+type hostile struct {
+	name, raw string
+	must      outcome
+	// text is the string that the value stands for, where it may be kept.
+	text string
+}
+
+const (
+	nested      = 10_000
+	tooLong     = 5_000
+	tenMegabyte = 10 << 20
+)
+
+// hostiles lists the values that a member is tried with.
+func hostiles(m inputMember) []hostile {
+	left := accepted
+	if m.required {
+		left = refused
+	}
+	list := []hostile{
+		{name: "missing", must: left},
+		{name: "null", raw: `null`, must: left},
+		{name: "object", raw: `{"a":1}`, must: refused},
+		{name: "deep", raw: strings.Repeat(`[`, nested) + strings.Repeat(`]`, nested), must: refused},
+		{name: "invalid UTF-8", raw: "\"a\xff\xfeb\"", must: refused},
+		{name: "lone surrogate", raw: `"a\ud800b"`, must: refused},
+		{name: "cut off", raw: `"a`, must: refused},
+		{name: "ten megabytes", raw: `"` + strings.Repeat("x", tenMegabyte) + `"`, must: refused},
+	}
+	switch m.kind {
+	case "string":
+		return append(list, texts()...)
+	case "integer":
+		return append(list, integers()...)
+	case "boolean":
+		return append(list, hostile{name: "number", raw: `1`, must: refused}, hostile{name: "text", raw: `"true"`, must: refused},
+			hostile{name: "array", raw: `[true]`, must: refused})
+	}
+	return append(list, hostile{name: "number", raw: `1`, must: refused}, hostile{name: "boolean", raw: `true`, must: refused})
+}
+
+func texts() []hostile {
+	return []hostile{
+		{name: "number", raw: `7`, must: refused},
+		{name: "boolean", raw: `true`, must: refused},
+		{name: "array", raw: `["a"]`, must: refused},
+		{name: "empty", raw: `""`},
+		{name: "blank", raw: `"   "`, text: "   "},
+		{name: "NUL", raw: `"a\u0000b"`, must: refused},
+		{name: "too long", raw: `"` + strings.Repeat("é", tooLong) + `"`, must: refused},
+		{name: "emoji", raw: `"Zoë👩‍🚀🇩🇪"`, text: "Zoë👩‍🚀🇩🇪"},
+		{name: "quotes", raw: `"O'Hara\\\"; DROP TABLE users; --"`, text: `O'Hara\"; DROP TABLE users; --`},
+		{name: "replacement character", raw: `"a\ufffdb"`, text: "a\ufffdb"},
+	}
+}
+
+func integers() []hostile {
+	return []hostile{
+		{name: "text", raw: `"x"`, must: refused},
+		{name: "boolean", raw: `true`, must: refused},
+		{name: "array", raw: `[1]`, must: refused},
+		{name: "fraction", raw: `1.5`, must: refused},
+		{name: "below 0", raw: `-1`, must: refused},
+		{name: "0", raw: `0`, must: refused},
+		{name: "smallest", raw: `-9223372036854775808`, must: refused},
+		{name: "2^63", raw: `9223372036854775808`, must: refused},
+		{name: "below -2^63", raw: `-9223372036854775809`, must: refused},
+		{name: "huge exponent", raw: `1e400`, must: refused},
+	}
+}
+
+// with writes an object with one member replaced by a raw value, or left out.
+func with(t testing.TB, base object, name, raw string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(base)) {
+		if key == name {
+			continue
+		}
+		value, err := json.Marshal(base[key])
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(`"` + key + `":` + string(value) + ",")
+	}
+	if raw != "" {
+		b.WriteString(`"` + name + `":` + raw)
+	}
+	return "{" + strings.TrimSuffix(b.String(), ",") + "}"
+}

@@ -1,0 +1,184 @@
+package isolation
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"canopy/e2e/platform"
+	"canopy/internal/access"
+	"canopy/internal/globalid"
+	"canopy/internal/models/lexical"
+	"canopy/resolvers"
+)
+
+// onDesk: the account's own callers, as far as the role has the right; for all others there is nothing,
+// whether it is there or not.
+func onDesk(right access.Features) rule {
+	r := shared(right).found()
+	return r.there(gets404, asRoot, asAncestor, asDescendant, asSibling, asStranger)
+}
+
+func (a *ask) freshContext() int64 {
+	return a.or(func() int64 {
+		made, err := a.m.CreateContext(a.owner, resolvers.CreateContextInput{Name: a.unique(), Description: secretMark, Caption: secretMark, ToolsJSON: "[]"})
+		a.ok(err)
+		return made.Context.ID
+	})
+}
+
+// freshToolContext is a context with a tool that runs an agent of the target company.
+func (a *ask) freshToolContext() int64 {
+	return a.or(func() int64 {
+		var agent int64
+		a.Look(&agent, `INSERT INTO agents (account_id, name, draft) SELECT a.id, $2, '{}' FROM accounts a
+			JOIN app_instances i ON i.id = a.app_instance_id JOIN applications p ON p.id = i.application_id
+			WHERE a.customer_id = $1 AND p.code = 'builder' RETURNING id`, a.target, secretMark)
+		made, err := a.m.CreateContext(a.owner, resolvers.CreateContextInput{Name: a.unique(), ToolsJSON: platform.OneTool(agent)})
+		a.ok(err)
+		return made.Context.ID
+	})
+}
+
+// freshDocument is a document of a context of the target company, and the context.
+func (a *ask) freshDocument() (document, inContext int64) {
+	if a.absent {
+		return platform.AbsentID, platform.AbsentID
+	}
+	inContext = a.freshContext()
+	row, err := a.m.StoreDocument(a.owner, globalid.ID{Int: inContext}, func() (string, io.Reader, error) {
+		return a.unique() + ".txt", strings.NewReader(secretMark + " is a word"), nil
+	})
+	a.ok(err)
+	return row.ID, inContext
+}
+
+// freshChunk is a chunk that a search for "word" finds, and its context.
+func (a *ask) freshChunk() (chunk, inContext int64) {
+	document, inContext := a.freshDocument()
+	if a.absent {
+		return platform.AbsentID, platform.AbsentID
+	}
+	sparse, err := lexical.Embed(secretMark + " is a word").MarshalBinary()
+	a.ok(err)
+	a.Look(&chunk, `INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, sparse)
+		VALUES ($1, 1, 0, $2, 0, 4, $3) RETURNING id`, document, secretMark+" is a word", sparse)
+	_, err = a.DB.Exec(`UPDATE documents SET status = 'ready', chunks = 1 WHERE id = $1`, document)
+	a.ok(err)
+	return chunk, inContext
+}
+
+func (a *ask) aDocument() int64 { d, _ := a.freshDocument(); return d }
+
+func (a *ask) aChunk() int64 { k, _ := a.freshChunk(); return k }
+
+func (a *ask) aSearchedContext() int64 { _, c := a.freshChunk(); return c }
+
+func onContext(a *ask) []any { return []any{a.freshContext()} }
+
+func contextBodyOf(*ask) any {
+	return object{"name": "Handbook", "description": "", "caption": "", "toolsJson": "[]"}
+}
+
+func contextRows() []restRow {
+	read, write := access.ContextRead, access.ContextWrite
+	rows := []restRow{
+		{op: "createContext", body: contextBodyOf, want: shared(write)},
+		{op: "listContexts", want: shared(read)},
+		{op: "getContext", path: onContext, want: onDesk(read)},
+		{op: "updateContext", path: onContext, body: contextBodyOf, want: onDesk(write)},
+		{op: "deleteContext", path: onContext, want: onDesk(write)},
+		{op: "shareContext", path: onContext, body: func(*ask) any { return object{"shareState": 1} }, want: onDesk(write)},
+		{op: "uploadDocument", path: onContext, form: []platform.Part{{Field: "file", Name: "a.txt", Content: []byte("some text")}}, want: onDesk(write)},
+		{op: "listDocuments", path: func(a *ask) []any { _, c := a.freshDocument(); return []any{c} }, want: onDesk(read)},
+		{op: "deleteDocument", path: func(a *ask) []any {
+			d, c := a.freshDocument()
+			return []any{c, d}
+		}, want: onDesk(write)},
+		{op: "searchContext", path: func(a *ask) []any { return []any{a.aSearchedContext()} }, body: func(*ask) any {
+			return object{"prompt": "a word"}
+		}, want: onDesk(read)},
+	}
+	for i := range rows {
+		rows[i].assistant = true
+	}
+	return rows
+}
+
+func contextGraphRows() []graphRow {
+	read, write := access.ContextRead, access.ContextWrite
+	rows := []graphRow{
+		{fields: "Query.contexts", query: `{ contexts { nodes { name caption } totalCount } }`, want: shared(read)},
+		{
+			fields: "Query.context Context.tools Context.account Context.creator Context.documents", variables: one((*ask).freshContext), want: onDesk(read),
+			query: `query($id: ID!){ context(id: $id) { name tools { name parameters { paramName } } account { id } creator { email } documents { nodes { id } totalCount } } }`,
+		},
+		{
+			fields: "Query.searchContext SearchHit.document SearchHit.chunk Document.context Document.chunks Document.creator Chunk.document",
+			query: `query($id: ID!){ searchContext(contextId: $id, prompt: "word") { content chunk { content document { originalName } }
+				document { context { name } creator { email } chunks { nodes { content } totalCount } } } }`,
+			variables: one((*ask).aSearchedContext), want: onDesk(read),
+		},
+		{fields: "ContextTool.parameters", query: `query($id: ID!){ context(id: $id) { tools { parameters { type } } } }`, variables: one((*ask).freshContext), want: onDesk(read)},
+		{fields: "ContextTool.agent", query: `query($id: ID!){ context(id: $id) { tools { agent { name } } } }`, variables: one((*ask).freshToolContext), want: onDesk(read)},
+		node("Context", (*ask).freshContext, onDesk(read)),
+		node("Document", (*ask).aDocument, onDesk(read)),
+		node("Chunk", (*ask).aChunk, onDesk(read)),
+		mutate("createContext", `context { name }`, func(*ask) object {
+			return object{"name": "Handbook", "description": "", "caption": ""}
+		}, shared(write)),
+		mutate("updateContext", `context { name }`, func(a *ask) object { return object{"id": a.freshContext(), "name": a.unique()} }, onDesk(write)),
+		mutate("deleteContext", `deletedId`, one((*ask).freshContext), onDesk(write)),
+		mutate("shareContext", `context { shareState }`, func(a *ask) object { return object{"id": a.freshContext(), "shareState": 1} }, onDesk(write)),
+		mutate("uploadDocument", `document { originalName }`, func(a *ask) object {
+			return object{"contextId": a.freshContext(), "file": nil}
+		}, onDesk(write)),
+		mutate("deleteDocument", `deletedId`, one((*ask).aDocument), onDesk(write)),
+		mutate("reprocessDocument", `document { status }`, one((*ask).aDocument), onDesk(write)),
+		mutate("reprocessContext", `context { name }`, one((*ask).freshContext), onDesk(write)),
+	}
+	for i := range rows {
+		rows[i].assistant = true
+	}
+	// A token for the tenant application leads to no contexts.
+	none := shared(0).but(gets403, asRoot, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger)
+	return append(rows,
+		graphRow{fields: "Customer.contexts", query: `{ customer { contexts { nodes { name } } } }`, want: none},
+		graphRow{fields: "Account.contexts", query: `query($id: ID!){ account(id: $id) { contexts { nodes { name } } } }`, variables: one(func(a *ask) int64 {
+			return a.Account(a.home(), "tenant")
+		}), want: none})
+}
+
+// multipart is the request of a row whose variables hold a file.
+func (row graphRow) multipart(a *ask, body object) func() platform.Answer {
+	operations := platform.MustJSON(a.T, body)
+	raw, contentType := platform.Form(a.T, platform.Part{Field: "operations", Name: "", Content: operations}, platform.Part{Field: "map", Name: "", Content: []byte(`{"0":["variables.input.file"]}`)}, platform.Part{Field: "0", Name: "a.txt", Content: []byte("some text")})
+	return func() platform.Answer {
+		return a.PostWith("/graphql", a.token(true), contentType, raw, http.Header{"Graphql-Preflight": {"1"}})
+	}
+}
+
+// TestContextsOfACompanyBelow reads them with a token for that company's account, and with a login's
+// token through the edges of its own company and account.
+func TestContextsOfACompanyBelow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := &ask{world: w, as: asAncestor}
+	contextID := a.freshContext()
+	var account int64
+	w.Look(&account, `SELECT account_id FROM contexts WHERE id = $1`, contextID)
+	key, plain, err := w.App.Resolver.OperatorCreateKey(t.Context(), w.homes[asAncestor], "wei@coral.example", "below")
+	w.ok(err)
+	// The ancestor's owner has no permission on the account yet.
+	request := resolvers.TokenRequest{GrantType: "client_credentials", ClientID: key.ClientID, ClientSecret: plain, TargetApp: "assistant", AccountID: &account}
+	if _, err := w.App.Resolver.ExchangeToken(t.Context(), request); err == nil {
+		t.Fatal("a token for an account without a permission on it")
+	}
+	w.grant(w.target, w.UserID("wei@coral.example"), "assistant", resolvers.ViewerRole)
+	issued, err := w.App.Resolver.ExchangeToken(t.Context(), request)
+	w.ok(err)
+	w.Must(200, "GET", fmt.Sprintf("/context/%d", contextID), issued.AccessToken, nil)
+	w.Must(403, "DELETE", fmt.Sprintf("/context/%d", contextID), issued.AccessToken, nil)
+}

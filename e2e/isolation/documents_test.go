@@ -1,0 +1,65 @@
+package isolation
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"canopy/internal/access"
+)
+
+// TestDocumentSubscription follows a document through its processing, as every kind of caller, and by
+// both transports.
+func TestDocumentSubscription(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := &ask{world: w, as: asOwner}
+	contextID := a.freshContext()
+	query := fmt.Sprintf(`subscription { documentUpdated(contextId: %d) { originalName status progress error } }`, contextID)
+	row := subscriptionRow{field: "documentUpdated", query: query, assistant: true}
+	want := onDesk(access.ContextRead)
+	for _, as := range everybody {
+		if c := want.wants(as, false); c != getsOK {
+			t.Run("refused/"+string(as), func(t *testing.T) { w.isRefused(t, row, as, c) })
+		}
+	}
+	w.Work(nil)
+	for _, as := range []who{asOwner, asViewer} {
+		t.Run("heard/"+string(as), func(t *testing.T) {
+			lines := w.Stream(t, query, w.desk[as])
+			w.hearsReady(t, contextID, func() string { return <-lines })
+		})
+	}
+	t.Run("heard over a WebSocket", func(t *testing.T) {
+		conn := w.Dial(t, query, object{"Authorization": "Bearer " + w.desk[asOwner]}, nil)
+		w.hearsReady(t, contextID, func() string {
+			_, raw, err := conn.ReadMessage()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(raw)
+		})
+	})
+}
+
+// hearsReady uploads documents until the listener, whose subscription takes a moment to begin, has
+// heard of one that it is ready.
+func (w *world) hearsReady(t *testing.T, contextID int64, next func() string) {
+	t.Helper()
+	heard := make(chan bool)
+	go func() {
+		for line := next(); line != "" && !strings.Contains(line, `"status":"ready","progress":1,"error":null`); line = next() {
+		}
+		close(heard)
+	}()
+	for i := range 100 {
+		w.Upload(w.desk[asOwner], contextID, fmt.Sprintf("%d.txt", i), fmt.Appendf(nil, "text %d", i))
+		w.Settle(w.desk[asOwner], contextID)
+		select {
+		case <-heard:
+			return
+		default:
+		}
+	}
+	t.Fatal("nothing is heard of a ready document")
+}

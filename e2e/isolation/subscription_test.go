@@ -1,0 +1,123 @@
+package isolation
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"canopy/e2e/platform"
+	"canopy/internal/access"
+	"canopy/internal/globalid"
+	"canopy/resolvers"
+)
+
+// subscriptionRow is a subscription, and what each caller must get. change makes an event in a
+// company; of reads the company's id from what was sent.
+type subscriptionRow struct {
+	field, query string
+	assistant    bool
+	change       func(w *world, company int64)
+	of           func(data object) int64
+	want         rule
+}
+
+func subscriptionRows() []subscriptionRow {
+	return []subscriptionRow{{
+		field: "auditEvent", query: `subscription { auditEvent { details customer { databaseId } actor { email } } }`, want: reach(access.AuditRead),
+		change: func(w *world, company int64) {
+			_, err := w.m.UpdateCustomer(w.ctx, resolvers.UpdateCustomerInput{CustomerID: globalid.ID{Int: company}})
+			w.ok(err)
+		},
+		of: func(data object) int64 {
+			return int64(data["auditEvent"].(object)["customer"].(object)["databaseId"].(float64))
+		},
+	}}
+}
+
+// TestSubscriptionIsolation listens as every kind of caller: who may hears of the target company's
+// changes or, outside its tree, of the caller's own only.
+func TestSubscriptionIsolation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, row := range subscriptionRows() {
+		for _, as := range everybody {
+			t.Run(row.field+"/"+string(as), func(t *testing.T) {
+				w.T = t
+				switch c := row.want.wants(as, false); {
+				case c == getsOK:
+					w.listens(t, row, as, true)
+				case as.outside():
+					w.listens(t, row, as, false)
+				default:
+					w.isRefused(t, row, as, c)
+				}
+			})
+		}
+	}
+	w.quiet(t)
+}
+
+// listens changes the target company and the caller's own in turns, and checks what is heard
+// between two changes of the caller's own.
+func (w *world) listens(t *testing.T, row subscriptionRow, as who, hearsTarget bool) {
+	lines := w.Stream(t, row.query, w.tokens[as])
+	heardHome, heardTarget := 0, 0
+	for deadline := time.Now().Add(20 * time.Second); heardHome < 2; {
+		if time.Now().After(deadline) {
+			t.Fatal("the caller's own changes are not heard")
+		}
+		row.change(w, w.target)
+		row.change(w, w.homes[as])
+		for waiting := true; waiting && heardHome < 2; {
+			select {
+			case line, open := <-lines:
+				if !open {
+					t.Fatal("the stream has ended")
+				}
+				w.noMarks(t, as, line)
+				company := row.of(platform.DataOf(t, line))
+				if company == w.target {
+					heardTarget++
+				}
+				if company == w.homes[as] {
+					heardHome++
+				}
+			case <-time.After(50 * time.Millisecond):
+				waiting = false
+			}
+		}
+	}
+	if (heardTarget > 0) != hearsTarget {
+		t.Errorf("of the target company %d changes are heard", heardTarget)
+	}
+}
+
+func (w *world) noMarks(t *testing.T, as who, line string) {
+	t.Helper()
+	if !as.outside() {
+		return
+	}
+	for _, mark := range w.hidden(as, false) {
+		if strings.Contains(line, mark) {
+			t.Errorf("%s is told %q: %s", as, mark, line)
+		}
+	}
+}
+
+func (w *world) isRefused(t *testing.T, row subscriptionRow, as who, want class) {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	resp := w.OverEvents(ctx, t, row.query, (&ask{world: w, as: as}).token(row.assistant))
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(body), `"`+string(want)+`"`) {
+		t.Errorf("want %s: %d %s", want, resp.StatusCode, body)
+	}
+	if strings.Contains(string(body), `"data":{`) {
+		t.Errorf("a refused caller is sent data: %s", body)
+	}
+}

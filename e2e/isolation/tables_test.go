@@ -1,0 +1,53 @@
+package isolation
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// noted are the columns that merely note a use; requests that are refused write them, too.
+var noted = map[string]string{"permissions": "last_access", "api_keys": "last_used_at"}
+
+// noteWrites has the database itself write down each change of a row that is committed.
+const noteWrites = `
+	CREATE SCHEMA noted;
+	CREATE TABLE noted.writes (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, place text NOT NULL);
+	CREATE FUNCTION noted.write() RETURNS trigger LANGUAGE plpgsql AS $$
+	BEGIN
+		IF TG_OP <> 'UPDATE' OR to_jsonb(OLD) - TG_ARGV[0] IS DISTINCT FROM to_jsonb(NEW) - TG_ARGV[0] THEN
+			INSERT INTO noted.writes (place) VALUES (TG_TABLE_NAME);
+		END IF;
+		RETURN NULL;
+	END $$`
+
+// tables is a look at everything that the database holds.
+type tables struct{ db *sqlx.DB }
+
+func newTables(t testing.TB, db *sqlx.DB) *tables {
+	t.Helper()
+	var names []string
+	if err := db.Select(&names, `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`); err != nil {
+		t.Fatal(err)
+	}
+	statements := noteWrites
+	for _, name := range names {
+		statements += fmt.Sprintf(`;
+			CREATE TRIGGER noted_write AFTER INSERT OR UPDATE OR DELETE ON %q FOR EACH ROW EXECUTE FUNCTION noted.write('%s')`, name, noted[name])
+	}
+	if _, err := db.Exec(statements); err != nil {
+		t.Fatal(err)
+	}
+	return &tables{db}
+}
+
+// state stands for what all tables hold; two of them differ where anything was written in between.
+func (x *tables) state(t testing.TB) string {
+	t.Helper()
+	var last string
+	if err := x.db.Get(&last, `SELECT COALESCE((SELECT id || ', in ' || place FROM noted.writes ORDER BY id DESC LIMIT 1), 'nothing')`); err != nil {
+		t.Fatal(err)
+	}
+	return last
+}

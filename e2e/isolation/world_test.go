@@ -1,0 +1,251 @@
+package isolation
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	_ "github.com/lib/pq"
+
+	"canopy/e2e/platform"
+	"canopy/internal/config"
+	"canopy/internal/globalid"
+	"canopy/internal/token"
+	"canopy/resolvers"
+)
+
+// What nobody outside the target company may read.
+const (
+	targetName = "Coral Haven" // what Coral Ports is renamed to: its accounts keep the old name
+	targetMail = "@coral-ports.example"
+	secretMark = "Sealed-4711"
+	accessMark = "2001-02-03T04:05:06" // when the shared user was last seen in the target company
+)
+
+// world is a platform with one company as the target of every operation, and callers all around it.
+type world struct {
+	*platform.Platform
+	ctx    context.Context // of the root company's owner
+	m      resolvers.Mutation
+	q      resolvers.Query
+	tokens map[who]string
+	desk   map[who]string  // tokens for the assistant
+	owner  context.Context // of the target company's owner, for the assistant
+	homes  map[who]int64
+	target int64
+	shared int64 // a user who is in the target company and in every caller's own
+	serial int
+}
+
+func newWorld(t *testing.T, change ...func(*config.Config)) *world {
+	s := platform.Start(t, change...)
+	w := &world{Platform: s, homes: map[who]int64{}}
+	w.m, w.q = resolvers.Mutation{Resolver: s.App.Resolver}, resolvers.Query{Resolver: s.App.Resolver}
+	var err error
+	if w.ctx, err = s.App.Resolver.Admit(t.Context(), "Bearer "+s.Root()); err != nil {
+		t.Fatal(err)
+	}
+	w.target = s.Company("Coral Ports")
+	w.people()
+	w.marks()
+	w.desk, w.owner = w.serve("assistant")
+	w.desk[asOtherApp], w.tokens[asOtherApp] = w.tokens[asOwner], w.desk[asOwner]
+	return w
+}
+
+// callers are those who ask, by their own company and address.
+var callers = map[who]struct{ company, email string }{
+	asRoot:       {"Northwind Group", platform.DemoAdmin},
+	asAncestor:   {"Coral Logistics", "wei@coral.example"},
+	asOwner:      {"Coral Ports", "minh" + targetMail},
+	asViewer:     {"Coral Ports", "vera" + targetMail},
+	asDescendant: {"Harbour Robotics", "kenji@harbour.example"},
+	asSibling:    {"Coral Air", "siti@coral-air.example"},
+	asStranger:   {"Alpine Energy", "greta@alpine.example"},
+	asDisabled:   {"Coral Ports", "dora" + targetMail},
+}
+
+// people makes the callers that the demo data lack, and a token for each.
+func (w *world) people() {
+	for as, c := range callers {
+		w.homes[as] = w.Company(c.company)
+	}
+	w.homes[asOtherApp], w.homes[asExpired], w.homes[asNobody] = w.target, w.target, w.target
+	w.member("vera" + targetMail)
+	w.member("dora" + targetMail)
+	var owner context.Context
+	w.tokens, owner = w.serve("tenant")
+	w.shareUser()
+	w.actBelow(owner)
+}
+
+// serve gives every caller a token for an application, and the target company's owner a context of
+// resolvers for it.
+func (w *world) serve(app string) (tokens map[who]string, owner context.Context) {
+	w.T.Helper()
+	w.grant(w.target, w.UserID("vera"+targetMail), app, resolvers.ViewerRole)
+	dora := w.grant(w.target, w.UserID("dora"+targetMail), app, resolvers.OwnerRole)
+	tokens = map[who]string{}
+	for as, c := range callers {
+		tokens[as] = w.TokenOf(w.homes[as], c.email, app)
+	}
+	tokens[asExpired] = w.stale(tokens[asOwner])
+	_, err := w.m.TogglePermission(w.ctx, resolvers.TogglePermissionInput{ID: globalid.ID{Int: dora}})
+	w.ok(err)
+	owner, err = w.App.Resolver.Admit(context.Background(), "Bearer "+tokens[asOwner])
+	w.ok(err)
+	return tokens, owner
+}
+
+// actBelow has the target company's owner leave a trace in the log of the descendant, which may
+// not learn who it was.
+func (w *world) actBelow(owner context.Context) {
+	_, err := w.m.UpdateCustomer(owner, resolvers.UpdateCustomerInput{CustomerID: globalid.ID{Int: w.homes[asDescendant]}})
+	w.ok(err)
+}
+
+// stale signs the claims of a token anew, as of an hour ago.
+func (w *world) stale(raw string) string {
+	c, err := w.App.Resolver.Verifier.Verify(raw)
+	w.ok(err)
+	old := *c
+	old.IssuedAt, old.ExpiresAt = time.Now().Add(-time.Hour), time.Now().Add(-45*time.Minute)
+	key, _ := w.App.Resolver.Keys.Signing(time.Now())
+	signed, err := token.Sign(key, old)
+	w.ok(err)
+	return signed
+}
+
+// shareUser adds one user to the target company and to those of all outside.
+func (w *world) shareUser() {
+	for _, company := range []int64{w.target, w.homes[asDescendant], w.homes[asSibling], w.homes[asStranger]} {
+		made, err := w.m.CreateUser(w.ctx, resolvers.CreateUserInput{CustomerID: platform.ID(company), Email: "shared@elsewhere.example"})
+		w.ok(err)
+		w.shared = made.User.ID
+		w.grant(company, w.shared, "tenant", resolvers.MemberRole)
+	}
+	_, err := w.DB.Exec(`UPDATE permissions SET last_access = $1 WHERE user_id = $2 AND account_id = $3`, accessMark+"Z", w.shared, w.Account(w.target, "tenant"))
+	w.ok(err)
+}
+
+// marks gives the target company what nobody outside may read.
+func (w *world) marks() {
+	name, mark := targetName, secretMark
+	_, err := w.m.UpdateCustomer(w.ctx, resolvers.UpdateCustomerInput{CustomerID: globalid.ID{Int: w.target}, Name: &name})
+	w.ok(err)
+	_, err = w.m.SaveBilling(w.ctx, resolvers.SaveBillingInput{CustomerID: platform.ID(w.target), BillingName: &mark, TaxID: &mark})
+	w.ok(err)
+}
+
+// hidden lists what an answer must not hold.
+func (w *world) hidden(as who, refused bool) []string {
+	marks := []string{targetMail, secretMark, accessMark, "Coral Ports", "cnpy_"}
+	if as == asSibling || as == asStranger || refused {
+		marks = append(marks, targetName)
+	}
+	return marks
+}
+
+// unique makes a text that was not there before, and that nobody outside may read.
+func (w *world) unique() string {
+	w.serial++
+	return secretMark + "-" + strconv.Itoa(w.serial)
+}
+
+// region is where the target company's accounts are.
+func (w *world) region() (region int64) {
+	w.Look(&region, `SELECT region_id FROM customers WHERE id = $1`, w.target)
+	return region
+}
+
+func (w *world) ok(err error) {
+	w.T.Helper()
+	if err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// member adds a user without a password to the target company.
+func (w *world) member(email string) int64 {
+	w.T.Helper()
+	made, err := w.m.CreateUser(w.ctx, resolvers.CreateUserInput{CustomerID: platform.ID(w.target), Email: email})
+	w.ok(err)
+	return made.User.ID
+}
+
+// grant gives a user a system role on a company's account for an application.
+func (w *world) grant(company, user int64, app, role string) int64 {
+	w.T.Helper()
+	made, err := w.m.CreatePermission(w.ctx, resolvers.CreatePermissionInput{
+		AccountID: globalid.ID{Int: w.Account(company, app)}, RoleID: globalid.ID{Int: w.RoleID(company, app, role)}, UserID: platform.ID(user),
+	})
+	w.ok(err)
+	return made.Permission.ID
+}
+
+// ask is one request of one caller. Its ids are those of the target company, each one fresh where
+// the operation uses it up; or, with absent, of nothing at all.
+type ask struct {
+	*world
+	as     who
+	absent bool
+}
+
+func (a *ask) or(made func() int64) int64 {
+	if a.absent {
+		return platform.AbsentID
+	}
+	return made()
+}
+
+func (a *ask) theCompany() int64 { return a.or(func() int64 { return a.target }) }
+
+func (a *ask) theAccount() int64 { return a.or(func() int64 { return a.Account(a.target, "tenant") }) }
+
+func (a *ask) home() int64 { return a.homes[a.as] }
+
+func (a *ask) viewerRole() int64 { return a.RoleID(a.target, "tenant", resolvers.ViewerRole) }
+
+func (a *ask) freshMail() string {
+	a.serial++
+	return fmt.Sprintf("n%d%s", a.serial, targetMail)
+}
+
+func (a *ask) freshUser() int64 { return a.or(func() int64 { return a.member(a.freshMail()) }) }
+
+func (a *ask) freshPermission() int64 {
+	return a.or(func() int64 { return a.grant(a.target, a.member(a.freshMail()), "tenant", resolvers.MemberRole) })
+}
+
+// ownPermission gives a member of the caller's own company a permission there.
+func (a *ask) ownPermission() int64 {
+	made, err := a.m.CreateUser(a.ctx, resolvers.CreateUserInput{CustomerID: platform.ID(a.home()), Email: a.unique() + "@own.example"})
+	a.ok(err)
+	return a.grant(a.home(), made.User.ID, "tenant", resolvers.MemberRole)
+}
+
+func (a *ask) freshRole() int64 {
+	return a.or(func() int64 {
+		made, err := a.m.CreateRole(a.ctx, resolvers.CreateRoleInput{ApplicationID: globalid.ID{Int: 1}, CustomerID: platform.ID(a.target), Name: a.unique()})
+		a.ok(err)
+		return made.Role.ID
+	})
+}
+
+func (a *ask) freshKey() int64 {
+	return a.or(func() int64 {
+		name := a.unique()
+		made, err := a.m.CreateAPIKey(a.ctx, resolvers.CreateAPIKeyInput{CustomerID: platform.ID(a.target), UserID: platform.ID(a.shared), Name: &name})
+		a.ok(err)
+		return made.APIKey.ID
+	})
+}
+
+func (a *ask) anEvent() int64 {
+	return a.or(func() (event int64) {
+		a.Look(&event, `SELECT min(id) FROM audit_events WHERE customer_id = $1`, a.target)
+		return event
+	})
+}

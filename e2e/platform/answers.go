@@ -1,0 +1,41 @@
+package platform
+
+import (
+	"net/http"
+	"regexp"
+	"sync"
+	"testing"
+
+	"canopy/internal/devstack/openapitest"
+	"canopy/resolvers"
+	"canopy/rest"
+)
+
+// Documented is the OpenAPI document of what the tests ask.
+var Documented = sync.OnceValues(func() (*openapitest.Document, error) {
+	_, registry := rest.New(&resolvers.Resolver{}, rest.Options{})
+	document, err := registry.OpenAPI().MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return openapitest.Load(document)
+})
+
+// ShownSecret is what is shown once: an API key's secret, a signing secret, a token, a TOTP secret.
+var ShownSecret = regexp.MustCompile(`cnpy_\w{40}|whsec_\S{20}|"(access_)?token":\s*"ey|otpauth://`)
+
+// Judge holds every answer against what holds for all of them: it is as the OpenAPI document says, and
+// where it shows a secret, nobody may keep it.
+func (a Answer) Judge(t testing.TB, request *http.Request) {
+	t.Helper()
+	doc, err := Documented()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Check(request, a.Status, a.Header, a.Body); err != nil {
+		t.Errorf("%v: %.400s", err, a.Body)
+	}
+	if ShownSecret.Match(a.Body) && a.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%s %s shows a secret that a cache may keep: %v", request.Method, request.URL.Path, a.Header)
+	}
+}

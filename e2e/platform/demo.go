@@ -1,0 +1,92 @@
+package platform
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/lib/pq"
+
+	"canopy/db"
+	"canopy/internal/app"
+	"canopy/internal/devstack/devtest"
+)
+
+// demoDatabase is a database with the demo data: a copy of one that the first test of a run fills. Its
+// credentials are the comment on its schema.
+func demoDatabase(t testing.TB) string {
+	t.Helper()
+	fingerprint, err := sources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return devtest.Database(t, fingerprint, func(ctx context.Context, url string) error { return fillDemo(ctx, t, url) })
+}
+
+// fillDemo makes the schema and the demo data in an empty database.
+func fillDemo(ctx context.Context, t testing.TB, url string) error {
+	t.Helper()
+	if err := db.Migrate(ctx, url); err != nil {
+		return err
+	}
+	cfg := settings(t, "http://127.0.0.1")
+	cfg.DatabaseURL = url
+	p, err := app.Open(ctx, cfg, app.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return p.MakeDemo(ctx, func(made app.Demo) error {
+		raw, err := json.Marshal(made)
+		if err != nil {
+			return err
+		}
+		c, err := sql.Open("postgres", url)
+		if err != nil {
+			return err
+		}
+		_, err = c.ExecContext(ctx, `COMMENT ON SCHEMA public IS `+pq.QuoteLiteral(string(raw)))
+		return errors.Join(err, c.Close())
+	})
+}
+
+// credentials are those that the platform's demo data were made with.
+func (s *Platform) credentials() (d app.Demo) {
+	s.T.Helper()
+	var raw []byte
+	s.Look(&raw, `SELECT obj_description('public'::regnamespace, 'pg_namespace')`)
+	if err := json.Unmarshal(raw, &d); err != nil {
+		s.T.Fatal(err)
+	}
+	return d
+}
+
+// sources stands for everything that the demo data come of: the programs' texts. A server that outlives
+// a run would serve those of another program otherwise.
+var sources = sync.OnceValues(func() (string, error) {
+	sum := sha256.New()
+	for _, room := range []string{"db", "resolvers", "outbox", "internal"} {
+		err := filepath.WalkDir(filepath.Join("../..", room), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, ".sql") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			_, _ = sum.Write(text) // never fails, by its documentation
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+})

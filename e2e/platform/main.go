@@ -1,0 +1,81 @@
+// Package platform starts whole platforms for tests, asks them as their callers do, and looks into their
+// tables. What two packages of end-to-end tests need is here; what one needs is there.
+package platform
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"canopy/internal/app"
+	"canopy/internal/config"
+	"canopy/internal/devstack/devtest"
+	"canopy/internal/extract"
+)
+
+// runVariable makes the test binary run as one of the program's commands.
+const runVariable = "CANOPY_TEST_RUN"
+
+// Main runs a package's tests. It is for TestMain.
+func Main(m *testing.M) {
+	extract.MainIfChild()
+	run := func() int { return test(m) }
+	if command := os.Getenv(runVariable); command != "" {
+		run = func() int { return program(command) }
+	}
+	os.Exit(run())
+}
+
+// test runs tests in a process that trusts the certificate of their servers.
+func test(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "canopy-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	file := filepath.Join(dir, "ca.pem")
+	if err := writeCertificate(file); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	// The system's roots are read once, by whoever needs them first.
+	if err := os.Setenv("SSL_CERT_FILE", file); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return devtest.Run(m)
+}
+
+// program is `canopy serve` or `canopy worker`.
+func program(command string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
+	if err := runProgram(ctx, command, app.Options{Version: "test", Log: log}); err != nil {
+		log.Error(err.Error())
+		return 1
+	}
+	return 0
+}
+
+func runProgram(ctx context.Context, command string, o app.Options) error {
+	mode := config.Server
+	if command == "worker" {
+		mode = config.Worker
+	}
+	cfg, err := config.Load(mode, os.Getenv)
+	if err != nil {
+		return err
+	}
+	app.TuneMemory(mode, os.Getenv)
+	if mode == config.Worker {
+		return app.Work(ctx, cfg, "", o)
+	}
+	return app.Serve(ctx, cfg, o)
+}

@@ -1,0 +1,104 @@
+package platform
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	_ "github.com/lib/pq" // the driver of the look into the tables
+
+	"canopy/internal/app"
+	"canopy/internal/config"
+	"canopy/internal/devstack/devtest"
+	"canopy/internal/mail"
+)
+
+// Platform is a whole platform on a database of its own, with the demo data, behind a real listener.
+type Platform struct {
+	T    testing.TB
+	App  *app.Platform
+	URL  string
+	Demo app.Demo
+	// DB is the platform's database, past the platform.
+	DB *sqlx.DB
+	// Log is what the platform has said.
+	Log *devtest.Log
+}
+
+// Start starts a platform; change may alter its settings first. The limits are off.
+func Start(t testing.TB, change ...func(*config.Config)) *Platform {
+	t.Helper()
+	s := &Platform{T: t, Log: &devtest.Log{}}
+	server := httptest.NewUnstartedServer(nil)
+	s.URL = "http://" + server.Listener.Addr().String()
+	cfg := settings(t, s.URL)
+	cfg.DatabaseURL = demoDatabase(t)
+	cfg.RedisURL = devtest.Redis(t)
+	cfg.BlobURL = "file://" + t.TempDir()
+	for _, f := range change {
+		f(cfg)
+	}
+	s.open(cfg)
+	var err error
+	if server.Config.Handler, err = s.App.Handler(true); err != nil {
+		t.Fatal(err)
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	return s
+}
+
+// settings are those of a platform at an address, without its servers.
+func settings(t testing.TB, at string) *config.Config {
+	t.Helper()
+	env := map[string]string{"CANOPY_RATE_LIMIT": "0", "CANOPY_COST_LIMIT": "0"}
+	cfg, err := config.Load(config.Dev, func(name string) string { return env[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.PublicURL, err = url.Parse(at); err != nil {
+		t.Fatal(err)
+	}
+	cfg.SecretKey = bytes.Repeat([]byte{7}, 32)
+	return cfg
+}
+
+// open wires the platform to its database.
+func (s *Platform) open(cfg *config.Config) {
+	s.T.Helper()
+	var err error
+	if s.DB, err = sqlx.Open("postgres", cfg.DatabaseURL); err != nil {
+		s.T.Fatal(err)
+	}
+	s.T.Cleanup(func() { _ = s.DB.Close() })
+	s.Demo = s.credentials()
+	for _, column := range []string{"applications SET auth_url", "app_instances SET domain"} {
+		s.SQL("UPDATE "+column+" = $1", s.URL)
+	}
+	s.App, err = app.Open(context.Background(), cfg, app.Options{Version: "test", Log: slog.New(slog.NewTextHandler(s.Log, nil))})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	s.T.Cleanup(s.App.Close)
+}
+
+// Work runs the platform's worker until the test ends, and gives what stops it earlier.
+func (s *Platform) Work(sender mail.Sender) (stop func()) {
+	s.T.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.App.Worker(sender).Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			s.T.Error(err)
+		}
+	})
+	s.T.Cleanup(stop)
+	return stop
+}

@@ -1,0 +1,54 @@
+package platform
+
+import (
+	"encoding/base64"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"canopy/internal/devstack/devtest"
+)
+
+// ProgramProcess is the program in a process of its own.
+type ProgramProcess struct {
+	Cmd *exec.Cmd
+	Log *devtest.Log
+}
+
+// StartWorker starts a worker that shares the platform's servers.
+func (s *Platform) StartWorker(t *testing.T) *ProgramProcess {
+	t.Helper()
+	return s.StartProgram(t, "worker")
+}
+
+// StartProgram runs a command of the program on the platform's settings, and those given beside.
+func (s *Platform) StartProgram(t *testing.T, command string, settings ...string) *ProgramProcess {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.App.Config
+	var allow []string
+	for _, p := range c.WebhookAllow {
+		allow = append(allow, p.String())
+	}
+	w := &ProgramProcess{Cmd: exec.Command(program), Log: &devtest.Log{}}
+	w.Cmd.Env = append(os.Environ(), runVariable+"="+command, "DATABASE_URL="+c.DatabaseURL, "REDIS_URL="+c.RedisURL, "CANOPY_BLOB_URL="+c.BlobURL,
+		"CANOPY_SECRET_KEY="+base64.StdEncoding.EncodeToString(c.SecretKey), "CANOPY_EMBEDDINGS_URL="+c.Embeddings.URL,
+		"CANOPY_EMBEDDINGS_API_KEY="+c.Embeddings.APIKey, "CANOPY_EMBEDDINGS_MODEL="+c.Embeddings.Model,
+		"CANOPY_WEBHOOK_ALLOW="+strings.Join(allow, ","), "CANOPY_WEBHOOK_CA="+c.WebhookCA)
+	w.Cmd.Env = append(w.Cmd.Env, settings...)
+	w.Cmd.Stdout, w.Cmd.Stderr = w.Log, w.Log
+	if err := w.Cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// Kill ends it as nothing can be caught that ends it.
+func (w *ProgramProcess) Kill() {
+	_ = w.Cmd.Process.Kill()
+	_ = w.Cmd.Wait()
+}
