@@ -2,6 +2,7 @@ package isolation
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -83,7 +84,7 @@ func (b *badInput) field(t *testing.T, mutation string, row graphRow, m inputMem
 	}
 	for _, v := range graphHostiles(m) {
 		input := with(t, row.input(a), m.name, v.raw)
-		body := fmt.Sprintf(`{"query":%q,"variables":{"input":%s}}`, row.query, input)
+		body := `{"query":` + strconv.Quote(row.query) + `,"variables":{"input":` + input + `}}`
 		before := b.tables.state(t)
 		got := b.Do("POST", "/graphql", a.token(row.assistant), body)
 		switch {

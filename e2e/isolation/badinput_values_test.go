@@ -38,6 +38,13 @@ const (
 	tenMegabyte = 10 << 20
 )
 
+// Long values are made once: they are sent some thousand times.
+var (
+	deepJSON = strings.Repeat(`[`, nested) + strings.Repeat(`]`, nested)
+	longText = `"` + strings.Repeat("é", tooLong) + `"`
+	hugeText = `"` + strings.Repeat("x", tenMegabyte) + `"`
+)
+
 // hostiles lists the values that a member is tried with.
 func hostiles(m inputMember) []hostile {
 	left := accepted
@@ -48,11 +55,11 @@ func hostiles(m inputMember) []hostile {
 		{name: "missing", must: left},
 		{name: "null", raw: `null`, must: left},
 		{name: "object", raw: `{"a":1}`, must: refused},
-		{name: "deep", raw: strings.Repeat(`[`, nested) + strings.Repeat(`]`, nested), must: refused},
+		{name: "deep", raw: deepJSON, must: refused},
 		{name: "invalid UTF-8", raw: "\"a\xff\xfeb\"", must: refused},
 		{name: "lone surrogate", raw: `"a\ud800b"`, must: refused},
 		{name: "cut off", raw: `"a`, must: refused},
-		{name: "ten megabytes", raw: `"` + strings.Repeat("x", tenMegabyte) + `"`, must: refused},
+		{name: "ten megabytes", raw: hugeText, must: refused},
 	}
 	switch m.kind {
 	case "string":
@@ -74,7 +81,7 @@ func texts() []hostile {
 		{name: "empty", raw: `""`},
 		{name: "blank", raw: `"   "`, text: "   "},
 		{name: "NUL", raw: `"a\u0000b"`, must: refused},
-		{name: "too long", raw: `"` + strings.Repeat("é", tooLong) + `"`, must: refused},
+		{name: "too long", raw: longText, must: refused},
 		{name: "emoji", raw: `"Zoë👩‍🚀🇩🇪"`, text: "Zoë👩‍🚀🇩🇪"},
 		{name: "quotes", raw: `"O'Hara\\\"; DROP TABLE users; --"`, text: `O'Hara\"; DROP TABLE users; --`},
 		{name: "replacement character", raw: `"a\ufffdb"`, text: "a\ufffdb"},
@@ -100,6 +107,9 @@ func integers() []hostile {
 func with(t testing.TB, base object, name, raw string) string {
 	t.Helper()
 	var b strings.Builder
+	b.Grow(len(raw) + 4<<10)
+	b.WriteByte('{')
+	separator := ""
 	for _, key := range slices.Sorted(maps.Keys(base)) {
 		if key == name {
 			continue
@@ -108,10 +118,13 @@ func with(t testing.TB, base object, name, raw string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.WriteString(`"` + key + `":` + string(value) + ",")
+		b.WriteString(separator + `"` + key + `":` + string(value))
+		separator = ","
 	}
 	if raw != "" {
-		b.WriteString(`"` + name + `":` + raw)
+		b.WriteString(separator + `"` + name + `":`)
+		b.WriteString(raw)
 	}
-	return "{" + strings.TrimSuffix(b.String(), ",") + "}"
+	b.WriteByte('}')
+	return b.String()
 }

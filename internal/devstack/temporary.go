@@ -1,6 +1,7 @@
 package devstack
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -12,14 +13,20 @@ const (
 	temporaryPrefix = "canopy-test-"
 	// abandonedAfter is the age at which a folder that nobody holds is nobody's any more.
 	abandonedAfter = time.Hour
+	// roomInMemory is what a test run's data need at most, in bytes, with room to spare.
+	roomInMemory = 4 << 30
 )
 
 // StartTemporaryPostgres runs a PostgreSQL for one test run: empty, with room for many connections,
-// and not durable. Remove leaves nothing of it; what earlier runs left that were killed is removed
-// at the next.
+// not durable, and in memory where the system has a folder there, because each test copies a database
+// and most of that is making files. Remove leaves nothing of it; what earlier runs left that were
+// killed is removed at the next.
 func StartTemporaryPostgres(ctx context.Context, log *slog.Logger) (*Postgres, error) {
-	removeAbandoned(os.TempDir(), time.Now().Add(-abandonedAfter))
-	dir, err := os.MkdirTemp("", temporaryPrefix)
+	base := cmp.Or(memoryFolder(), os.TempDir())
+	for _, b := range []string{base, os.TempDir()} {
+		removeAbandoned(b, time.Now().Add(-abandonedAfter))
+	}
+	dir, err := os.MkdirTemp(base, temporaryPrefix)
 	if err != nil {
 		return nil, err
 	}
