@@ -7,6 +7,8 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 STACK := go run ./internal/devstack/cmd/teststack --
 # The tests that a target runs, and how.
 PKG ?= ./...
+# Many tests wait more than they work.
+AT_ONCE := $(shell echo $$(( 2 * $$(getconf _NPROCESSORS_ONLN) )))
 FUZZTIME ?= 10s
 
 help: ## List the targets
@@ -23,7 +25,7 @@ build: ## Build bin/canopy
 
 test: ## Run all tests on a real PostgreSQL and a real Redis
 	@scripts/bootstrap.sh tests
-	@$(STACK) go test -timeout 14m $(PKG)
+	@$(STACK) go test -p $(AT_ONCE) -timeout 14m $(PKG)
 
 generate: ## Write anew what follows from schema.graphql
 	@go generate ./graph

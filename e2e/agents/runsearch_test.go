@@ -45,21 +45,21 @@ func TestRunsSearch(t *testing.T) {
 		"an empty prompt":              {builder, agent, own, " \n", "prompt: must not be empty"},
 		"a prompt that is too long":    {builder, agent, own, strings.Repeat("x", 32_001), "prompt: is longer than 32000 characters"},
 	} {
-		t.Run(name, func(t *testing.T) { searchFails(t, s, s.LookUp(c.token, c.agent, c.context, c.question), c.says) })
+		t.Run(name, func(t *testing.T) { searchFails(t, s.LookUp(c.token, c.agent, c.context, c.question), c.says) })
 	}
 	t.Run("a model that is not configured", func(t *testing.T) {
 		other := s.NewContext(assistant, "Elsewhere")
 		s.SQL(`UPDATE contexts SET embedding_model = 'elsewhere-1' WHERE id = $1`, other)
-		searchFails(t, s, s.LookUp(builder, agent, other, question), `the context's embedding model "elsewhere-1" is not configured on this server`)
+		searchFails(t, s.LookUp(builder, agent, other, question), `the context's embedding model "elsewhere-1" is not configured on this server`)
 	})
 	t.Run("a disabled account", func(t *testing.T) {
 		s.SQL(`UPDATE accounts SET disabled = true WHERE id = (SELECT account_id FROM contexts WHERE id = $1)`, own)
-		searchFails(t, s, s.LookUp(builder, agent, own, question), "there is no context "+platform.Decimal(own))
+		searchFails(t, s.LookUp(builder, agent, own, question), "there is no context "+platform.Decimal(own))
 	})
 }
 
 // searchFails checks that a run failed in its search step, with the sentence.
-func searchFails(t *testing.T, s *platform.Platform, a platform.Answer, says string) {
+func searchFails(t *testing.T, a platform.Answer, says string) {
 	t.Helper()
 	want := map[string]any{"code": "search_error", "message": says, "step": "found"}
 	if got := a.JSON(t).(map[string]any)["errorData"]; a.Status != http.StatusBadRequest || !platform.SameJSON(got, want) {
@@ -82,7 +82,7 @@ func TestRunsSearchByMeaning(t *testing.T) {
 		t.Errorf("%d %s, by REST %v", a.Status, a.Body, want)
 	}
 	model.Failing(http.StatusUnauthorized, 1)
-	searchFails(t, s, s.LookUp(builder, agent, own, "turbine"), "the embedding model letters-1 is not available at the moment")
+	searchFails(t, s.LookUp(builder, agent, own, "turbine"), "the embedding model letters-1 is not available at the moment")
 }
 
 // TestSearchStepOutlivesTheDatabase takes the database away in the middle of a search step: that is

@@ -128,7 +128,7 @@ type delivery struct {
 
 func (d *delivery) AuthMechanisms() []string { return []string{sasl.Plain} }
 
-func (d *delivery) Auth(string) (sasl.Server, error) { //nolint:unparam // as the server asks for it
+func (d *delivery) Auth(string) (sasl.Server, error) {
 	return sasl.NewPlainServer(func(_, user, password string) error {
 		if d.in = user == "canopy" && password == postmanPassword; !d.in {
 			return smtp.ErrAuthFailed

@@ -7,5 +7,3 @@ import (
 )
 
 func TestMain(m *testing.M) { platform.Main(m) }
-
-type object = map[string]any
