@@ -77,7 +77,7 @@ var (
 		ORDER BY d.id LIMIT 100 FOR UPDATE SKIP LOCKED`)
 	qAutoDisable = prepare(`UPDATE webhook_destinations SET enabled = false, auto_disabled_at = now() WHERE id = $1`)
 	qOwnersOf    = prepare(`
-		SELECT DISTINCT u.id, u.email, c.name AS company
+		SELECT DISTINCT u.id, u.email, c.name AS customer
 		FROM customers c JOIN accounts a ON a.customer_id = c.id JOIN permissions p ON p.account_id = a.id
 		JOIN roles r ON r.id = p.role_id JOIN users u ON u.id = p.user_id
 		WHERE c.id = $1 AND r.is_owner AND NOT p.disabled AND NOT a.disabled ORDER BY u.id`)
@@ -167,9 +167,9 @@ func (s *Store) AutoDisable(ctx context.Context, id int64) error {
 
 // Owner is a person to tell of what befalls a company.
 type Owner struct {
-	UserID  int64  `db:"id"`
-	Email   string `db:"email"`
-	Company string `db:"company"`
+	UserID   int64  `db:"id"`
+	Email    string `db:"email"`
+	Customer string `db:"customer"`
 }
 
 // OwnersOf lists the users with an enabled owner permission on one of a company's accounts.

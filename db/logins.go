@@ -15,8 +15,8 @@ type Credentials struct {
 	OTPLastStep  int64   `db:"otp_last_step"`
 }
 
-// CompanyOption is a company that a user can log in to.
-type CompanyOption struct {
+// CustomerOption is a company that a user can log in to.
+type CustomerOption struct {
 	CustomerID int64  `db:"customer_id"`
 	Name       string `db:"name"`
 	RoleName   string `db:"role_name"`
@@ -31,7 +31,7 @@ var (
 	qTakeOTPStep = prepare(`UPDATE users SET otp_last_step = $2 WHERE id = $1 AND otp_last_step < $2`)
 	qSetOTP      = prepare(`UPDATE users SET otp_method = $2, otp_secret = $3 WHERE id = $1`)
 	// A company counts with its lowest enabled account; the tenant application goes first.
-	qCompanyOptions = prepare(`
+	qCustomerOptions = prepare(`
 		SELECT o.customer_id, o.name, o.role_name, o.is_owner FROM (
 			SELECT DISTINCT ON (c.id) c.id AS customer_id, c.name, r.name AS role_name, r.is_owner, m.created_at
 			FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
@@ -81,10 +81,10 @@ func (s *Store) SetOTP(ctx context.Context, userID int64, method string, secret 
 	return s.must(ctx, qSetOTP, userID, method, secret)
 }
 
-// CompanyOptions lists the companies where a user has an enabled permission, the one it has
+// CustomerOptions lists the companies where a user has an enabled permission, the one it has
 // belonged to longest first.
-func (s *Store) CompanyOptions(ctx context.Context, userID int64) (rows []CompanyOption, err error) {
-	err = s.list(ctx, &rows, qCompanyOptions, userID)
+func (s *Store) CustomerOptions(ctx context.Context, userID int64) (rows []CustomerOption, err error) {
+	err = s.list(ctx, &rows, qCustomerOptions, userID)
 	return rows, err
 }
 

@@ -99,8 +99,8 @@ func (s *Store) Role(ctx context.Context, scope access.Scope, id int64) (*Role, 
 	return r, err
 }
 
-// CompanyRoleForUpdate holds a company's own role until the transaction ends.
-func (s *Store) CompanyRoleForUpdate(ctx context.Context, scope access.Scope, id int64) (*Role, error) {
+// CustomerRoleForUpdate holds a company's own role until the transaction ends.
+func (s *Store) CustomerRoleForUpdate(ctx context.Context, scope access.Scope, id int64) (*Role, error) {
 	r := &Role{}
 	err := s.get(ctx, r, qOwnRole, scope.From(), scope.To(), id)
 	return r, err

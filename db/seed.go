@@ -9,7 +9,7 @@ import (
 // Seed is a synthetic tree, for load tests: each company has Fanout children, level by level,
 // until there are enough of them.
 type Seed struct {
-	Companies, Fanout int
+	Customers, Fanout int
 	// Staffed is how many of the first companies get accounts, Users users each, and permissions.
 	Staffed, Users int
 	Progress       func(done int)
@@ -30,7 +30,7 @@ func (s *Store) SeedTree(ctx context.Context, seed Seed) (top int64, err error) 
 	if err != nil {
 		return 0, err
 	}
-	first, err := s.reserveIDs(ctx, "customers", seed.Companies)
+	first, err := s.reserveIDs(ctx, "customers", seed.Customers)
 	if err != nil {
 		return 0, err
 	}
@@ -41,8 +41,8 @@ func (s *Store) SeedTree(ctx context.Context, seed Seed) (top int64, err error) 
 		}
 		return first + int64(n/seed.Fanout) - 1
 	}
-	for from := 0; from < seed.Companies; from += seedBatch {
-		to := min(from+seedBatch, seed.Companies)
+	for from := 0; from < seed.Customers; from += seedBatch {
+		to := min(from+seedBatch, seed.Customers)
 		err := s.copyIn(ctx, "customers", []string{"id", "parent_id", "name", "region_id", "can_add_customers", "descendants_can_add"}, func(add func(...any) error) error {
 			for n := from; n < to; n++ {
 				if err := add(first+int64(n), parent(n), fmt.Sprintf("Company %07d", n), root.RegionID, true, true); err != nil {
@@ -64,8 +64,8 @@ func (s *Store) SeedTree(ctx context.Context, seed Seed) (top int64, err error) 
 }
 
 // seedStaff gives the first companies accounts, users and permissions.
-func (s *Store) seedStaff(ctx context.Context, seed Seed, firstCompany, regionID int64) error {
-	staffed := min(seed.Staffed, seed.Companies)
+func (s *Store) seedStaff(ctx context.Context, seed Seed, firstCustomer, regionID int64) error {
+	staffed := min(seed.Staffed, seed.Customers)
 	if staffed == 0 {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (s *Store) seedStaff(ctx context.Context, seed Seed, firstCompany, regionID
 		 JOIN roles r ON r.application_id = i.application_id AND r.customer_id IS NULL AND r.name = 'Member'
 		 WHERE m.customer_id >= $1 AND m.customer_id < $1 + $2 AND $3 > 0 AND $4 >= 0 ON CONFLICT DO NOTHING`,
 	} {
-		if _, err := s.pool.ExecContext(ctx, step, firstCompany, staffed, regionID, seed.Users); err != nil {
+		if _, err := s.pool.ExecContext(ctx, step, firstCustomer, staffed, regionID, seed.Users); err != nil {
 			return translate(ctx, err)
 		}
 	}

@@ -24,15 +24,15 @@ type Tools struct {
 }
 
 // of gives the tools for the runs of a company.
-func (t *Tools) of(customerID int64) diagram.Tools { return &companyTools{t, customerID} }
+func (t *Tools) of(customerID int64) diagram.Tools { return &customerTools{t, customerID} }
 
-type companyTools struct {
+type customerTools struct {
 	*Tools
 	customerID int64
 }
 
 // Search implements diagram.Tools. It finds in the contexts of the run's own company.
-func (t *companyTools) Search(ctx context.Context, r diagram.SearchRequest) ([]diagram.Hit, error) {
+func (t *customerTools) Search(ctx context.Context, r diagram.SearchRequest) ([]diagram.Hit, error) {
 	found, err := t.Contexts.FindIn(ctx, t.customerID, r.ContextID, search.Query{Prompt: r.Prompt, TopN: r.TopN, ScoreThreshold: r.ScoreThreshold})
 	if err != nil {
 		return nil, errors.Join(t.searchError(ctx, r.ContextID, err), err)
@@ -45,7 +45,7 @@ func (t *companyTools) Search(ctx context.Context, r diagram.SearchRequest) ([]d
 }
 
 // searchError is what the owner of a run hears of a search that failed.
-func (t *companyTools) searchError(ctx context.Context, contextID int64, err error) *diagram.Error {
+func (t *customerTools) searchError(ctx context.Context, contextID int64, err error) *diagram.Error {
 	failure := &diagram.Error{Code: diagram.CodeSearchError, Message: "The search failed."}
 	var p *problem.Error
 	switch {
@@ -58,7 +58,7 @@ func (t *companyTools) searchError(ctx context.Context, contextID int64, err err
 }
 
 // Chat implements diagram.Tools.
-func (t *companyTools) Chat(ctx context.Context, r diagram.ChatRequest) (*diagram.ChatAnswer, error) {
+func (t *customerTools) Chat(ctx context.Context, r diagram.ChatRequest) (*diagram.ChatAnswer, error) {
 	if t.Tools.Chat == nil {
 		return nil, &diagram.Error{Code: diagram.CodeChatError, Message: "No chat model is configured on this server."}
 	}
@@ -77,7 +77,7 @@ func (t *companyTools) Chat(ctx context.Context, r diagram.ChatRequest) (*diagra
 }
 
 // HTTP implements diagram.Tools.
-func (t *companyTools) HTTP(ctx context.Context, r diagram.HTTPRequest) (*diagram.HTTPAnswer, error) {
+func (t *customerTools) HTTP(ctx context.Context, r diagram.HTTPRequest) (*diagram.HTTPAnswer, error) {
 	resp, err := t.Tools.HTTP.Do(ctx, egress.Request{Method: r.Method, URL: r.URL, Header: r.Header, Body: r.Body})
 	if err != nil {
 		return nil, err

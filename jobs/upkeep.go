@@ -106,7 +106,7 @@ func (w *Worker) mailOwners(ctx context.Context, tx *db.Store, d *db.Destination
 	}
 	for _, o := range owners {
 		m, err := mail.DestinationDisabled(mail.DisabledData{
-			To: o.Email, Company: o.Company, URL: d.URL,
+			To: o.Email, Customer: o.Customer, URL: d.URL,
 			Reason: fmt.Sprintf("For %d days every delivery has failed, at least %d of them.", int(failingFor.Hours()/24), failingAtLeast),
 			Link:   strings.TrimRight(w.PublicURL, "/") + fmt.Sprintf("/v1/outbound-webhooks/deliveries?destinationId=%d", d.ID),
 		})

@@ -31,11 +31,11 @@ func (q Query) ListAccounts(ctx context.Context, id *globalid.ID, after paging.C
 	if err != nil {
 		return err
 	}
-	company, err := q.customer(ctx, c, id, "cid")
+	customer, err := q.customer(ctx, c, id, "cid")
 	if err != nil {
 		return err
 	}
-	return q.Store.StreamAccounts(ctx, company.ID, lastID(after), limit, each)
+	return q.Store.StreamAccounts(ctx, customer.ID, lastID(after), limit, each)
 }
 
 // SetAccountDisabledInput is an account to close or open.

@@ -44,7 +44,7 @@ func (m Mutation) CreateAPIKey(ctx context.Context, in CreateAPIKeyInput) (*Crea
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	company, err := m.customer(ctx, c, in.CustomerID, "customerId")
+	customer, err := m.customer(ctx, c, in.CustomerID, "customerId")
 	if err != nil {
 		return nil, err
 	}
@@ -61,24 +61,24 @@ func (m Mutation) CreateAPIKey(ctx context.Context, in CreateAPIKeyInput) (*Crea
 	}
 	out := &CreateAPIKeyPayload{}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		member, err := tx.IsMember(ctx, company.ID, userID)
+		member, err := tx.IsMember(ctx, customer.ID, userID)
 		if err != nil {
 			return err
 		}
 		if !member {
 			return problem.Invalid(problem.Fault{Location: "userId", Message: "is not a user of the company"})
 		}
-		if err := mayHandKeyOver(ctx, tx, c, company.ID, userID); err != nil {
+		if err := mayHandKeyOver(ctx, tx, c, customer.ID, userID); err != nil {
 			return err
 		}
 		out.APIKey, out.ClientSecret, err = NewAPIKey(ctx, tx, db.APIKey{
-			CustomerID: company.ID, UserID: userID, Name: or(in.Name, ""), ExpiresAt: in.ExpiresAt,
+			CustomerID: customer.ID, UserID: userID, Name: or(in.Name, ""), ExpiresAt: in.ExpiresAt,
 		}, ch.actor())
 		if err != nil {
 			return err
 		}
 		out.ClientID = out.APIKey.ClientID
-		return ch.audit(ctx, company.ID, "apiKey.created", out.APIKey, details{"user": userID, "name": or(in.Name, "")})
+		return ch.audit(ctx, customer.ID, "apiKey.created", out.APIKey, details{"user": userID, "name": or(in.Name, "")})
 	})
 	return out, err
 }

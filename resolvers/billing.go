@@ -17,13 +17,13 @@ func (q Query) Billing(ctx context.Context, id *globalid.ID) (*db.Billing, error
 	if err != nil {
 		return nil, err
 	}
-	company, err := q.customer(ctx, c, id, "cid")
+	customer, err := q.customer(ctx, c, id, "cid")
 	if err != nil {
 		return nil, err
 	}
-	record, err := company.Billing(ctx, q.Store, c.Scope())
+	record, err := customer.Billing(ctx, q.Store, c.Scope())
 	if err == nil && record == nil {
-		err = problem.Missing("the company %d has no billing record yet", company.ID)
+		err = problem.Missing("the company %d has no billing record yet", customer.ID)
 	}
 	return record, err
 }
@@ -56,20 +56,20 @@ func (m Mutation) SaveBilling(ctx context.Context, in SaveBillingInput) (*SaveBi
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	company, err := m.customer(ctx, c, in.CustomerID, "customerId")
+	customer, err := m.customer(ctx, c, in.CustomerID, "customerId")
 	if err != nil {
 		return nil, err
 	}
 	out := &SaveBillingPayload{}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		out.Billing, err = tx.SaveBilling(ctx, c.Scope(), company.ID, db.BillingPatch{
+		out.Billing, err = tx.SaveBilling(ctx, c.Scope(), customer.ID, db.BillingPatch{
 			BillingName: in.BillingName, BusinessID: in.BusinessID, TaxID: in.TaxID, AddressLine1: in.AddressLine1,
 			AddressLine2: in.AddressLine2, City: in.City, State: in.State, ZipCode: in.ZipCode, CountryCode: in.CountryCode,
 		})
 		if err != nil {
-			return c.unreached(err, "company", company.ID)
+			return c.unreached(err, "company", customer.ID)
 		}
-		return ch.audit(ctx, company.ID, "billing.saved", out.Billing, nil)
+		return ch.audit(ctx, customer.ID, "billing.saved", out.Billing, nil)
 	})
 	return out, err
 }

@@ -28,7 +28,7 @@ var DefaultRegions = []RegionSeed{
 // Founding is a first start: the regions, the root company, and its first admin.
 type Founding struct {
 	Regions   []RegionSeed
-	Company   string
+	Customer  string
 	Email     string
 	FirstName string
 	LastName  string
@@ -50,7 +50,7 @@ type Founded struct {
 // first admin and one API key of hers. It is for the operator's shell, and runs once.
 func (r *Resolver) Found(ctx context.Context, f Founding) (*Founded, error) {
 	var v check
-	v.name("company", f.Company)
+	v.name("company", f.Customer)
 	v.email(f.Email)
 	if err := v.err(); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (r *Resolver) Found(ctx context.Context, f Founding) (*Founded, error) {
 		if err != nil {
 			return err
 		}
-		out.Customer, err = tx.InsertCustomer(ctx, db.Customer{Name: f.Company, RegionID: regionID, CanAddCustomers: true, DescendantsCanAdd: true})
+		out.Customer, err = tx.InsertCustomer(ctx, db.Customer{Name: f.Customer, RegionID: regionID, CanAddCustomers: true, DescendantsCanAdd: true})
 		if db.Violates(err, db.OneRoot) {
 			return problem.Bad("there is a root company already: the platform has been bootstrapped")
 		}
@@ -95,25 +95,25 @@ func (r *Resolver) foundAdmin(ctx context.Context, ch *changes, f Founding, out 
 		return err
 	}
 	out.ClientID, out.ClientSecret = key.ClientID, plain
-	return ch.audit(ctx, out.Customer.ID, "customer.created", out.Customer, details{"name": f.Company, "admin": out.Admin.ID})
+	return ch.audit(ctx, out.Customer.ID, "customer.created", out.Customer, details{"name": f.Customer, "admin": out.Admin.ID})
 }
 
 // inviteFirst makes the first admin without a password. The link goes by mail, and to the shell:
 // there may be no mail server yet.
-func (r *Resolver) inviteFirst(ctx context.Context, ch *changes, company *db.Customer, f Founding) (*db.User, string, error) {
+func (r *Resolver) inviteFirst(ctx context.Context, ch *changes, customer *db.Customer, f Founding) (*db.User, string, error) {
 	user, _, err := ch.tx.EnsureUser(ctx, f.Email, f.FirstName, f.LastName)
 	if err != nil {
 		return nil, "", err
 	}
-	if _, err := ch.tx.AddMember(ctx, company.ID, user.ID); err != nil {
+	if _, err := ch.tx.AddMember(ctx, customer.ID, user.ID); err != nil {
 		return nil, "", err
 	}
-	link, err := r.sendInvitation(ctx, ch, user, company.Name)
+	link, err := r.sendInvitation(ctx, ch, user, customer.Name)
 	return user, link, err
 }
 
 // enlist makes the first admin with a password, uninvited.
-func (r *Resolver) enlist(ctx context.Context, tx *db.Store, company *db.Customer, f Founding) (*db.User, error) {
+func (r *Resolver) enlist(ctx context.Context, tx *db.Store, customer *db.Customer, f Founding) (*db.User, error) {
 	if err := passwordFaults(f.Password); err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (r *Resolver) enlist(ctx context.Context, tx *db.Store, company *db.Custome
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.AddMember(ctx, company.ID, user.ID); err != nil {
+	if _, err := tx.AddMember(ctx, customer.ID, user.ID); err != nil {
 		return nil, err
 	}
 	return user, tx.SetPassword(ctx, user.ID, hash)

@@ -54,7 +54,7 @@ func newEstate(t *testing.T) *estate {
 		t.Fatal(err)
 	}
 	e.Resolver = &Resolver{Store: store, Box: box, Bus: messages, Log: log, PublicURL: &url.URL{Scheme: "https", Host: "canopy.example"}}
-	founded, err := e.Found(t.Context(), Founding{Regions: DefaultRegions, Company: "Root", Email: "root@root.example"})
+	founded, err := e.Found(t.Context(), Founding{Regions: DefaultRegions, Customer: "Root", Email: "root@root.example"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +63,8 @@ func newEstate(t *testing.T) *estate {
 }
 
 // login is what a request of a user's login to a company comes with; nil where it has nothing there.
-func (e *estate) login(ctx context.Context, userID, companyID int64) context.Context {
-	c, err := e.Store.LoginCaller(ctx, userID, companyID, time.Now())
+func (e *estate) login(ctx context.Context, userID, customerID int64) context.Context {
+	c, err := e.Store.LoginCaller(ctx, userID, customerID, time.Now())
 	if err != nil {
 		panic(err)
 	}
@@ -100,7 +100,7 @@ type gang struct {
 	users []int64
 	keys  []int64
 	// companies are those of the case, the one on top first; founded those that the gang has made.
-	companies, founded []int64
+	customers, founded []int64
 	// began are the rights of the gang at the beginning, by account; reign those of its roles in
 	// tenant management, by company; owned and crowned the same for owner roles.
 	began, reign   map[int64]access.Features
@@ -137,9 +137,9 @@ func (g *gang) begin() {
 	for _, s := range g.standings() {
 		g.began[s.Account] |= access.ParseFeatures(s.Features)
 		g.owned[s.Account] = g.owned[s.Account] || s.Owner
-		if company := s.Lineage[len(s.Lineage)-1]; s.Tenant {
-			g.reign[company] |= access.ParseFeatures(s.Features)
-			g.crowned[company] = g.crowned[company] || s.Owner
+		if customer := s.Lineage[len(s.Lineage)-1]; s.Tenant {
+			g.reign[customer] |= access.ParseFeatures(s.Features)
+			g.crowned[customer] = g.crowned[customer] || s.Owner
 		}
 	}
 }
@@ -192,7 +192,7 @@ func newGang(t *rapid.T, ctx context.Context, e *estate) *gang { //nolint:revive
 	for i := range rapid.IntRange(1, 3).Draw(t, "companies") {
 		parent := e.number(`SELECT id FROM customers WHERE parent_id IS NULL`)
 		if i > 0 {
-			parent = one(t, g.companies, "parent")
+			parent = one(t, g.customers, "parent")
 		}
 		above := idOf(parent)
 		yes := true
@@ -200,7 +200,7 @@ func newGang(t *rapid.T, ctx context.Context, e *estate) *gang { //nolint:revive
 			ParentID: &above, Name: e.unique("Company "), RegionID: idOf(1), Email: e.unique("owner") + "@x.example", CanAddCustomers: &yes, DescendantsCanAdd: &yes,
 		})
 		must(err)
-		g.companies = append(g.companies, made.Customer.ID)
+		g.customers = append(g.customers, made.Customer.ID)
 		_, _, err = NewAPIKey(ctx, e.Store, db.APIKey{CustomerID: made.Customer.ID, UserID: made.Admin.ID}, 0)
 		must(err)
 	}
@@ -210,7 +210,7 @@ func newGang(t *rapid.T, ctx context.Context, e *estate) *gang { //nolint:revive
 	g.users = []int64{g.person(t)}
 	for range rapid.IntRange(0, 2).Draw(t, "others") {
 		user := g.person(t)
-		must(ignore(e.sql.Exec(`INSERT INTO api_keys (client_id, customer_id, user_id, name) VALUES ($1, $2, $3, '')`, e.unique("key_"), one(t, g.companies, "company of a key"), user)))
+		must(ignore(e.sql.Exec(`INSERT INTO api_keys (client_id, customer_id, user_id, name) VALUES ($1, $2, $3, '')`, e.unique("key_"), one(t, g.customers, "company of a key"), user)))
 	}
 	if rapid.Bool().Draw(t, "a closed account") {
 		must(ignore(e.sql.Exec(`UPDATE accounts SET disabled = true WHERE id = $1`, one(t, g.accounts(), "closed"))))
@@ -228,13 +228,13 @@ func must(err error) {
 func ignore[T any](_ T, err error) error { return err }
 
 func (g *gang) accounts() []int64 {
-	return g.numbers(`SELECT id FROM accounts WHERE customer_id = ANY($1) ORDER BY id`, pq.Int64Array(g.companies))
+	return g.numbers(`SELECT id FROM accounts WHERE customer_id = ANY($1) ORDER BY id`, pq.Int64Array(g.customers))
 }
 
 // role makes a role of a company.
 func (g *gang) role(t *rapid.T) int64 {
 	return g.number(`INSERT INTO roles (application_id, customer_id, name, description, is_owner, features) VALUES ($1, $2, $3, '', $4, $5) RETURNING id`,
-		rapid.Int64Range(1, 3).Draw(t, "application"), one(t, g.companies, "company of a role"), g.unique("Role "), perhaps(t, "an owner role"), someFeatures(t))
+		rapid.Int64Range(1, 3).Draw(t, "application"), one(t, g.customers, "company of a role"), g.unique("Role "), perhaps(t, "an owner role"), someFeatures(t))
 }
 
 // person makes a user with permissions, at least one in tenant management.
@@ -245,14 +245,14 @@ func (g *gang) person(t *rapid.T) int64 {
 		if i > 0 {
 			application = rapid.Int64Range(1, 3).Draw(t, "application")
 		}
-		company := one(t, g.companies, "company of a permission")
-		must(ignore(g.sql.Exec(`INSERT INTO memberships (customer_id, user_id, added) VALUES ($1, $2, true) ON CONFLICT DO NOTHING`, company, user)))
+		customer := one(t, g.customers, "company of a permission")
+		must(ignore(g.sql.Exec(`INSERT INTO memberships (customer_id, user_id, added) VALUES ($1, $2, true) ON CONFLICT DO NOTHING`, customer, user)))
 		must(ignore(g.sql.Exec(`WITH r AS (INSERT INTO roles (application_id, customer_id, name, description, is_owner, features)
 				VALUES ($1, $2, $3, '', $4, $5) RETURNING id)
 			INSERT INTO permissions (account_id, user_id, role_id, disabled)
 			SELECT a.id, $6, r.id, $7 FROM r, accounts a JOIN app_instances i ON i.id = a.app_instance_id
 			WHERE a.customer_id = $2 AND i.application_id = $1 ON CONFLICT DO NOTHING`,
-			application, company, g.unique("Role "), rapid.Bool().Draw(t, "an owner role"), someFeatures(t), user, i > 0 && rapid.Bool().Draw(t, "suspended"))))
+			application, customer, g.unique("Role "), rapid.Bool().Draw(t, "an owner role"), someFeatures(t), user, i > 0 && rapid.Bool().Draw(t, "suspended"))))
 	}
 	return user
 }
@@ -270,7 +270,7 @@ func (g *gang) caller(t *rapid.T, right access.Features) context.Context {
 		return g.login(g.ctx, seat.UserID, seat.CustomerID)
 	}
 	if len(g.keys) == 0 {
-		return g.login(g.ctx, one(t, g.users, "user"), one(t, g.companies, "company"))
+		return g.login(g.ctx, one(t, g.users, "user"), one(t, g.customers, "company"))
 	}
 	key := one(t, g.keys, "key")
 	var clientID string
@@ -290,9 +290,9 @@ func (g *gang) caller(t *rapid.T, right access.Features) context.Context {
 // permissions are all in the tree; the gang's own come more often.
 func (g *gang) aPermission(t *rapid.T) globalid.ID {
 	query := `SELECT p.id FROM permissions p JOIN accounts a ON a.id = p.account_id WHERE a.customer_id = ANY($1) AND (p.user_id = ANY($2) OR $3) ORDER BY p.id`
-	list := g.numbers(query, pq.Int64Array(g.companies), pq.Int64Array(g.users), false)
+	list := g.numbers(query, pq.Int64Array(g.customers), pq.Int64Array(g.users), false)
 	if len(list) == 0 || perhaps(t, "of anybody") {
-		list = g.numbers(query, pq.Int64Array(g.companies), pq.Int64Array(g.users), true)
+		list = g.numbers(query, pq.Int64Array(g.customers), pq.Int64Array(g.users), true)
 	}
 	return idOf(one(t, list, "permission"))
 }
@@ -302,26 +302,26 @@ func (g *gang) fitting(t *rapid.T, account int64) globalid.ID {
 	list := g.numbers(`SELECT r.id FROM roles r, accounts a JOIN app_instances i ON i.id = a.app_instance_id
 		WHERE a.id = $1 AND r.application_id = i.application_id AND (r.customer_id IS NULL OR r.customer_id = a.customer_id) ORDER BY r.customer_id NULLS LAST, r.id`, account)
 	if perhaps(t, "any role") {
-		list = g.numbers(`SELECT id FROM roles WHERE customer_id IS NULL OR customer_id = ANY($1) ORDER BY id`, pq.Int64Array(g.companies))
+		list = g.numbers(`SELECT id FROM roles WHERE customer_id IS NULL OR customer_id = ANY($1) ORDER BY id`, pq.Int64Array(g.customers))
 	}
 	return idOf(one(t, list, "role"))
 }
 
 // theirRole is a role of one of the companies.
 func (g *gang) theirRole(t *rapid.T) globalid.ID {
-	return idOf(one(t, g.numbers(`SELECT id FROM roles WHERE customer_id = ANY($1) ORDER BY id`, pq.Int64Array(g.companies)), "role"))
+	return idOf(one(t, g.numbers(`SELECT id FROM roles WHERE customer_id = ANY($1) ORDER BY id`, pq.Int64Array(g.customers)), "role"))
 }
 
-func (g *gang) aCompany(t *rapid.T) *globalid.ID {
-	company := idOf(one(t, g.companies, "company"))
-	return &company
+func (g *gang) aCustomer(t *rapid.T) *globalid.ID {
+	customer := idOf(one(t, g.customers, "company"))
+	return &customer
 }
 
 // anybody is one of the gang, mostly, or a user of the tree.
 func (g *gang) anybody(t *rapid.T) *globalid.ID {
 	list := g.users
 	if perhaps(t, "anybody") {
-		list = g.numbers(`SELECT DISTINCT user_id FROM memberships WHERE customer_id = ANY($1) ORDER BY 1`, pq.Int64Array(g.companies))
+		list = g.numbers(`SELECT DISTINCT user_id FROM memberships WHERE customer_id = ANY($1) ORDER BY 1`, pq.Int64Array(g.customers))
 	}
 	user := idOf(one(t, list, "user"))
 	return &user
@@ -333,7 +333,7 @@ func (g *gang) acts() map[string]func(*rapid.T) error {
 		"createRole": func(t *rapid.T) error {
 			owner := perhaps(t, "owner")
 			return ignore(g.CreateRole(g.caller(t, access.PermissionWrite), CreateRoleInput{
-				ApplicationID: idOf(rapid.Int64Range(1, 3).Draw(t, "application")), CustomerID: g.aCompany(t), Name: g.unique("Made "), IsOwner: &owner, Features: someFeatures(t),
+				ApplicationID: idOf(rapid.Int64Range(1, 3).Draw(t, "application")), CustomerID: g.aCustomer(t), Name: g.unique("Made "), IsOwner: &owner, Features: someFeatures(t),
 			}))
 		},
 		"updateRole": func(t *rapid.T) error {
@@ -366,14 +366,14 @@ func (g *gang) acts() map[string]func(*rapid.T) error {
 			return ignore(g.SetAccountDisabled(g.caller(t, access.CompanyWrite), SetAccountDisabledInput{ID: idOf(one(t, g.accounts(), "account")), Disabled: rapid.Bool().Draw(t, "close")}))
 		},
 		"createApiKey": func(t *rapid.T) error {
-			made, err := g.CreateAPIKey(g.caller(t, access.KeyWrite), CreateAPIKeyInput{CustomerID: g.aCompany(t), UserID: g.anybody(t)})
+			made, err := g.CreateAPIKey(g.caller(t, access.KeyWrite), CreateAPIKeyInput{CustomerID: g.aCustomer(t), UserID: g.anybody(t)})
 			if err == nil {
 				g.keys = append(g.keys, made.APIKey.ID)
 			}
 			return err
 		},
 		"rotateApiKeySecret": func(t *rapid.T) error {
-			key := one(t, g.numbers(`SELECT id FROM api_keys WHERE customer_id = ANY($1) ORDER BY id`, pq.Int64Array(g.companies)), "key")
+			key := one(t, g.numbers(`SELECT id FROM api_keys WHERE customer_id = ANY($1) ORDER BY id`, pq.Int64Array(g.customers)), "key")
 			_, err := g.RotateAPIKeySecret(g.caller(t, access.KeyWrite), RotateAPIKeySecretInput{ID: idOf(key)})
 			if err == nil {
 				g.keys = append(g.keys, key)
@@ -383,7 +383,7 @@ func (g *gang) acts() map[string]func(*rapid.T) error {
 		"createUser": func(t *rapid.T) error {
 			var email string
 			must(g.sql.Get(&email, `SELECT email FROM users WHERE id = $1`, g.anybody(t).Int))
-			return ignore(g.CreateUser(g.caller(t, access.UserWrite), CreateUserInput{CustomerID: g.aCompany(t), Email: email}))
+			return ignore(g.CreateUser(g.caller(t, access.UserWrite), CreateUserInput{CustomerID: g.aCustomer(t), Email: email}))
 		},
 		"createCustomer": func(t *rapid.T) error {
 			if len(g.founded) > 0 {
@@ -391,9 +391,9 @@ func (g *gang) acts() map[string]func(*rapid.T) error {
 			}
 			var email string
 			must(g.sql.Get(&email, `SELECT email FROM users WHERE id = $1`, one(t, g.users, "founder")))
-			made, err := g.CreateCustomer(g.caller(t, access.CompanyCreate), CreateCustomerInput{ParentID: g.aCompany(t), Name: g.unique("Founded "), RegionID: idOf(1), Email: email})
+			made, err := g.CreateCustomer(g.caller(t, access.CompanyCreate), CreateCustomerInput{ParentID: g.aCustomer(t), Name: g.unique("Founded "), RegionID: idOf(1), Email: email})
 			if err == nil {
-				g.companies, g.founded = append(g.companies, made.Customer.ID), append(g.founded, made.Customer.ID)
+				g.customers, g.founded = append(g.customers, made.Customer.ID), append(g.founded, made.Customer.ID)
 			}
 			return err
 		},

@@ -30,7 +30,7 @@ type LoginInput struct {
 // companies that it can log in to.
 type LoginPayload struct {
 	Token           string
-	CustomerOptions []db.CompanyOption
+	CustomerOptions []db.CustomerOption
 }
 
 var errLogin = problem.Unauthorized("the e-mail address or the password is wrong")
@@ -107,23 +107,23 @@ func (r *Resolver) checkCode(ctx context.Context, own *db.Credentials, code *str
 
 // openSession signs a token for one of the user's companies.
 func (r *Resolver) openSession(ctx context.Context, own *db.Credentials, customerID *globalid.ID) (*LoginPayload, error) {
-	options, err := r.Store.CompanyOptions(ctx, own.UserID)
+	options, err := r.Store.CustomerOptions(ctx, own.UserID)
 	if err != nil {
 		return nil, err
 	}
 	if len(options) == 0 {
 		return nil, problem.Denied("the user has no enabled permission in any company")
 	}
-	company := options[0].CustomerID
+	customer := options[0].CustomerID
 	if customerID != nil {
-		if company, err = customerID.Of("Customer", "customerId"); err != nil {
+		if customer, err = customerID.Of("Customer", "customerId"); err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(options, func(o db.CompanyOption) bool { return o.CustomerID == company }) {
-			return nil, problem.Denied("the user has no enabled permission in the company %d", company)
+		if !slices.ContainsFunc(options, func(o db.CustomerOption) bool { return o.CustomerID == customer }) {
+			return nil, problem.Denied("the user has no enabled permission in the company %d", customer)
 		}
 	}
-	c, err := r.Store.LoginCaller(ctx, own.UserID, company, time.Now())
+	c, err := r.Store.LoginCaller(ctx, own.UserID, customer, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (r *Resolver) openSession(ctx context.Context, own *db.Credentials, custome
 		}
 	}
 	signed, err := r.sign(token.Claims{
-		Audience: audience, Subject: strconv.FormatInt(own.UserID, 10), ClientID: loginClient, CompanyID: company,
+		Audience: audience, Subject: strconv.FormatInt(own.UserID, 10), ClientID: loginClient, CustomerID: customer,
 		IssuedAt: later(time.Now(), c.LoginsSince),
 	})
 	return &LoginPayload{Token: signed, CustomerOptions: options}, err

@@ -18,12 +18,12 @@ const (
 
 // sendInvitation puts an invitation for a user into the outbox, in the change's transaction, and
 // gives the link that it carries.
-func (r *Resolver) sendInvitation(ctx context.Context, ch *changes, user *db.User, company string) (string, error) {
+func (r *Resolver) sendInvitation(ctx context.Context, ch *changes, user *db.User, customer string) (string, error) {
 	link, err := r.newLink(ctx, ch.tx, user.ID, db.LinkInvitation, invitationLife)
 	if err != nil {
 		return "", err
 	}
-	message, err := mail.Invitation(mail.InvitationData{To: user.Email, Name: user.Name(), Company: company, Link: link, ValidFor: invitationLife})
+	message, err := mail.Invitation(mail.InvitationData{To: user.Email, Name: user.Name(), Customer: customer, Link: link, ValidFor: invitationLife})
 	if err != nil {
 		return "", err
 	}

@@ -25,18 +25,18 @@ func (r *Resolver) operator(ctx context.Context) (access.Scope, *db.Customer, er
 	return root.Lineage.Subtree(), root, nil
 }
 
-func (r *Resolver) operatorCompany(ctx context.Context, id int64) (*db.Customer, error) {
+func (r *Resolver) operatorCustomer(ctx context.Context, id int64) (*db.Customer, error) {
 	scope, root, err := r.operator(ctx)
 	if err != nil || id == 0 {
 		return root, err
 	}
-	company, err := r.Store.Customer(ctx, scope, id)
-	return company, missing(err, "company", id)
+	customer, err := r.Store.Customer(ctx, scope, id)
+	return customer, missing(err, "company", id)
 }
 
 // OperatorCreateKey makes an API key for a member of a company, the root company for id 0.
-func (r *Resolver) OperatorCreateKey(ctx context.Context, companyID int64, email, name string) (key *db.APIKey, plain string, err error) {
-	company, err := r.operatorCompany(ctx, companyID)
+func (r *Resolver) OperatorCreateKey(ctx context.Context, customerID int64, email, name string) (key *db.APIKey, plain string, err error) {
+	customer, err := r.operatorCustomer(ctx, customerID)
 	if err != nil {
 		return nil, "", err
 	}
@@ -45,28 +45,28 @@ func (r *Resolver) OperatorCreateKey(ctx context.Context, companyID int64, email
 		return nil, "", missing(err, "user with the address", email)
 	}
 	err = r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
-		member, err := tx.IsMember(ctx, company.ID, own.UserID)
+		member, err := tx.IsMember(ctx, customer.ID, own.UserID)
 		if err != nil {
 			return err
 		}
 		if !member {
-			return problem.Bad("%s is not a user of the company %q", email, company.Name)
+			return problem.Bad("%s is not a user of the company %q", email, customer.Name)
 		}
-		if key, plain, err = NewAPIKey(ctx, tx, db.APIKey{CustomerID: company.ID, UserID: own.UserID, Name: name}, 0); err != nil {
+		if key, plain, err = NewAPIKey(ctx, tx, db.APIKey{CustomerID: customer.ID, UserID: own.UserID, Name: name}, 0); err != nil {
 			return err
 		}
-		return ch.audit(ctx, company.ID, "apiKey.created", key, details{"user": own.UserID, "name": name})
+		return ch.audit(ctx, customer.ID, "apiKey.created", key, details{"user": own.UserID, "name": name})
 	})
 	return key, plain, err
 }
 
 // OperatorListKeys lists a company's API keys, the root company's for id 0.
-func (r *Resolver) OperatorListKeys(ctx context.Context, companyID int64) ([]*db.APIKey, error) {
-	company, err := r.operatorCompany(ctx, companyID)
+func (r *Resolver) OperatorListKeys(ctx context.Context, customerID int64) ([]*db.APIKey, error) {
+	customer, err := r.operatorCustomer(ctx, customerID)
 	if err != nil {
 		return nil, err
 	}
-	return r.Store.AllAPIKeys(ctx, company.ID)
+	return r.Store.AllAPIKeys(ctx, customer.ID)
 }
 
 // OperatorRotateKey gives a key a new secret, which it gives back; the old one lives until graceEnds.

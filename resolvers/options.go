@@ -27,25 +27,25 @@ func (q Query) PermissionOptions(ctx context.Context, application, region, accou
 	if err != nil {
 		return nil, err
 	}
-	company, err := q.optionCompany(ctx, c, customerID, chosen.account)
+	customer, err := q.optionCustomer(ctx, c, customerID, chosen.account)
 	if err != nil {
 		return nil, err
 	}
 	out := &PermissionOptions{Applications: []*db.Option{}, Regions: []*db.Option{}, Accounts: []*db.Option{}, Roles: []*db.Option{}, Users: []*db.Option{}}
-	if out.Applications, err = q.Store.OptionApplications(ctx, company, all); err != nil || !selectOption(out.Applications, chosen.application) {
+	if out.Applications, err = q.Store.OptionApplications(ctx, customer, all); err != nil || !selectOption(out.Applications, chosen.application) {
 		return out, firstError(err, chosen.unknown("type", chosen.application))
 	}
-	if out.Regions, err = q.Store.OptionRegions(ctx, company, all, *chosen.application); err != nil || !selectOption(out.Regions, chosen.region) {
+	if out.Regions, err = q.Store.OptionRegions(ctx, customer, all, *chosen.application); err != nil || !selectOption(out.Regions, chosen.region) {
 		return out, firstError(err, chosen.unknown("region", chosen.region))
 	}
-	if out.Accounts, err = q.Store.OptionAccounts(ctx, company, all, *chosen.application, *chosen.region); err != nil || !selectOption(out.Accounts, chosen.account) {
+	if out.Accounts, err = q.Store.OptionAccounts(ctx, customer, all, *chosen.application, *chosen.region); err != nil || !selectOption(out.Accounts, chosen.account) {
 		return out, firstError(err, chosen.unknown("account", chosen.account))
 	}
-	if out.Roles, err = q.Store.OptionRoles(ctx, company, *chosen.application); err != nil {
+	if out.Roles, err = q.Store.OptionRoles(ctx, customer, *chosen.application); err != nil {
 		return nil, err
 	}
 	selectOption(out.Roles, nil)
-	if out.Users, err = q.Store.OptionUsers(ctx, company); err != nil {
+	if out.Users, err = q.Store.OptionUsers(ctx, customer); err != nil {
 		return nil, err
 	}
 	selectOption(out.Users, nil)
@@ -88,9 +88,9 @@ func (choices) unknown(field string, value *int64) error {
 	return problem.Invalid(problem.Fault{Location: field, Message: "is not one of the options"})
 }
 
-// optionCompany is the company whose options are asked for: the one named, else that of the
+// optionCustomer is the company whose options are asked for: the one named, else that of the
 // chosen account, else the caller's own.
-func (r *Resolver) optionCompany(ctx context.Context, c *caller, customerID *globalid.ID, account *int64) (int64, error) {
+func (r *Resolver) optionCustomer(ctx context.Context, c *caller, customerID *globalid.ID, account *int64) (int64, error) {
 	if customerID == nil && account != nil {
 		row, err := r.Store.Account(ctx, c.Scope(), *account)
 		if err != nil {
@@ -98,11 +98,11 @@ func (r *Resolver) optionCompany(ctx context.Context, c *caller, customerID *glo
 		}
 		return row.CustomerID, nil
 	}
-	company, err := r.customer(ctx, c, customerID, "customerId")
+	customer, err := r.customer(ctx, c, customerID, "customerId")
 	if err != nil {
 		return 0, err
 	}
-	return company.ID, nil
+	return customer.ID, nil
 }
 
 // selectOption marks the chosen option, or the only one there is; it tells whether one was chosen.

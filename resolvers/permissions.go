@@ -104,14 +104,14 @@ func (r *Resolver) granted(ctx context.Context, ch *changes, account *db.Account
 	if err != nil || !made {
 		return user, err
 	}
-	company, err := ch.tx.Customer(ctx, ch.caller.Scope(), account.CustomerID)
+	customer, err := ch.tx.Customer(ctx, ch.caller.Scope(), account.CustomerID)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := ch.tx.AddMember(ctx, company.ID, user.ID); err != nil {
+	if _, err := ch.tx.AddMember(ctx, customer.ID, user.ID); err != nil {
 		return nil, err
 	}
-	_, err = r.sendInvitation(ctx, ch, user, company.Name)
+	_, err = r.sendInvitation(ctx, ch, user, customer.Name)
 	return user, err
 }
 

@@ -28,7 +28,7 @@ func (q Query) Roles(ctx context.Context, customerID, applicationID *globalid.ID
 	if err != nil {
 		return nil, err
 	}
-	company, err := q.customer(ctx, c, customerID, "customerId")
+	customer, err := q.customer(ctx, c, customerID, "customerId")
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (q Query) Roles(ctx context.Context, customerID, applicationID *globalid.ID
 		}
 		application = &n
 	}
-	return q.Store.RolesFor(ctx, company.ID, application)
+	return q.Store.RolesFor(ctx, customer.ID, application)
 }
 
 // CreateRoleInput is a new role of a company.
@@ -79,7 +79,7 @@ func (m Mutation) CreateRole(ctx context.Context, in CreateRoleInput) (*CreateRo
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	company, err := m.customer(ctx, c, in.CustomerID, "customerId")
+	customer, err := m.customer(ctx, c, in.CustomerID, "customerId")
 	if err != nil {
 		return nil, err
 	}
@@ -92,13 +92,13 @@ func (m Mutation) CreateRole(ctx context.Context, in CreateRoleInput) (*CreateRo
 	out := &CreateRolePayload{}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		out.Role, err = tx.InsertRole(ctx, db.Role{
-			ApplicationID: applicationID, CustomerID: &company.ID, Name: in.Name, Description: or(in.Description, ""),
+			ApplicationID: applicationID, CustomerID: &customer.ID, Name: in.Name, Description: or(in.Description, ""),
 			IsOwner: or(in.IsOwner, false), Features: features,
 		})
 		if err != nil {
 			return roleNameTaken(err)
 		}
-		return ch.audit(ctx, company.ID, "role.created", out.Role, details{"name": in.Name, "features": features})
+		return ch.audit(ctx, customer.ID, "role.created", out.Role, details{"name": in.Name, "features": features})
 	})
 	return out, err
 }
@@ -207,7 +207,7 @@ func (m Mutation) changeRole(ctx context.Context, need *rule.Rule, id globalid.I
 		return err
 	}
 	return m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		role, err := tx.CompanyRoleForUpdate(ctx, c.Scope(), n)
+		role, err := tx.CustomerRoleForUpdate(ctx, c.Scope(), n)
 		if errors.Is(err, db.ErrNoRows) {
 			if system, e := tx.Role(ctx, c.Scope(), n); e == nil && system.CustomerID == nil {
 				return problem.Denied("the role %q is system-wide and can't be changed", system.Name)

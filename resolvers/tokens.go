@@ -79,7 +79,7 @@ func (r *Resolver) ExchangeToken(ctx context.Context, req TokenRequest) (*Issued
 	r.touchExchange(ctx, x)
 	signed, err := r.sign(token.Claims{
 		Audience: []string{app.String()}, Subject: strconv.FormatInt(x.UserID, 10), ClientID: req.ClientID,
-		CompanyID: x.CustomerID, AccountID: x.AccountID, Scope: strings.Join(access.ParseFeatures(x.Features).Names(), " "),
+		CustomerID: x.CustomerID, AccountID: x.AccountID, Scope: strings.Join(access.ParseFeatures(x.Features).Names(), " "),
 	})
 	return &IssuedToken{signed, int(TokenLife / time.Second)}, err
 }
@@ -176,7 +176,7 @@ func (r *Resolver) principal(ctx context.Context, claims *token.Claims) (*access
 	if claims.ClientID == loginClient {
 		var userID int64
 		if userID, err = strconv.ParseInt(claims.Subject, 10, 64); err == nil {
-			c, err = r.Store.LoginCaller(ctx, userID, claims.CompanyID, claims.IssuedAt)
+			c, err = r.Store.LoginCaller(ctx, userID, claims.CustomerID, claims.IssuedAt)
 		}
 	} else {
 		c, err = r.Store.KeyCaller(ctx, claims.ClientID, first, claims.AccountID)

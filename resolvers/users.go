@@ -43,11 +43,11 @@ func (q Query) ListUsers(ctx context.Context, id *globalid.ID, after paging.Curs
 	if err != nil {
 		return err
 	}
-	company, err := q.customer(ctx, c, id, "cid")
+	customer, err := q.customer(ctx, c, id, "cid")
 	if err != nil {
 		return err
 	}
-	return q.Store.StreamUsers(ctx, c.Scope(), company.ID, lastID(after), limit, each)
+	return q.Store.StreamUsers(ctx, c.Scope(), customer.ID, lastID(after), limit, each)
 }
 
 func lastID(after paging.Cursor) int64 {
@@ -82,17 +82,17 @@ func (m Mutation) CreateUser(ctx context.Context, in CreateUserInput) (*CreateUs
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	company, err := m.customer(ctx, c, in.CustomerID, "customerId")
+	customer, err := m.customer(ctx, c, in.CustomerID, "customerId")
 	if err != nil {
 		return nil, err
 	}
 	out := &CreateUserPayload{}
 	err = m.change(ctx, c, func(_ *db.Store, ch *changes) error {
-		out.User, err = m.invite(ctx, ch, company, who)
+		out.User, err = m.invite(ctx, ch, customer, who)
 		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, company.ID, "user.created", out.User, details{"email": out.User.Email})
+		return ch.audit(ctx, customer.ID, "user.created", out.User, details{"email": out.User.Email})
 	})
 	return out, err
 }
@@ -115,12 +115,12 @@ func (v *check) invitee(email string, firstName, lastName, name *string) invitee
 
 // invite makes a user a member of a company, creating it if its address is unknown, and puts the
 // invitation into the outbox. A user who is in the company already is refused.
-func (r *Resolver) invite(ctx context.Context, ch *changes, company *db.Customer, who invitee) (*db.User, error) {
+func (r *Resolver) invite(ctx context.Context, ch *changes, customer *db.Customer, who invitee) (*db.User, error) {
 	user, _, err := ch.tx.EnsureUser(ctx, who.email, who.firstName, who.lastName)
 	if err != nil {
 		return nil, err
 	}
-	added, err := ch.tx.AddMember(ctx, company.ID, user.ID)
+	added, err := ch.tx.AddMember(ctx, customer.ID, user.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (r *Resolver) invite(ctx context.Context, ch *changes, company *db.Customer
 	if user.HasPassword {
 		return user, nil
 	}
-	_, err = r.sendInvitation(ctx, ch, user, company.Name)
+	_, err = r.sendInvitation(ctx, ch, user, customer.Name)
 	return user, err
 }
 
@@ -151,7 +151,7 @@ func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput
 	if err != nil {
 		return nil, err
 	}
-	company, err := m.Store.Customer(ctx, c.Scope(), c.CustomerID)
+	customer, err := m.Store.Customer(ctx, c.Scope(), c.CustomerID)
 	if err != nil {
 		return nil, err
 	}
@@ -163,10 +163,10 @@ func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput
 		if held.HasPassword {
 			return problem.Bad("the user has completed the account setup already")
 		}
-		if _, err := m.sendInvitation(ctx, ch, held, company.Name); err != nil {
+		if _, err := m.sendInvitation(ctx, ch, held, customer.Name); err != nil {
 			return err
 		}
-		return ch.audit(ctx, company.ID, "user.invited", held, nil)
+		return ch.audit(ctx, customer.ID, "user.invited", held, nil)
 	})
 	return &ResendInvitationPayload{User: user}, err
 }

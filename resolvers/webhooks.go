@@ -47,19 +47,19 @@ func (q Query) WebhookDestinations(ctx context.Context, customerID *globalid.ID,
 	if err != nil {
 		return nil, err
 	}
-	company, err := q.customer(ctx, c, customerID, "customerId")
+	customer, err := q.customer(ctx, c, customerID, "customerId")
 	if err != nil {
 		return nil, err
 	}
-	return q.destinationsOf(ctx, company, first, after)
+	return q.destinationsOf(ctx, customer, first, after)
 }
 
-func (r *Resolver) destinationsOf(ctx context.Context, company *db.Customer, first *int, after *string) (*WebhookDestinationConnection, error) {
+func (r *Resolver) destinationsOf(ctx context.Context, customer *db.Customer, first *int, after *string) (*WebhookDestinationConnection, error) {
 	return connect(ctx, first, after,
 		func(ctx context.Context, p paging.Page) ([]*db.Destination, error) {
-			return company.Destinations(ctx, r.Store, p)
+			return customer.Destinations(ctx, r.Store, p)
 		},
-		func(ctx context.Context) (int, error) { return company.DestinationCount(ctx, r.Store) })
+		func(ctx context.Context) (int, error) { return customer.DestinationCount(ctx, r.Store) })
 }
 
 // ListWebhookDestinations lists the destinations of the caller's company.
@@ -116,14 +116,14 @@ func (m Mutation) CreateWebhookDestination(ctx context.Context, in CreateWebhook
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	company, err := m.customer(ctx, c, in.CustomerID, "customerId")
+	customer, err := m.customer(ctx, c, in.CustomerID, "customerId")
 	if err != nil {
 		return nil, err
 	}
 	out := &CreateWebhookDestinationPayload{Secret: secret.NewSigningSecret()}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) (err error) {
 		out.Destination, err = tx.InsertDestination(ctx, db.Destination{
-			CustomerID: company.ID, URL: in.URL, Name: or(in.Name, ""), Events: inOrder(in.Events),
+			CustomerID: customer.ID, URL: in.URL, Name: or(in.Name, ""), Events: inOrder(in.Events),
 		})
 		if err != nil {
 			return err
@@ -132,7 +132,7 @@ func (m Mutation) CreateWebhookDestination(ctx context.Context, in CreateWebhook
 		if err := tx.SetSigningSecret(ctx, id, outbox.SealSigningSecret(m.Box, id, out.Secret)); err != nil {
 			return err
 		}
-		return ch.audit(ctx, company.ID, "webhookDestination.created", out.Destination, details{"url": in.URL})
+		return ch.audit(ctx, customer.ID, "webhookDestination.created", out.Destination, details{"url": in.URL})
 	})
 	return out, err
 }

@@ -110,26 +110,26 @@ type billingBody struct {
 }
 
 type saveOwnBilling struct {
-	OwnCompany
+	OwnCustomer
 	Body billingBody `nameHint:"BillingRequest"`
 }
 
 func (in *saveOwnBilling) body() *billingBody { return &in.Body }
 
 type saveBillingOf struct {
-	CompanyPath
+	CustomerPath
 	Body billingBody `nameHint:"BillingRequest"`
 }
 
 func (in *saveBillingOf) body() *billingBody { return &in.Body }
 
 type listOwn struct {
-	OwnCompany
+	OwnCustomer
 	Paging
 }
 
 type listOf struct {
-	CompanyPath
+	CustomerPath
 	Paging
 }
 
@@ -139,11 +139,11 @@ func (a *api) registerAccounts() {
 	add(a, operation{
 		id: "getBilling", rule: rule.CustomerBilling, method: http.MethodGet, path: "/tenant/billing", tag: tagAccounts, errors: []int{http.StatusNotFound},
 		summary: "Get the caller's billing record", description: get,
-	}, getBilling[OwnCompany](a))
+	}, getBilling[OwnCustomer](a))
 	add(a, operation{
 		id: "getBillingOf", rule: rule.CustomerBilling, method: http.MethodGet, path: "/tenant/billing/{cid}", tag: tagAccounts, errors: []int{http.StatusNotFound},
 		summary: "Get a company's billing record", description: get,
-	}, getBilling[CompanyPath](a))
+	}, getBilling[CustomerPath](a))
 	add(a, operation{
 		id: "saveBilling", rule: rule.SaveBilling, method: http.MethodPost, path: "/tenant/billing", tag: tagAccounts, errors: []int{http.StatusNotFound},
 		summary: "Create or update the caller's billing record", description: save,
@@ -169,7 +169,7 @@ func (a *api) registerAccountLists() {
 // inputOf is a pointer to an input with an optional company.
 type inputOf[I any] interface {
 	*I
-	companyInput
+	customerInput
 }
 
 func listAccounts[I any, P inputOf[I]](a *api) func(context.Context, *I, query, emit[account]) error {
@@ -178,7 +178,7 @@ func listAccounts[I any, P inputOf[I]](a *api) func(context.Context, *I, query, 
 		if err != nil {
 			return err
 		}
-		return a.queries().ListAccounts(ctx, P(in).company(), q.after, q.limit, func(l *db.AccountLine) error {
+		return a.queries().ListAccounts(ctx, P(in).customer(), q.after, q.limit, func(l *db.AccountLine) error {
 			return each(at.accountLine(l), paging.Cursor{l.ID})
 		})
 	}
@@ -196,7 +196,7 @@ func (a *api) places(ctx context.Context) (places, error) {
 
 func getBilling[I any, P inputOf[I]](a *api) func(context.Context, *I) (*one[billing], error) {
 	return func(ctx context.Context, in *I) (*one[billing], error) {
-		b, err := a.queries().Billing(ctx, P(in).company())
+		b, err := a.queries().Billing(ctx, P(in).customer())
 		if err != nil {
 			return nil, err
 		}
@@ -224,7 +224,7 @@ func saveBilling[I any, P interface {
 	return func(ctx context.Context, in *I) (*struct{}, error) {
 		b := P(in).body()
 		_, err := a.mutations().SaveBilling(ctx, resolvers.SaveBillingInput{
-			CustomerID: P(in).company(), BillingName: b.BillingName, BusinessID: b.BusinessID, TaxID: b.TaxID,
+			CustomerID: P(in).customer(), BillingName: b.BillingName, BusinessID: b.BusinessID, TaxID: b.TaxID,
 			AddressLine1: b.AddressLine1, AddressLine2: b.AddressLine2, City: b.City, State: b.State, ZipCode: b.ZipCode, CountryCode: b.CountryCode,
 		})
 		return nil, err

@@ -13,23 +13,23 @@ import (
 	"canopy/resolvers"
 )
 
-var benchCompany = companyDetails{
-	Customer: detailedCompany{companyOf(&db.Customer{ID: 2, Name: "Acme", RegionID: 3}), region{3, "EU", "Europe"}},
-	Parent:   &parentCompany{1, "Root", 3}, Ancestors: []ancestorCompany{{1, "Root", 3, 0}},
+var benchCustomer = customerDetails{
+	Customer: detailedCustomer{customerOf(&db.Customer{ID: 2, Name: "Acme", RegionID: 3}), region{3, "EU", "Europe"}},
+	Parent:   &parentCustomer{1, "Root", 3}, Ancestors: []ancestorCustomer{{1, "Root", 3, 0}},
 }
 
 // BenchmarkDoor measures what this package adds to a handler of net/http that writes the same
 // answer.
 func BenchmarkDoor(b *testing.B) {
 	a, door := open(&resolvers.Resolver{Log: slog.New(slog.DiscardHandler)}, Options{Version: "1"})
-	add(a, operation{id: "get", method: http.MethodGet, path: "/tenant/{cid}", tag: tagCompanies, public: true},
-		func(context.Context, *CompanyPath) (*one[companyDetails], error) {
-			return &one[companyDetails]{benchCompany}, nil
+	add(a, operation{id: "get", method: http.MethodGet, path: "/tenant/{cid}", tag: tagCustomers, public: true},
+		func(context.Context, *CustomerPath) (*one[customerDetails], error) {
+			return &one[customerDetails]{benchCustomer}, nil
 		})
 	bare := http.NewServeMux()
 	bare.HandleFunc("GET /tenant/{cid}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", jsonType)
-		_ = json.MarshalWrite(w, benchCompany)
+		_ = json.MarshalWrite(w, benchCustomer)
 	})
 	for name, h := range map[string]http.Handler{"rest": door, "net-http": bare} {
 		b.Run(name, func(b *testing.B) {

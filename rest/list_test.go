@@ -203,7 +203,7 @@ func TestListsAreNotHeld(t *testing.T) {
 func TestSelfTakesItsSixWordsOnly(t *testing.T) {
 	a, h := open(&resolvers.Resolver{Log: slog.New(slog.DiscardHandler)}, Options{Version: "1"})
 	addList(a, operation{id: "list", path: "/list", tag: tagUsers, public: true}, 1,
-		func(_ context.Context, in *listOwnCompanies, _ query, each emit[bool]) error {
+		func(_ context.Context, in *listOwnCustomers, _ query, each emit[bool]) error {
 			return each(in.self(), paging.Cursor{1})
 		})
 	for query, want := range map[string]string{

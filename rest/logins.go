@@ -76,7 +76,7 @@ func (a *api) logIn(ctx context.Context, in *loginInput) (*one[loginAnswer], err
 	return &one[loginAnswer]{loginAnswer{got.Token, mapped(got.CustomerOptions, customerOptionOf)}}, nil
 }
 
-func customerOptionOf(o db.CompanyOption) customerOption {
+func customerOptionOf(o db.CustomerOption) customerOption {
 	return customerOption{CustomerID: o.CustomerID, DisplayName: o.Name, RoleName: o.RoleName, IsOwner: o.IsOwner}
 }
 

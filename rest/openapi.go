@@ -22,7 +22,7 @@ const (
 const (
 	tagTokens      = "Tokens"
 	tagLogin       = "Login"
-	tagCompanies   = "Companies"
+	tagCustomers   = "Companies"
 	tagAccounts    = "Accounts and billing"
 	tagRegions     = "Regions"
 	tagUsers       = "Users"
@@ -62,7 +62,7 @@ func config(version, base string) huma.Config {
 	c.Tags = []*huma.Tag{
 		{Name: tagTokens, Description: "Access tokens for API keys, and what checks them"},
 		{Name: tagLogin, Description: "Access tokens for people, and their passwords"},
-		{Name: tagCompanies, Description: "The caller, and the tree of companies"},
+		{Name: tagCustomers, Description: "The caller, and the tree of companies"},
 		{Name: tagAccounts, Description: "Application accounts and billing records of companies"},
 		{Name: tagRegions, Description: "Where companies' data lives"},
 		{Name: tagUsers, Description: "The users of companies"},

@@ -35,7 +35,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a, h := open(r, o)
 	a.registerTokens()
 	a.registerLogins()
-	a.registerCompanies()
+	a.registerCustomers()
 	a.registerAccounts()
 	a.registerRegions()
 	a.registerUsers()

@@ -32,7 +32,7 @@ func TestShapes(t *testing.T) {
 	})
 	const (
 		utcTime = `"2026-01-02T02:04:05Z"`
-		company = `"id":2,"parentId":1,"name":"Acme","regionId":3,"canAddCustomers":true,"descendantsCanAdd":false,"createdAt":` + utcTime
+		shown   = `"id":2,"parentId":1,"name":"Acme","regionId":3,"canAddCustomers":true,"descendantsCanAdd":false,"createdAt":` + utcTime
 		app     = `{"id":1,"name":"Tenant","description":"","appType":9,"authUrl":"","createdAt":` + utcTime + `}`
 		region  = `{"id":3,"name":"EU","description":"Europe"}`
 		dated   = `{"id":3,"name":"EU","description":"Europe","createdAt":` + utcTime + `}`
@@ -43,10 +43,10 @@ func TestShapes(t *testing.T) {
 		value any
 		want  string
 	}{
-		"a company in the list": {listedCompany{companyOf(customer), "Root/Acme", 1}, `{` + company + `,"path":"Root/Acme","level":1}`},
+		"a company in the list": {listedCustomer{customerOf(customer), "Root/Acme", 1}, `{` + shown + `,"path":"Root/Acme","level":1}`},
 		"a company's details": {
-			companyDetails{Customer: detailedCompany{companyOf(customer), regionOf(at.region(3))}, Parent: &parentCompany{1, "Root", 3}, Ancestors: []ancestorCompany{{1, "Root", 3, 0}}},
-			`{"customer":{` + company + `,"region":` + region + `},"parent":{"id":1,"name":"Root","regionId":3},"ancestors":[{"id":1,"name":"Root","regionId":3,"level":0}]}`,
+			customerDetails{Customer: detailedCustomer{customerOf(customer), regionOf(at.region(3))}, Parent: &parentCustomer{1, "Root", 3}, Ancestors: []ancestorCustomer{{1, "Root", 3, 0}}},
+			`{"customer":{` + shown + `,"region":` + region + `},"parent":{"id":1,"name":"Root","regionId":3},"ancestors":[{"id":1,"name":"Root","regionId":3,"level":0}]}`,
 		},
 		"a user": {
 			at.userLine(&db.UserLine{User: db.User{ID: 8, FirstName: "Ada", LastName: "L", Email: "ada@x.test", CreatedAt: made, OTPMethod: "none"}, Permissions: []db.PermissionLine{line}}),

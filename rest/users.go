@@ -58,7 +58,7 @@ func listUsers[I any, P inputOf[I]](a *api) func(context.Context, *I, query, emi
 		if err != nil {
 			return err
 		}
-		return a.queries().ListUsers(ctx, P(in).company(), q.after, q.limit, func(l *db.UserLine) error {
+		return a.queries().ListUsers(ctx, P(in).customer(), q.after, q.limit, func(l *db.UserLine) error {
 			return each(at.userLine(l), paging.Cursor{l.ID})
 		})
 	}

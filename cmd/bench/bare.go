@@ -47,7 +47,7 @@ func serveBare(ctx context.Context, address string) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("POST /connect/token", b.token)
-	mux.HandleFunc("GET /tenant/{cid}", b.company)
+	mux.HandleFunc("GET /tenant/{cid}", b.customer)
 	server := &http.Server{Addr: address, Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		<-ctx.Done()
@@ -72,12 +72,12 @@ func (b *bareServer) token(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
 	signed, err := token.Sign(key, token.Claims{
 		Issuer: b.issuer, Audience: []string{"tenant"}, IssuedAt: now, ExpiresAt: now.Add(15 * time.Minute), ID: "bare",
-		Subject: strconv.FormatInt(x.UserID, 10), ClientID: id, CompanyID: x.CustomerID, AccountID: x.AccountID, Scope: strings.Join(x.Features, " "),
+		Subject: strconv.FormatInt(x.UserID, 10), ClientID: id, CustomerID: x.CustomerID, AccountID: x.AccountID, Scope: strings.Join(x.Features, " "),
 	})
 	reply(w, map[string]any{"access_token": signed, "token_type": "Bearer", "expires_in": 900}, err)
 }
 
-func (b *bareServer) company(w http.ResponseWriter, r *http.Request) {
+func (b *bareServer) customer(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	claims, err := b.verifier.Verify(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 	if err != nil {

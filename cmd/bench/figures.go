@@ -73,7 +73,7 @@ func run(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	if o.companies > 0 {
+	if o.customers > 0 {
 		large, err := b.large()
 		if err != nil {
 			return err
@@ -169,11 +169,11 @@ func (b *bencher) small() []row {
 	}
 	exchange := call{method: "POST", path: "/connect/token", contentType: "application/x-www-form-urlencoded", body: b.lab.key.Form("tenant").Encode()}
 	add("token exchange, 8 connections", "≥ 4000/s, ≥ 0.6", 8, exchange, func() result { return b.measure(b.lab.bare, 8, exchange) })
-	company := call{method: "GET", path: fmt.Sprintf("/tenant/%d", b.wide+1)}
-	add("GET /tenant/{cid}, 16 connections", "≥ 0.7", 16, company, func() result { return b.measure(b.lab.bare, 16, company) })
+	customer := call{method: "GET", path: fmt.Sprintf("/tenant/%d", b.wide+1)}
+	add("GET /tenant/{cid}, 16 connections", "≥ 0.7", 16, customer, func() result { return b.measure(b.lab.bare, 16, customer) })
 	add("GraphQL company + region, 8 connections", "≥ 3000/s, ≥ 0.5 of REST", 8,
 		graphql(`query($id: ID!) { customer(id: $id) { id name regionId createdAt region { id name description } } }`, map[string]any{"id": b.wide + 1}),
-		func() result { return b.measure(b.lab.platform, 8, company) })
+		func() result { return b.measure(b.lab.platform, 8, customer) })
 	add("GraphQL tree 20 × 10 × 3, 4 connections", "≥ 50/s (80), ≤ 9 SQL", 4, graphql(treeQuery, map[string]any{"id": b.wide}), nil)
 	return rows
 }
@@ -183,7 +183,7 @@ func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Micros
 // large measures on a tree of many companies.
 func (b *bencher) large() ([]row, error) {
 	begin := time.Now()
-	out, err := b.lab.canopy(b.ctx, "seed", "--companies", fmt.Sprint(b.o.companies), "--fanout", "10", "--staffed", "0")
+	out, err := b.lab.canopy(b.ctx, "seed", "--companies", fmt.Sprint(b.o.customers), "--fanout", "10", "--staffed", "0")
 	if err != nil {
 		return nil, err
 	}
@@ -191,12 +191,12 @@ func (b *bencher) large() ([]row, error) {
 	if _, err := fmt.Sscanf(out[strings.Index(out, "company "):], "company %d", &top); err != nil {
 		return nil, err
 	}
-	size := fmt.Sprintf("%d companies: ", b.o.companies)
+	size := fmt.Sprintf("%d companies: ", b.o.customers)
 	rows := []row{{name: size + "seed", figure: time.Since(begin).Round(time.Second).String(), wanted: "< 5 min"}}
 	if err := b.newToken(); err != nil {
 		return nil, err
 	}
-	spread := func(n int) int64 { return top + 1 + int64(n*7919)%int64(b.o.companies) }
+	spread := func(n int) int64 { return top + 1 + int64(n*7919)%int64(b.o.customers) }
 	timed := func(name, wanted string, what call) {
 		r := b.measure(b.lab.platform, 1, what)
 		rows = append(rows, row{

@@ -20,7 +20,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.binary, "canopy", "bin/canopy", "the program to measure")
 	flag.DurationVar(&o.load, "time", 5*time.Second, "how long each figure is measured")
-	flag.IntVar(&o.companies, "companies", 1_000_000, "size of the tree for the figures of the large tree; 0 leaves them out")
+	flag.IntVar(&o.customers, "companies", 1_000_000, "size of the tree for the figures of the large tree; 0 leaves them out")
 	flag.StringVar(&o.only, "only", "", "measure only the figures whose name holds this")
 	flag.BoolVar(&o.noDeliveries, "no-deliveries", false, "leave the figures of webhook deliveries out")
 	sink := flag.String("sink", "", "run as the receiver of deliveries on this address, with the certificate in -certificate (bench starts it itself)")
@@ -47,7 +47,7 @@ func main() {
 type options struct {
 	binary    string
 	load      time.Duration
-	companies int
+	customers int
 	only      string
 	// noDeliveries leaves the figures of deliveries out.
 	noDeliveries bool

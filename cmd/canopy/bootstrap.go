@@ -10,7 +10,7 @@ import (
 )
 
 func bootstrapCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
-	company := flags.String("company", "", "name of the root company")
+	customer := flags.String("company", "", "name of the root company")
 	email := flags.String("email", "", "e-mail address of its first admin")
 	first := flags.String("first-name", "", "the admin's first name")
 	last := flags.String("last-name", "", "the admin's last name")
@@ -21,7 +21,7 @@ func bootstrapCommand(m *Main, flags *flag.FlagSet) func(context.Context, []stri
 		return err
 	})
 	return func(ctx context.Context, _ []string) error {
-		if *company == "" || *email == "" {
+		if *customer == "" || *email == "" {
 			return usagef("--company and --email are needed")
 		}
 		if regions == nil {
@@ -32,7 +32,7 @@ func bootstrapCommand(m *Main, flags *flag.FlagSet) func(context.Context, []stri
 			return err
 		}
 		defer p.Close()
-		made, err := p.Resolver.Found(ctx, resolvers.Founding{Regions: regions, Company: *company, Email: *email, FirstName: *first, LastName: *last})
+		made, err := p.Resolver.Found(ctx, resolvers.Founding{Regions: regions, Customer: *customer, Email: *email, FirstName: *first, LastName: *last})
 		if err != nil {
 			return err
 		}

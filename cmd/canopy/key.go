@@ -17,7 +17,7 @@ func cutNonEmpty(s, sep string) (before, after string, ok bool) {
 }
 
 func keyCreateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
-	company := flags.Int64("company", 0, "id of the company that the key acts in (default the root company)")
+	customer := flags.Int64("company", 0, "id of the company that the key acts in (default the root company)")
 	email := flags.String("email", "", "e-mail address of the user that it acts for")
 	name := flags.String("name", "", "what the key is for")
 	return func(ctx context.Context, _ []string) error {
@@ -29,7 +29,7 @@ func keyCreateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []stri
 			return err
 		}
 		defer p.Close()
-		key, plain, err := p.Resolver.OperatorCreateKey(ctx, *company, *email, *name)
+		key, plain, err := p.Resolver.OperatorCreateKey(ctx, *customer, *email, *name)
 		if err != nil {
 			return err
 		}
@@ -39,14 +39,14 @@ func keyCreateCommand(m *Main, flags *flag.FlagSet) func(context.Context, []stri
 }
 
 func keyListCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
-	company := flags.Int64("company", 0, "id of the company (default the root company)")
+	customer := flags.Int64("company", 0, "id of the company (default the root company)")
 	return func(ctx context.Context, _ []string) error {
 		p, err := m.tool(ctx)
 		if err != nil {
 			return err
 		}
 		defer p.Close()
-		keys, err := p.Resolver.OperatorListKeys(ctx, *company)
+		keys, err := p.Resolver.OperatorListKeys(ctx, *customer)
 		if err != nil {
 			return err
 		}

@@ -11,12 +11,12 @@ import (
 
 func seedCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
 	var s db.Seed
-	flags.IntVar(&s.Companies, "companies", 1000, "how many companies to make")
+	flags.IntVar(&s.Customers, "companies", 1000, "how many companies to make")
 	flags.IntVar(&s.Fanout, "fanout", 20, "children of each company, above the leaves")
 	flags.IntVar(&s.Staffed, "staffed", 500, "how many of the first companies get accounts, users and permissions")
 	flags.IntVar(&s.Users, "users", 10, "users of each staffed company, with a permission on each of its three accounts")
 	return func(ctx context.Context, _ []string) error {
-		if s.Companies < 1 || s.Fanout < 1 || s.Staffed < 0 || s.Users < 0 {
+		if s.Customers < 1 || s.Fanout < 1 || s.Staffed < 0 || s.Users < 0 {
 			return usagef("--companies and --fanout must be at least 1, and no count negative")
 		}
 		p, err := m.tool(ctx)
@@ -26,13 +26,13 @@ func seedCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) e
 		defer p.Close()
 		start := time.Now()
 		s.Progress = func(done int) {
-			_, _ = fmt.Fprintf(m.Stderr, "%d of %d companies, %.0f s\n", done, s.Companies, time.Since(start).Seconds())
+			_, _ = fmt.Fprintf(m.Stderr, "%d of %d companies, %.0f s\n", done, s.Customers, time.Since(start).Seconds())
 		}
 		top, err := p.Store.SeedTree(ctx, s)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(m.Stdout, "%d companies below company %d in %.1f s\n", s.Companies, top, time.Since(start).Seconds())
+		_, err = fmt.Fprintf(m.Stdout, "%d companies below company %d in %.1f s\n", s.Customers, top, time.Since(start).Seconds())
 		return err
 	}
 }

@@ -15,7 +15,7 @@ import (
 func TestRunsTakeTurns(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	greedy, modest := s.RootAs("builder"), s.TokenOf(s.Company("Alpine Energy"), "greta@alpine.example", "builder")
+	greedy, modest := s.RootAs("builder"), s.TokenOf(s.Customer("Alpine Energy"), "greta@alpine.example", "builder")
 	a, b := s.Publish(greedy, platform.Greeter), s.Publish(modest, platform.Greeter)
 	for range 12 {
 		s.Start(greedy, a, object{})

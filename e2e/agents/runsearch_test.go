@@ -16,7 +16,7 @@ func TestRunsSearch(t *testing.T) {
 	s.Work(nil)
 	builder, assistant := s.RootAs("builder"), s.Assistant()
 	agent, own := s.Publish(builder, platform.Lookup), s.SampleContext(assistant)
-	alpine := s.Company("Alpine Energy")
+	alpine := s.Customer("Alpine Energy")
 	foreign := s.NewContext(s.TokenOf(alpine, "greta@alpine.example", "assistant"), "Alpine's own")
 	abroad := s.TokenOf(alpine, "greta@alpine.example", "builder")
 	const question = "Which shift needs vibration sensors for the turbines?"

@@ -19,7 +19,7 @@ func TestToolsLeadToAgents(t *testing.T) {
 	}
 	own, gone := agent(builder, "Own"), agent(builder, "Gone")
 	s.Mutate(builder, "deleteAgent", "deletedId", map[string]any{"id": gone})
-	below := agent(s.TokenOf(s.Company("Alpine Energy"), "greta@alpine.example", "builder"), "Below")
+	below := agent(s.TokenOf(s.Customer("Alpine Energy"), "greta@alpine.example", "builder"), "Below")
 
 	contextOf := func(agent int64) float64 {
 		made := s.Mutate(assistant, "createContext", "context { databaseId }", map[string]any{

@@ -107,8 +107,8 @@ func TestExamplePageClients(t *testing.T) {
 			chromedp.WaitVisible("#email"), chromedp.SetValue("#email", platform.DemoAdmin), chromedp.SetValue("#password", password), chromedp.Click("#sign-in button"),
 		)
 	}
-	open := func(company string) chromedp.Action[chromedp.Void] {
-		return chromedp.Click(`//summary[span[text()="` + company + `"]]`)
+	open := func(customer string) chromedp.Action[chromedp.Void] {
+		return chromedp.Click(`//summary[span[text()="` + customer + `"]]`)
 	}
 	b.Run(t, chromedp.Navigate(page.URL), signIn("not the password"))
 	b.WaitFor(t, `document.getElementById("problem").textContent !== ""`)

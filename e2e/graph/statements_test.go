@@ -11,10 +11,10 @@ import (
 
 // grow gives a company so many companies below it, each with users that have three permissions
 // and a billing record, a role and a key of its own.
-func grow(s *platform.Platform, parent int64, companies, users int) {
+func grow(s *platform.Platform, parent int64, customers, users int) {
 	s.T.Helper()
 	c := s.DB
-	for i := range companies {
+	for i := range customers {
 		var id int64
 		name := fmt.Sprintf("Grown %d.%d", parent, i)
 		if err := c.QueryRow(`INSERT INTO customers (parent_id, name, region_id) VALUES ($1, $2, 1) RETURNING id`, parent, name).Scan(&id); err != nil {
@@ -42,7 +42,7 @@ func TestStatementsDoNotGrowWithRows(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t, func(c *config.Config) { c.MaxCost = 0 })
 	root := s.Root()
-	few, many := s.Company("Brightwater Labs"), s.Company("Alpine Solar")
+	few, many := s.Customer("Brightwater Labs"), s.Customer("Alpine Solar")
 	grow(s, few, 1, 1)
 	grow(s, many, 12, 6)
 	s.SQL(`INSERT INTO billing (customer_id) VALUES ($1), ($2) ON CONFLICT DO NOTHING`, few, many)
@@ -62,7 +62,7 @@ func TestStatementsDoNotGrowWithRows(t *testing.T) {
 			}
 		})
 	}
-	company := []string{
+	customer := []string{
 		"path", "effectiveCanAddCustomers", "region { name }", "parent { name customer { name } }", "ancestors { name customer { name } }", "billing { city }",
 		"roles { name application { name } customer { name } }",
 		"children { totalCount nodes { name region { name } } }", "descendants(first: 100) { totalCount nodes { name path } }",
@@ -70,7 +70,7 @@ func TestStatementsDoNotGrowWithRows(t *testing.T) {
 		"users { totalCount nodes { lastAccess customers { totalCount nodes { name } } permissions { totalCount nodes { account { name customer { name } } createdBy { email } } } } }",
 		"apiKeys { totalCount nodes { clientId user { email } customer { name } } }",
 	}
-	for _, edge := range company {
+	for _, edge := range customer {
 		t.Run(edge, func(t *testing.T) {
 			// The edge of one company, of all below it, and of those through their users.
 			for _, query := range []string{
@@ -105,16 +105,16 @@ func TestTreeInNineStatements(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	root := s.Root()
-	dune := s.Company("Dune Retail")
+	dune := s.Customer("Dune Retail")
 	grow(s, dune, 20, 10)
 	s.Must(200, "GET", "/tenant", root, nil)
 	const tree = `query($c: ID!) { customer(id: $c) { name descendants(first: 20) { nodes { name users(first: 10) { nodes { name email
 		permissions(first: 3) { nodes { disabled role { name } account { name } application { name } region { name } } } } } } } } }`
 	var data map[string]any
 	n := s.Statements(func() { data = s.MustGQL(root, tree, map[string]any{"c": dune}) })
-	companies := platform.Member(t, data, "customer.descendants.nodes").([]any)
+	customers := platform.Member(t, data, "customer.descendants.nodes").([]any)
 	leaves := 0
-	for _, c := range companies {
+	for _, c := range customers {
 		for _, u := range platform.Member(t, c, "users.nodes").([]any) {
 			for _, p := range platform.Member(t, u, "permissions.nodes").([]any) {
 				if platform.Member(t, p, "application.name") != "" && platform.Member(t, p, "region.name") == "Europe Central" && platform.Member(t, p, "role.name") == "Viewer" && platform.Member(t, p, "account.name") == "Grown" {
@@ -123,8 +123,8 @@ func TestTreeInNineStatements(t *testing.T) {
 			}
 		}
 	}
-	if len(companies) != 20 || leaves != 600 {
-		t.Fatalf("%d companies, %d permissions", len(companies), leaves)
+	if len(customers) != 20 || leaves != 600 {
+		t.Fatalf("%d companies, %d permissions", len(customers), leaves)
 	}
 	if n > 9 {
 		t.Errorf("%d statements, want at most 9", n)

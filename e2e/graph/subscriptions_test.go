@@ -100,7 +100,7 @@ func ofType(typ, id string) func(frame) bool {
 // permission and a token.
 func listeningRole(s *platform.Platform, features ...string) (change func(features ...string), permission int64, token string) {
 	s.T.Helper()
-	greta, alpine := s.As("Alpine Energy", "greta@alpine.example"), s.Company("Alpine Energy")
+	greta, alpine := s.As("Alpine Energy", "greta@alpine.example"), s.Customer("Alpine Energy")
 	role := s.Mutate(greta, "createRole", "role { databaseId }", object{"applicationId": 1, "name": "Listener", "features": features})["role"].(object)["databaseId"]
 	permission = s.Must(200, "POST", "/permission", greta, object{
 		"appAccountId": s.Account(alpine, "tenant"), "appRoleId": role, "email": "listener@alpine.example",
@@ -112,7 +112,7 @@ func listeningRole(s *platform.Platform, features ...string) (change func(featur
 
 // rename changes a company that everyone here hears of.
 func rename(s *platform.Platform) func() {
-	root, hydro, n := s.Root(), s.Company("Alpine Hydro"), 0
+	root, hydro, n := s.Root(), s.Customer("Alpine Hydro"), 0
 	return func() {
 		n++
 		s.Must(204, "PUT", "/tenant", root, object{"customerId": hydro, "name": fmt.Sprint("Renamed ", n)})
@@ -125,7 +125,7 @@ func TestSubscriptionSaysWhyItEnds(t *testing.T) {
 	s := platform.Start(t)
 	change, permission, token := listeningRole(s, "audit.read", "company.read", "webhook.read")
 	rename := rename(s)
-	alpine := s.Company("Alpine Energy")
+	alpine := s.Customer("Alpine Energy")
 	t.Run("the right to one of two", func(t *testing.T) {
 		frames, conn := listen(t, s, token, platform.AuditSubscription, `subscription { runUpdated(jobKey: "5b0ab0a8-6f0c-4a9e-9c52-2f5f1d1d6a11") { status } }`)
 		if f := first(t, frames, "a refusal", rename, ofType("error", "2")); f.errorCode() != "FORBIDDEN" {
@@ -215,7 +215,7 @@ func TestEventsAreResolvedWithTheRightsOfTheirMoment(t *testing.T) {
 	s := platform.Start(t)
 	const deep = `subscription { e: auditEvent { objectId customer { name billing { city } } } }`
 	rename := rename(s)
-	s.Must(204, "POST", fmt.Sprint("/tenant/billing/", s.Company("Alpine Hydro")), s.Root(), object{"city": "Graz"})
+	s.Must(204, "POST", fmt.Sprint("/tenant/billing/", s.Customer("Alpine Hydro")), s.Root(), object{"city": "Graz"})
 	for name, listen := range map[string]func(t *testing.T, token string) <-chan frame{
 		"socket": func(t *testing.T, token string) <-chan frame {
 			frames, _ := listen(t, s, token, deep)

@@ -72,7 +72,7 @@ func signer(s *platform.Platform) func(clientID string, life time.Duration) stri
 		s.T.Fatal("no key signs")
 	}
 	claims := token.Claims{
-		Issuer: s.URL, Audience: []string{"tenant"}, ID: "short", Subject: fmt.Sprint(s.UserID(platform.DemoAdmin)), CompanyID: 1, AccountID: s.Account(1, "tenant"),
+		Issuer: s.URL, Audience: []string{"tenant"}, ID: "short", Subject: fmt.Sprint(s.UserID(platform.DemoAdmin)), CustomerID: 1, AccountID: s.Account(1, "tenant"),
 	}
 	return func(clientID string, life time.Duration) string {
 		c := claims

@@ -28,7 +28,7 @@ func TestLogin(t *testing.T) {
 	s := platform.Start(t)
 	root := s.Root()
 	s.SetUp("greta@alpine.example")
-	alpine, hydro := s.Company("Alpine Energy"), s.Company("Alpine Hydro")
+	alpine, hydro := s.Customer("Alpine Energy"), s.Customer("Alpine Hydro")
 	body := func(email, password string, more ...any) map[string]any {
 		m := map[string]any{"email": email, "password": password}
 		for i := 0; i+1 < len(more); i += 2 {
@@ -68,7 +68,7 @@ func TestLoginTokenServesEachApplicationByItsOwnRole(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	root := s.Root()
-	labs := s.Company("Brightwater Labs")
+	labs := s.Customer("Brightwater Labs")
 	s.Must(200, "POST", "/permission", root, map[string]any{
 		"appAccountId": s.Account(labs, "assistant"), "appRoleId": s.RoleID(labs, "assistant", "Owner"), "email": "mixed@labs.example", "name": "Mixed Roles",
 	})
@@ -208,7 +208,7 @@ func TestSetUp(t *testing.T) {
 		setup(t, link, platform.NewPassword, 204)
 		setup(t, link, platform.NewPassword+"2", 400)
 		s.Login("greta@alpine.example", platform.NewPassword)
-		users := s.Must(200, "GET", fmt.Sprintf("/tenant/users/%d", s.Company("Alpine Energy")), root, nil)
+		users := s.Must(200, "GET", fmt.Sprintf("/tenant/users/%d", s.Customer("Alpine Energy")), root, nil)
 		if platform.Member(t, users.JSON(t), "0.hasPassword") != true || platform.Member(t, users.JSON(t), "1.hasPassword") != false {
 			t.Errorf("%s", users.Body)
 		}

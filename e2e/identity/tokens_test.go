@@ -21,7 +21,7 @@ func TestTokenExchange(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	root := s.Root()
-	alpine := s.Company("Alpine Energy")
+	alpine := s.Customer("Alpine Energy")
 	otherSecret := "cnpy_" + strings.Repeat("a", 49)
 	for _, c := range []struct {
 		name   string
@@ -93,7 +93,7 @@ func TestTokenExchange(t *testing.T) {
 		platform.Scenario{Method: "GET", Path: "/tenant/1", Status: 403}.Judge(t, s.Do("GET", "/tenant/1", token, nil))
 	})
 	t.Run("a sibling's account is out of reach even with a permission", func(t *testing.T) {
-		coral := s.Company("Coral Logistics")
+		coral := s.Customer("Coral Logistics")
 		s.Must(200, "POST", "/permission", root, map[string]any{
 			"appAccountId": s.Account(coral, "tenant"), "appRoleId": s.RoleID(coral, "tenant", "Viewer"), "userIdentityId": s.UserID("greta@alpine.example"),
 		})
@@ -233,7 +233,7 @@ func TestTokensStopAtOnce(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	root := s.Root()
-	hydro := s.Company("Alpine Hydro")
+	hydro := s.Customer("Alpine Hydro")
 	eva := s.UserID("eva@alpine-hydro.example")
 	account := s.Account(hydro, "tenant")
 	permission := s.Permission(eva, account)
@@ -309,7 +309,7 @@ func TestSecretRotation(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	root := s.Root()
-	alpine := s.Company("Alpine Energy")
+	alpine := s.Customer("Alpine Energy")
 	key, first, err := s.App.Resolver.OperatorCreateKey(t.Context(), alpine, "greta@alpine.example", "")
 	if err != nil {
 		t.Fatal(err)
@@ -358,7 +358,7 @@ func TestFirstUseIsWrittenAtOnce(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	root := s.Root()
-	alpine := s.Company("Alpine Energy")
+	alpine := s.Customer("Alpine Energy")
 	greta := s.UserID("greta@alpine.example")
 	permission := s.Permission(greta, s.Account(alpine, "tenant"))
 	key, plain, err := s.App.Resolver.OperatorCreateKey(t.Context(), alpine, "greta@alpine.example", "")

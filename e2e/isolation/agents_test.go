@@ -148,7 +148,7 @@ func (y *yard) graphRows() []graphRow {
 		{fields: "Query.webhookCatalog WebhookCatalog.events", query: `{ webhookCatalog { events { type } } }`, want: ofAll(access.WebhookRead)},
 		{fields: "Query.webhookDestinations", query: `{ webhookDestinations { nodes { name } totalCount } }`, want: ofAll(access.WebhookRead)},
 		{
-			fields: "Query.webhookDestinations/company", variables: anyCompany, want: reach(access.WebhookRead).there(getsOK, asOtherApp).lost(gets403, asOtherApp),
+			fields: "Query.webhookDestinations/company", variables: anyCustomer, want: reach(access.WebhookRead).there(getsOK, asOtherApp).lost(gets403, asOtherApp),
 			query: `query($id: ID){ webhookDestinations(customerId: $id) { nodes { name } totalCount } }`,
 		},
 		{
@@ -183,7 +183,7 @@ func (y *yard) graphRows() []graphRow {
 		mutate("cancelRun", `run { status }`, func(a *ask) object { return object{"jobKey": y.jobKey(a)} }, within(access.AgentRun)),
 		mutate("createWebhookDestination", `destination { name }`, func(a *ask) object { return object{"url": platform.PublicURL} }, ofAll(access.WebhookWrite)),
 		mutate("createWebhookDestination/company", `destination { name }`, func(a *ask) object {
-			return object{"url": platform.PublicURL, "customerId": a.theCompany()}
+			return object{"url": platform.PublicURL, "customerId": a.theCustomer()}
 		}, reach(access.WebhookWrite).there(getsOK, asOtherApp).lost(gets403, asOtherApp)),
 		mutate("updateWebhookDestination", `destination { name }`, func(a *ask) object {
 			return object{"id": y.freshDestination(a), "name": a.unique()}
@@ -275,12 +275,12 @@ func TestAgentEdges(t *testing.T) {
 	if len(codes) > 0 {
 		t.Fatal(codes)
 	}
-	company := data["customer"].(object)
-	if company["agents"].(object)["totalCount"] != 1.0 || company["webhookDestinations"].(object)["totalCount"] != 1.0 {
-		t.Errorf("%v", company)
+	customer := data["customer"].(object)
+	if customer["agents"].(object)["totalCount"] != 1.0 || customer["webhookDestinations"].(object)["totalCount"] != 1.0 {
+		t.Errorf("%v", customer)
 	}
 	found := 0.0
-	for _, a := range company["accounts"].(object)["nodes"].([]any) {
+	for _, a := range customer["accounts"].(object)["nodes"].([]any) {
 		found += a.(object)["agents"].(object)["totalCount"].(float64)
 	}
 	if found != 1 {

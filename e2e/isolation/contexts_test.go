@@ -160,9 +160,9 @@ func (row graphRow) multipart(a *ask, body object) func() platform.Answer {
 	}
 }
 
-// TestContextsOfACompanyBelow reads them with a token for that company's account, and with a login's
+// TestContextsOfACustomerBelow reads them with a token for that company's account, and with a login's
 // token through the edges of its own company and account.
-func TestContextsOfACompanyBelow(t *testing.T) {
+func TestContextsOfACustomerBelow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := &ask{world: w, as: asAncestor}

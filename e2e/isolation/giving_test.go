@@ -24,7 +24,7 @@ type clerk struct {
 
 func newClerk(t *testing.T) *clerk {
 	s := platform.Start(t)
-	c := &clerk{Platform: s, home: s.Company("Alpine Energy")}
+	c := &clerk{Platform: s, home: s.Customer("Alpine Energy")}
 	database, err := sqlx.Open("postgres", s.App.Config.DatabaseURL)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestNobodyGivesPermissionsBeyondTheirOwn(t *testing.T) {
 	c.beyond(t, "billing.read", post(viewer))
 	c.beyond(t, "billing.read", c.change("createPermission", object{"accountId": account, "roleId": viewer, "userId": user, "disabled": true}))
 	// The administration of a company below.
-	below := c.Company("Alpine Hydro")
+	below := c.Customer("Alpine Hydro")
 	c.beyond(t, "company.create", c.change("createPermission", object{"accountId": c.Account(below, "tenant"), "roleId": c.RoleID(below, "tenant", "Admin"), "userId": c.user}))
 	c.beyond(t, "billing.read", c.change("createPermission", object{"accountId": c.Account(below, "assistant"), "roleId": c.RoleID(below, "assistant", "Member"), "userId": c.user}))
 	c.works(t, post(c.small))
@@ -195,7 +195,7 @@ func TestNobodyGivesKeysBeyondTheirOwn(t *testing.T) {
 	c.beyond(t, "company.create", c.change("rotateApiKeySecret", object{"id": theirs}))
 	c.works(t, c.change("revokeApiKey", object{"id": theirs}))
 	// Below the key's company the user has more.
-	below := c.Company("Alpine Hydro")
+	below := c.Customer("Alpine Hydro")
 	c.SQL(`INSERT INTO permissions (account_id, user_id, role_id) VALUES ($1, $2, $3)`, c.Account(below, "tenant"), user, c.RoleID(below, "tenant", "Viewer"))
 	c.beyond(t, "billing.read", key(user))
 }

@@ -28,7 +28,7 @@ func graphRows() []graphRow {
 	rows := queryRows()
 	rows = append(rows, edgeRows()...)
 	rows = append(rows, nodeRows()...)
-	rows = append(rows, companyMutations()...)
+	rows = append(rows, customerMutations()...)
 	rows = append(rows, permissionMutations()...)
 	rows = append(rows, keyAndRoleMutations()...)
 	rows = append(rows, contextGraphRows()...)
@@ -41,7 +41,7 @@ func one(id func(*ask) int64) func(*ask) object {
 }
 
 var (
-	anyCompany    = one((*ask).theCompany)
+	anyCustomer   = one((*ask).theCustomer)
 	anyAccount    = one((*ask).theAccount)
 	anyPermission = one((*ask).freshPermission)
 	anyUser       = one((*ask).freshUser)
@@ -51,7 +51,7 @@ func queryRows() []graphRow {
 	anyToken := func() rule { return shared(0).but(getsOK, asOtherApp) }
 	return []graphRow{
 		{fields: "Query.me Me.user Me.customer Me.grants", query: `{ me { email user { email } customer { name } grants { features } } }`, want: anyToken()},
-		{fields: "Query.customer", query: `query($id: ID){ customer(id: $id) { name path level } }`, variables: anyCompany, want: reach(access.CompanyRead)},
+		{fields: "Query.customer", query: `query($id: ID){ customer(id: $id) { name path level } }`, variables: anyCustomer, want: reach(access.CompanyRead)},
 		{fields: "Query.customer/own", query: `{ customer { name } }`, want: shared(access.CompanyRead)},
 		{fields: "Query.user", query: `query($id: ID!){ user(id: $id) { email } }`, variables: anyUser, want: reach(access.UserRead)},
 		{fields: "Query.account", query: `query($id: ID!){ account(id: $id) { name } }`, variables: anyAccount, want: reach(access.PermissionRead)},
@@ -60,11 +60,11 @@ func queryRows() []graphRow {
 		{fields: "Query.regions/all", query: `{ regions(all: true) { name } }`, want: shared(0).but(gets403, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger)},
 		{fields: "Query.region", query: `query($id: ID!){ region(id: $id) { name } }`, variables: one(aRegion), want: shared(0).found()},
 		{fields: "Query.applications", query: `{ applications { name } }`, want: shared(0)},
-		{fields: "Query.roles", query: `query($id: ID){ roles(customerId: $id) { name } }`, variables: anyCompany, want: reach(access.PermissionRead)},
+		{fields: "Query.roles", query: `query($id: ID){ roles(customerId: $id) { name } }`, variables: anyCustomer, want: reach(access.PermissionRead)},
 		{fields: "Query.roles/own", query: `{ roles { name } }`, want: shared(access.PermissionRead)},
 		{
 			fields: "Query.permissionOptions PermissionOptions.applications",
-			query:  `query($id: ID){ permissionOptions(customerId: $id) { applications { title } } }`, variables: anyCompany, want: reach(access.PermissionRead),
+			query:  `query($id: ID){ permissionOptions(customerId: $id) { applications { title } } }`, variables: anyCustomer, want: reach(access.PermissionRead),
 		},
 		{
 			fields: "Query.permissionOptions/account PermissionOptions.regions PermissionOptions.accounts PermissionOptions.roles PermissionOptions.users",
@@ -82,7 +82,7 @@ func anApplication(a *ask) int64 { return a.or(func() int64 { return 1 }) }
 
 // edge asks for an edge of the target company.
 func edge(fields, selection string, right access.Features) graphRow {
-	return graphRow{fields: fields, query: `query($id: ID){ customer(id: $id) { ` + selection + ` } }`, variables: anyCompany, want: reach(access.CompanyRead | right)}
+	return graphRow{fields: fields, query: `query($id: ID){ customer(id: $id) { ` + selection + ` } }`, variables: anyCustomer, want: reach(access.CompanyRead | right)}
 }
 
 func edgeRows() []graphRow {
@@ -142,8 +142,8 @@ func node(typ string, id func(*ask) int64, want rule) graphRow {
 
 func nodeRows() []graphRow {
 	return []graphRow{
-		node("Customer", (*ask).theCompany, reach(access.CompanyRead)),
-		node("Billing", (*ask).theCompany, reach(access.BillingRead)),
+		node("Customer", (*ask).theCustomer, reach(access.CompanyRead)),
+		node("Billing", (*ask).theCustomer, reach(access.BillingRead)),
 		node("User", (*ask).freshUser, reach(access.UserRead)),
 		node("Permission", (*ask).freshPermission, reach(access.PermissionRead)),
 		node("Account", (*ask).theAccount, reach(access.PermissionRead)),
@@ -165,19 +165,19 @@ func mutate(field, selection string, input func(*ask) object, want rule) graphRo
 	}
 }
 
-func companyMutations() []graphRow {
+func customerMutations() []graphRow {
 	return []graphRow{
 		mutate("createCustomer", `customer { name } admin { email }`, func(a *ask) object {
-			return object{"parentId": a.theCompany(), "name": a.unique(), "regionId": 1, "email": a.freshMail()}
+			return object{"parentId": a.theCustomer(), "name": a.unique(), "regionId": 1, "email": a.freshMail()}
 		}, reach(access.CompanyCreate)),
 		mutate("updateCustomer", `customer { name }`, func(a *ask) object {
-			return object{"customerId": a.theCompany(), "name": targetName}
+			return object{"customerId": a.theCustomer(), "name": targetName}
 		}, reach(access.CompanyWrite)),
 		mutate("saveBilling", `billing { billingName }`, func(a *ask) object {
-			return object{"customerId": a.theCompany(), "billingName": secretMark}
+			return object{"customerId": a.theCustomer(), "billingName": secretMark}
 		}, reach(access.BillingWrite)),
 		mutate("createUser", `user { email }`, func(a *ask) object {
-			return object{"customerId": a.theCompany(), "email": a.freshMail()}
+			return object{"customerId": a.theCustomer(), "email": a.freshMail()}
 		}, reach(access.UserWrite)),
 		mutate("resendInvitation", `user { email }`, func(a *ask) object {
 			return object{"userId": a.freshUser()}
@@ -213,7 +213,7 @@ func permissionMutations() []graphRow {
 func keyAndRoleMutations() []graphRow {
 	return []graphRow{
 		mutate("createApiKey", `clientId clientSecret`, func(a *ask) object {
-			return object{"customerId": a.theCompany(), "userId": a.shared, "name": a.unique()}
+			return object{"customerId": a.theCustomer(), "userId": a.shared, "name": a.unique()}
 		}, reach(access.KeyWrite)),
 		// A caller of another company gets no key for a user of the target company.
 		mutate("createApiKey/user", `clientId clientSecret`, func(a *ask) object {
@@ -222,7 +222,7 @@ func keyAndRoleMutations() []graphRow {
 		mutate("rotateApiKeySecret", `clientId clientSecret`, func(a *ask) object { return object{"id": a.freshKey()} }, reach(access.KeyWrite)),
 		mutate("revokeApiKey", `apiKey { clientId }`, func(a *ask) object { return object{"id": a.freshKey()} }, reach(access.KeyWrite)),
 		mutate("createRole", `role { name }`, func(a *ask) object {
-			return object{"applicationId": 1, "customerId": a.theCompany(), "name": a.unique(), "features": []string{}}
+			return object{"applicationId": 1, "customerId": a.theCustomer(), "name": a.unique(), "features": []string{}}
 		}, reach(access.PermissionWrite)),
 		mutate("updateRole", `role { name }`, func(a *ask) object { return object{"id": a.freshRole(), "name": a.unique()} }, reach(access.PermissionWrite)),
 		mutate("deleteRole", `deletedId`, func(a *ask) object { return object{"id": a.freshRole()} }, reach(access.PermissionWrite)),

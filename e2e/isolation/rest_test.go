@@ -22,7 +22,7 @@ type restRow struct {
 	public, assistant bool
 }
 
-func onCompany(a *ask) []any { return []any{a.theCompany()} }
+func onCustomer(a *ask) []any { return []any{a.theCustomer()} }
 
 func onPermission(a *ask) []any { return []any{a.freshPermission()} }
 
@@ -30,10 +30,10 @@ func billingBody(*ask) any { return object{"billingName": secretMark} }
 
 // restRows has at least one row for every documented operation.
 func restRows() []restRow {
-	return slices.Concat(companyRows(), userRows(), permissionRows(), contextRows())
+	return slices.Concat(customerRows(), userRows(), permissionRows(), contextRows())
 }
 
-func companyRows() []restRow {
+func customerRows() []restRow {
 	return []restRow{
 		{op: "exchangeToken", public: true},
 		{op: "getKeys", public: true},
@@ -42,21 +42,21 @@ func companyRows() []restRow {
 		{op: "setPassword", public: true},
 		{op: "requestReset", public: true},
 		{op: "getIdentity", want: shared(0)},
-		{op: "getCompany", path: onCompany, want: reach(access.CompanyRead)},
-		{op: "updateCompany", body: func(a *ask) any {
-			return object{"customerId": a.theCompany(), "name": targetName}
+		{op: "getCustomer", path: onCustomer, want: reach(access.CompanyRead)},
+		{op: "updateCustomer", body: func(a *ask) any {
+			return object{"customerId": a.theCustomer(), "name": targetName}
 		}, want: reach(access.CompanyWrite)},
-		{op: "createCompany", body: func(a *ask) any {
-			return object{"parentId": a.theCompany(), "name": a.unique(), "regionId": 1, "email": a.freshMail()}
+		{op: "createCustomer", body: func(a *ask) any {
+			return object{"parentId": a.theCustomer(), "name": a.unique(), "regionId": 1, "email": a.freshMail()}
 		}, want: reach(access.CompanyCreate)},
-		{op: "listCompanies", want: shared(access.CompanyRead)},
-		{op: "listCompaniesOf", path: onCompany, want: reach(access.CompanyRead)},
+		{op: "listCustomers", want: shared(access.CompanyRead)},
+		{op: "listCustomersOf", path: onCustomer, want: reach(access.CompanyRead)},
 		{op: "listAccounts", want: shared(access.PermissionRead)},
-		{op: "listAccountsOf", path: onCompany, want: reach(access.PermissionRead)},
+		{op: "listAccountsOf", path: onCustomer, want: reach(access.PermissionRead)},
 		{op: "getBilling", want: shared(access.BillingRead).but(gets404, asAncestor, asDescendant, asSibling, asStranger)},
-		{op: "getBillingOf", path: onCompany, want: reach(access.BillingRead)},
+		{op: "getBillingOf", path: onCustomer, want: reach(access.BillingRead)},
 		{op: "saveBilling", body: billingBodyOfOwn, want: shared(access.BillingWrite)},
-		{op: "saveBillingOf", path: onCompany, body: billingBody, want: reach(access.BillingWrite)},
+		{op: "saveBillingOf", path: onCustomer, body: billingBody, want: reach(access.BillingWrite)},
 		{op: "listAvailableRegions", want: shared(0)},
 		{op: "listRegions", want: shared(0).but(gets403, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger)},
 		{op: "getRegion", path: func(a *ask) []any { return []any{a.or(func() int64 { return 1 })} }, want: shared(0).found()},
@@ -66,9 +66,9 @@ func companyRows() []restRow {
 func userRows() []restRow {
 	return []restRow{
 		{op: "listUsers", want: shared(access.UserRead)},
-		{op: "listUsersOf", path: onCompany, want: reach(access.UserRead)},
+		{op: "listUsersOf", path: onCustomer, want: reach(access.UserRead)},
 		{op: "createUser", body: func(a *ask) any {
-			return object{"customerId": a.theCompany(), "email": a.freshMail()}
+			return object{"customerId": a.theCustomer(), "email": a.freshMail()}
 		}, want: reach(access.UserWrite)},
 		{op: "inviteAgain", body: func(a *ask) any { return object{"id": a.freshUser()} }, want: reach(access.UserWrite)},
 	}
@@ -76,13 +76,13 @@ func userRows() []restRow {
 
 func permissionRows() []restRow {
 	options := reach(access.PermissionRead)
-	ofCompany := func(a *ask) string { return "cid=" + platform.Decimal(a.theCompany()) }
+	ofCustomer := func(a *ask) string { return "cid=" + platform.Decimal(a.theCustomer()) }
 	return []restRow{
-		{op: "listPermissionApplications", query: ofCompany, want: options},
+		{op: "listPermissionApplications", query: ofCustomer, want: options},
 		{op: "listPermissionApplications/own", want: shared(access.PermissionRead)},
-		{op: "listPermissionRegions", path: func(*ask) []any { return []any{1} }, query: ofCompany, want: options},
-		{op: "listPermissionAccounts", path: func(a *ask) []any { return []any{1, a.region()} }, query: ofCompany, want: options},
-		{op: "listPermissionRolesAndUsers", path: onAccountOption, query: ofCompany, want: options},
+		{op: "listPermissionRegions", path: func(*ask) []any { return []any{1} }, query: ofCustomer, want: options},
+		{op: "listPermissionAccounts", path: func(a *ask) []any { return []any{1, a.region()} }, query: ofCustomer, want: options},
+		{op: "listPermissionRolesAndUsers", path: onAccountOption, query: ofCustomer, want: options},
 		{op: "listPermissionRolesAndUsers/account", path: onAccountOption, want: options},
 		{op: "createPermission", body: func(a *ask) any {
 			return object{"appAccountId": a.theAccount(), "appRoleId": a.viewerRole(), "email": a.freshMail()}

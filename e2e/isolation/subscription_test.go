@@ -18,7 +18,7 @@ import (
 type subscriptionRow struct {
 	field, query string
 	assistant    bool
-	change       func(w *world, company int64)
+	change       func(w *world, customer int64)
 	of           func(data object) int64
 	want         rule
 }
@@ -26,8 +26,8 @@ type subscriptionRow struct {
 func subscriptionRows() []subscriptionRow {
 	return []subscriptionRow{{
 		field: "auditEvent", query: `subscription { auditEvent { details customer { databaseId } actor { email } } }`, want: reach(access.AuditRead),
-		change: func(w *world, company int64) {
-			_, err := w.m.UpdateCustomer(w.ctx, resolvers.UpdateCustomerInput{CustomerID: globalid.ID{Int: company}})
+		change: func(w *world, customer int64) {
+			_, err := w.m.UpdateCustomer(w.ctx, resolvers.UpdateCustomerInput{CustomerID: globalid.ID{Int: customer}})
 			w.ok(err)
 		},
 		of: func(data object) int64 {
@@ -77,11 +77,11 @@ func (w *world) listens(t *testing.T, row subscriptionRow, as who, hearsTarget b
 					t.Fatal("the stream has ended")
 				}
 				w.noMarks(t, as, line)
-				company := row.of(platform.DataOf(t, line))
-				if company == w.target {
+				customer := row.of(platform.DataOf(t, line))
+				if customer == w.target {
 					heardTarget++
 				}
-				if company == w.homes[as] {
+				if customer == w.homes[as] {
 					heardHome++
 				}
 			case <-time.After(50 * time.Millisecond):

@@ -47,7 +47,7 @@ func newWorld(t *testing.T, change ...func(*config.Config)) *world {
 	if w.ctx, err = s.App.Resolver.Admit(t.Context(), "Bearer "+s.Root()); err != nil {
 		t.Fatal(err)
 	}
-	w.target = s.Company("Coral Ports")
+	w.target = s.Customer("Coral Ports")
 	w.people()
 	w.marks()
 	w.desk, w.owner = w.serve("assistant")
@@ -56,7 +56,7 @@ func newWorld(t *testing.T, change ...func(*config.Config)) *world {
 }
 
 // callers are those who ask, by their own company and address.
-var callers = map[who]struct{ company, email string }{
+var callers = map[who]struct{ customer, email string }{
 	asRoot:       {"Northwind Group", platform.DemoAdmin},
 	asAncestor:   {"Coral Logistics", "wei@coral.example"},
 	asOwner:      {"Coral Ports", "minh" + targetMail},
@@ -70,7 +70,7 @@ var callers = map[who]struct{ company, email string }{
 // people makes the callers that the demo data lack, and a token for each.
 func (w *world) people() {
 	for as, c := range callers {
-		w.homes[as] = w.Company(c.company)
+		w.homes[as] = w.Customer(c.customer)
 	}
 	w.homes[asOtherApp], w.homes[asExpired], w.homes[asNobody] = w.target, w.target, w.target
 	w.member("vera" + targetMail)
@@ -120,11 +120,11 @@ func (w *world) stale(raw string) string {
 
 // shareUser adds one user to the target company and to those of all outside.
 func (w *world) shareUser() {
-	for _, company := range []int64{w.target, w.homes[asDescendant], w.homes[asSibling], w.homes[asStranger]} {
-		made, err := w.m.CreateUser(w.ctx, resolvers.CreateUserInput{CustomerID: platform.ID(company), Email: "shared@elsewhere.example"})
+	for _, customer := range []int64{w.target, w.homes[asDescendant], w.homes[asSibling], w.homes[asStranger]} {
+		made, err := w.m.CreateUser(w.ctx, resolvers.CreateUserInput{CustomerID: platform.ID(customer), Email: "shared@elsewhere.example"})
 		w.ok(err)
 		w.shared = made.User.ID
-		w.grant(company, w.shared, "tenant", resolvers.MemberRole)
+		w.grant(customer, w.shared, "tenant", resolvers.MemberRole)
 	}
 	_, err := w.DB.Exec(`UPDATE permissions SET last_access = $1 WHERE user_id = $2 AND account_id = $3`, accessMark+"Z", w.shared, w.Account(w.target, "tenant"))
 	w.ok(err)
@@ -176,10 +176,10 @@ func (w *world) member(email string) int64 {
 }
 
 // grant gives a user a system role on a company's account for an application.
-func (w *world) grant(company, user int64, app, role string) int64 {
+func (w *world) grant(customer, user int64, app, role string) int64 {
 	w.T.Helper()
 	made, err := w.m.CreatePermission(w.ctx, resolvers.CreatePermissionInput{
-		AccountID: globalid.ID{Int: w.Account(company, app)}, RoleID: globalid.ID{Int: w.RoleID(company, app, role)}, UserID: platform.ID(user),
+		AccountID: globalid.ID{Int: w.Account(customer, app)}, RoleID: globalid.ID{Int: w.RoleID(customer, app, role)}, UserID: platform.ID(user),
 	})
 	w.ok(err)
 	return made.Permission.ID
@@ -200,7 +200,7 @@ func (a *ask) or(made func() int64) int64 {
 	return made()
 }
 
-func (a *ask) theCompany() int64 { return a.or(func() int64 { return a.target }) }
+func (a *ask) theCustomer() int64 { return a.or(func() int64 { return a.target }) }
 
 func (a *ask) theAccount() int64 { return a.or(func() int64 { return a.Account(a.target, "tenant") }) }
 

@@ -41,17 +41,17 @@ func (s *Platform) RootAs(app string) string {
 }
 
 // TokenOf makes an API key for a user of a company and gives a token of it.
-func (s *Platform) TokenOf(companyID int64, email, app string) string {
+func (s *Platform) TokenOf(customerID int64, email, app string) string {
 	s.T.Helper()
-	key, plain, err := s.App.Resolver.OperatorCreateKey(context.Background(), companyID, email, "test")
+	key, plain, err := s.App.Resolver.OperatorCreateKey(context.Background(), customerID, email, "test")
 	if err != nil {
 		s.T.Fatal(err)
 	}
 	return s.Token(key.ClientID, plain, app)
 }
 
-// Company gives the id of a company of the demo tree.
-func (s *Platform) Company(name string) int64 {
+// Customer gives the id of a company of the demo tree.
+func (s *Platform) Customer(name string) int64 {
 	s.T.Helper()
 	for _, row := range s.Do("GET", "/tenant/customers?self=true", s.Root(), nil).JSON(s.T).([]any) {
 		if c := row.(map[string]any); c["name"] == name {
@@ -63,9 +63,9 @@ func (s *Platform) Company(name string) int64 {
 }
 
 // As gives a tenant token of a person of the demo tree.
-func (s *Platform) As(company, email string) string {
+func (s *Platform) As(customer, email string) string {
 	s.T.Helper()
-	return s.TokenOf(s.Company(company), email, "tenant")
+	return s.TokenOf(s.Customer(customer), email, "tenant")
 }
 
 // NewPassword is the password that people set.

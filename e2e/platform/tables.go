@@ -35,17 +35,17 @@ func (s *Platform) Number(query string, args ...any) (n int64) {
 }
 
 // RoleID finds a role that a company can give, by its name.
-func (s *Platform) RoleID(company int64, app, name string) int64 {
+func (s *Platform) RoleID(customer int64, app, name string) int64 {
 	s.T.Helper()
 	return s.Number(`SELECT r.id FROM roles r JOIN applications p ON p.id = r.application_id
-		WHERE COALESCE(r.customer_id, $1) = $1 AND p.code = $2 AND r.name = $3`, company, app, name)
+		WHERE COALESCE(r.customer_id, $1) = $1 AND p.code = $2 AND r.name = $3`, customer, app, name)
 }
 
 // Account finds a company's account by its application.
-func (s *Platform) Account(company int64, app string) int64 {
+func (s *Platform) Account(customer int64, app string) int64 {
 	s.T.Helper()
 	return s.Number(`SELECT a.id FROM accounts a JOIN app_instances i ON i.id = a.app_instance_id
-		JOIN applications p ON p.id = i.application_id WHERE a.customer_id = $1 AND p.code = $2 ORDER BY a.id LIMIT 1`, company, app)
+		JOIN applications p ON p.id = i.application_id WHERE a.customer_id = $1 AND p.code = $2 ORDER BY a.id LIMIT 1`, customer, app)
 }
 
 // UserID finds a user by the address.

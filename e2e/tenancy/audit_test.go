@@ -17,7 +17,7 @@ func TestAuditLog(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	greta := s.As("Alpine Energy", "greta@alpine.example")
-	alpine, hydro := s.Company("Alpine Energy"), s.Company("Alpine Hydro")
+	alpine, hydro := s.Customer("Alpine Energy"), s.Customer("Alpine Hydro")
 	account, mira := s.Account(alpine, "tenant"), s.UserID("mira@alpine.example")
 	viewer := s.RoleID(alpine, "tenant", "Viewer")
 	temp := s.Permission(s.UserID("temp@alpine.example"), account)
@@ -180,7 +180,7 @@ func TestAuditLog(t *testing.T) {
 func TestAuditSubscription(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	alpine, hydro, coral := s.Company("Alpine Energy"), s.Company("Alpine Hydro"), s.Company("Coral Logistics")
+	alpine, hydro, coral := s.Customer("Alpine Energy"), s.Customer("Alpine Hydro"), s.Customer("Coral Logistics")
 	root := s.Root()
 	rename := func(id int64) func(int) {
 		return func(n int) {

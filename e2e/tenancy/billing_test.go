@@ -13,7 +13,7 @@ func TestBilling(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	greta, mira := s.As("Alpine Energy", "greta@alpine.example"), s.As("Alpine Energy", "mira@alpine.example")
-	alpine, hydro := s.Company("Alpine Energy"), s.Company("Alpine Hydro")
+	alpine, hydro := s.Customer("Alpine Energy"), s.Customer("Alpine Hydro")
 	post := func(name, path string, token string, body any, status int, says string) platform.Scenario {
 		return platform.Scenario{Name: name, Token: token, Method: "POST", Path: path, Body: body, Status: status, Says: says}
 	}

@@ -34,7 +34,7 @@ func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	root := s.Root()
-	alpine, hydro := s.Company("Alpine Energy"), s.Company("Alpine Hydro")
+	alpine, hydro := s.Customer("Alpine Energy"), s.Customer("Alpine Hydro")
 	account, viewer, owner := s.Account(hydro, "tenant"), s.RoleID(hydro, "tenant", "Viewer"), s.RoleID(hydro, "tenant", "Owner")
 	is := func(t *testing.T, got map[int]int, want map[int]int) {
 		t.Helper()

@@ -12,7 +12,7 @@ import (
 func TestAPIKeys(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	root, alpine, hydro := s.Root(), s.Company("Alpine Energy"), s.Company("Alpine Hydro")
+	root, alpine, hydro := s.Root(), s.Customer("Alpine Energy"), s.Customer("Alpine Hydro")
 	greta, jonas, mira := s.As("Alpine Energy", "greta@alpine.example"), s.As("Alpine Energy", "jonas@alpine.example"), s.As("Alpine Energy", "mira@alpine.example")
 	const create = `mutation($in: CreateApiKeyInput!) { createApiKey(input: $in) { clientId clientSecret apiKey { databaseId clientId name expiresAt revokedAt lastUsedAt user { email } customer { name } } } }`
 	const rotate = `mutation($in: RotateApiKeySecretInput!) { rotateApiKeySecret(input: $in) { clientId } }`
@@ -96,7 +96,7 @@ func TestAPIKeys(t *testing.T) {
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	root, alpine, hydro := s.Root(), s.Company("Alpine Energy"), s.Company("Alpine Hydro")
+	root, alpine, hydro := s.Root(), s.Customer("Alpine Energy"), s.Customer("Alpine Hydro")
 	greta, jonas, mira := s.As("Alpine Energy", "greta@alpine.example"), s.As("Alpine Energy", "jonas@alpine.example"), s.As("Alpine Energy", "mira@alpine.example")
 	const create = `mutation($in: CreateRoleInput!) { createRole(input: $in) { role { databaseId name description isOwner features applicationId customerId application { code } customer { name } } } }`
 	const update = `mutation($in: UpdateRoleInput!) { updateRole(input: $in) { role { name description features } } }`
@@ -113,7 +113,7 @@ func TestRoles(t *testing.T) {
 	id := platform.Member(t, role, "databaseId")
 	owners := platform.Member(t, s.MustGQL(greta, create, in(map[string]any{"applicationId": 1, "name": "Second owner", "isOwner": true, "features": []string{"user.read"}})), "createRole.role.databaseId")
 	system := s.RoleID(alpine, "tenant", "Viewer")
-	foreign := s.Number(`INSERT INTO roles (application_id, customer_id, name) VALUES (1, $1, 'Foreign') RETURNING id`, s.Company("Coral Logistics"))
+	foreign := s.Number(`INSERT INTO roles (application_id, customer_id, name) VALUES (1, $1, 'Foreign') RETURNING id`, s.Customer("Coral Logistics"))
 	for _, c := range []struct {
 		name, token, query string
 		in                 map[string]any
@@ -157,9 +157,9 @@ func TestRoles(t *testing.T) {
 		s.MustGQL(greta, remove, in(map[string]any{"id": tenant}))
 	})
 	t.Run("listed", func(t *testing.T) {
-		names := func(token string, company int64) string {
+		names := func(token string, customer int64) string {
 			var list []string
-			for _, r := range s.MustGQL(token, `query($c: ID!) { roles(customerId: $c, applicationId: 2) { name } }`, map[string]any{"c": company})["roles"].([]any) {
+			for _, r := range s.MustGQL(token, `query($c: ID!) { roles(customerId: $c, applicationId: 2) { name } }`, map[string]any{"c": customer})["roles"].([]any) {
 				list = append(list, platform.Member(t, r, "name").(string))
 			}
 			return strings.Join(list, " ")
@@ -177,7 +177,7 @@ func TestRoles(t *testing.T) {
 func TestAccountsAreDisabled(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	alpine, hydro := s.Company("Alpine Energy"), s.Company("Alpine Hydro")
+	alpine, hydro := s.Customer("Alpine Energy"), s.Customer("Alpine Hydro")
 	greta := s.As("Alpine Energy", "greta@alpine.example")
 	const set = `mutation($in: SetAccountDisabledInput!) { setAccountDisabled(input: $in) { account { disabled } } }`
 	in := func(id int64, disabled bool) map[string]any {

@@ -13,12 +13,12 @@ const (
 	parityRegion      = `id: databaseId name description`
 	parityApplication = `id: databaseId name description appType authUrl createdAt`
 	parityRole        = `id: databaseId applicationId customerId name description isOwner features createdAt`
-	parityCompany     = `id: databaseId parentId name regionId canAddCustomers descendantsCanAdd createdAt`
+	parityCustomer    = `id: databaseId parentId name regionId canAddCustomers descendantsCanAdd createdAt`
 	parityPermission  = `id: databaseId lastAccess disabled createdAt createdBy { id: databaseId email } instanceActive
 		role { ` + parityRole + ` } application { ` + parityApplication + ` }`
-	parityDetails = `query($c: ID) { customer(id: $c) { ` + parityCompany + ` region { ` + parityRegion + ` }
+	parityDetails = `query($c: ID) { customer(id: $c) { ` + parityCustomer + ` region { ` + parityRegion + ` }
 		parent { id: databaseId name regionId } ancestors { id: databaseId name regionId level } } }`
-	parityList = `query($c: ID) { customer(id: $c) { descendants(self: true, first: 50) { nodes { ` + parityCompany + ` path level } } } }`
+	parityList = `query($c: ID) { customer(id: $c) { descendants(self: true, first: 50) { nodes { ` + parityCustomer + ` path level } } } }`
 	parityUser = `query($c: ID) { customer(id: $c) { users(first: 50) { nodes { id: databaseId firstName lastName name email createdAt hasPassword otpMethod lastAccess
 		permissions(first: 50) { nodes { ` + parityPermission + ` account { id: databaseId name customerId disabled } region { ` + parityRegion + ` } } } } } } }`
 	parityAccounts = `query($c: ID) { customer(id: $c) { accounts(first: 50) { nodes { id: databaseId name customerId appInstanceId instanceAccountId disabled createdAt
@@ -35,25 +35,25 @@ const (
 func TestParity(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	companies := map[string]int64{}
+	customers := map[string]int64{}
 	for _, row := range s.Do("GET", "/tenant/customers?self=true", s.Root(), nil).JSON(t).([]any) {
-		companies[platform.Member(t, row, "name").(string)] = int64(platform.Member(t, row, "id").(float64))
+		customers[platform.Member(t, row, "name").(string)] = int64(platform.Member(t, row, "id").(float64))
 	}
-	if len(companies) != 12 {
-		t.Fatalf("%d companies", len(companies))
+	if len(customers) != 12 {
+		t.Fatalf("%d companies", len(customers))
 	}
 	// Something of everything: a used permission, a company's own role, a creator, a flag.
-	s.SQL(`INSERT INTO roles (application_id, customer_id, name, description, features) VALUES (1, $1, 'Own "role"', 'Ünder', '{user.read}')`, companies["Alpine Hydro"])
+	s.SQL(`INSERT INTO roles (application_id, customer_id, name, description, features) VALUES (1, $1, 'Own "role"', 'Ünder', '{user.read}')`, customers["Alpine Hydro"])
 	s.Must(200, "POST", "/permission", s.Root(), map[string]any{
-		"appAccountId": s.Account(companies["Alpine Hydro"], "tenant"), "appRoleId": s.RoleID(companies["Alpine Hydro"], "tenant", `Own "role"`), "userIdentityId": s.UserID("mira@alpine.example"),
+		"appAccountId": s.Account(customers["Alpine Hydro"], "tenant"), "appRoleId": s.RoleID(customers["Alpine Hydro"], "tenant", `Own "role"`), "userIdentityId": s.UserID("mira@alpine.example"),
 	})
-	s.Must(204, "POST", fmt.Sprintf("/tenant/billing/%d", companies["Alpine Hydro"]), s.Root(), map[string]any{"city": "Wörgl", "countryCode": "AT"})
+	s.Must(204, "POST", fmt.Sprintf("/tenant/billing/%d", customers["Alpine Hydro"]), s.Root(), map[string]any{"city": "Wörgl", "countryCode": "AT"})
 	reach := map[string][]string{
 		s.As("Alpine Energy", "greta@alpine.example"):   {"Alpine Energy", "Alpine Hydro", "Alpine Solar"},
 		s.As("Coral Ports", "minh@coral-ports.example"): {"Coral Ports", "Harbour Robotics"},
 	}
 	all := []string{}
-	for name := range companies {
+	for name := range customers {
 		all = append(all, name)
 	}
 	sort.Strings(all)
@@ -61,7 +61,7 @@ func TestParity(t *testing.T) {
 	for token, names := range reach {
 		s.Must(200, "GET", "/tenant", token, nil)
 		for _, name := range names {
-			t.Run(fmt.Sprintf("%d companies/%s", len(names), name), func(t *testing.T) { compare(t, s, token, companies[name]) })
+			t.Run(fmt.Sprintf("%d companies/%s", len(names), name), func(t *testing.T) { compare(t, s, token, customers[name]) })
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 func TestCreatePermission(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	root, alpine, hydro := s.Root(), s.Company("Alpine Energy"), s.Company("Alpine Hydro")
+	root, alpine, hydro := s.Root(), s.Customer("Alpine Energy"), s.Customer("Alpine Hydro")
 	greta, jonas := s.As("Alpine Energy", "greta@alpine.example"), s.As("Alpine Energy", "jonas@alpine.example")
 	mira, nina := s.UserID("mira@alpine.example"), s.UserID("nina@alpine-solar.example")
 	account := s.Account(hydro, "tenant")
@@ -38,7 +38,7 @@ func TestCreatePermission(t *testing.T) {
 		post("a role of another company", greta, account, other, id(s.UserID("temp@alpine.example")), 400, "account's company", nil),
 		post("a role of another application", greta, account, s.RoleID(hydro, "builder", "Viewer"), id(s.UserID("temp@alpine.example")), 400, "another application", nil),
 		post("a role that is not there", greta, account, 999999, id(s.UserID("temp@alpine.example")), 400, "appRoleId", nil),
-		post("an account elsewhere", greta, s.Account(s.Company("Coral Air"), "tenant"), viewer, id(mira), 403, "", nil),
+		post("an account elsewhere", greta, s.Account(s.Customer("Coral Air"), "tenant"), viewer, id(mira), 403, "", nil),
 		post("an account above", greta, s.Account(1, "tenant"), viewer, id(mira), 403, "", nil),
 		post("an account that is not there", greta, 999999, viewer, id(mira), 403, "", nil),
 		post("an account that is not there, as root", root, 999999, viewer, id(mira), 404, "", nil),
@@ -64,7 +64,7 @@ func TestCreatePermission(t *testing.T) {
 func TestImplicitUsers(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	hydro := s.Company("Alpine Hydro")
+	hydro := s.Customer("Alpine Hydro")
 	greta := s.As("Alpine Energy", "greta@alpine.example")
 	account, viewer := s.Account(hydro, "tenant"), s.RoleID(hydro, "tenant", "Viewer")
 	grant := func(email string, account int64, more map[string]any) platform.Answer {
@@ -74,8 +74,8 @@ func TestImplicitUsers(t *testing.T) {
 		}
 		return s.Must(200, "POST", "/permission", greta, body)
 	}
-	members := func(company int64, email string) int64 {
-		return s.Number(`SELECT count(*) FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.customer_id = $1 AND lower(u.email) = lower($2)`, company, email)
+	members := func(customer int64, email string) int64 {
+		return s.Number(`SELECT count(*) FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.customer_id = $1 AND lower(u.email) = lower($2)`, customer, email)
 	}
 	t.Run("an unknown address is made and invited", func(t *testing.T) {
 		a := grant("new@implicit.example", account, map[string]any{"name": "New Person"})
@@ -113,7 +113,7 @@ func TestImplicitUsers(t *testing.T) {
 		}
 		platform.Scenario{Status: 200, Not: []string{"wei@"}}.Judge(t, s.Do("GET", fmt.Sprintf("/tenant/users/%d", hydro), greta, nil))
 		platform.Scenario{Status: 403}.Judge(t, s.Do("POST", "/tenant/user/init", greta, map[string]any{"id": wei}))
-		if members(s.Company("Coral Logistics"), "wei@coral.example") != 1 {
+		if members(s.Customer("Coral Logistics"), "wei@coral.example") != 1 {
 			t.Error("gone from its own company")
 		}
 	})
@@ -128,13 +128,13 @@ func TestImplicitUsers(t *testing.T) {
 func TestChangePermission(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	root, alpine := s.Root(), s.Company("Alpine Energy")
+	root, alpine := s.Root(), s.Customer("Alpine Energy")
 	greta, jonas := s.As("Alpine Energy", "greta@alpine.example"), s.As("Alpine Energy", "jonas@alpine.example")
 	account := s.Account(alpine, "tenant")
 	mira := s.Permission(s.UserID("mira@alpine.example"), account)
 	gretas := s.Permission(s.UserID("greta@alpine.example"), account)
-	nina := s.Permission(s.UserID("nina@alpine-solar.example"), s.Account(s.Company("Alpine Solar"), "tenant"))
-	wei := s.Permission(s.UserID("wei@coral.example"), s.Account(s.Company("Coral Logistics"), "tenant"))
+	nina := s.Permission(s.UserID("nina@alpine-solar.example"), s.Account(s.Customer("Alpine Solar"), "tenant"))
+	wei := s.Permission(s.UserID("wei@coral.example"), s.Account(s.Customer("Coral Logistics"), "tenant"))
 	member, admin, owner := s.RoleID(alpine, "tenant", "Member"), s.RoleID(alpine, "tenant", "Admin"), s.RoleID(alpine, "tenant", "Owner")
 	put := func(name, token string, id, role int64, status int, says string) platform.Scenario {
 		return platform.Scenario{Name: "role: " + name, Token: token, Method: "PUT", Path: "/permission", Body: map[string]any{"id": id, "appRoleId": role}, Status: status, Says: says}
@@ -189,7 +189,7 @@ func TestChangePermission(t *testing.T) {
 func TestPermissionOptions(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	root, alpine, hydro := s.Root(), s.Company("Alpine Energy"), s.Company("Alpine Hydro")
+	root, alpine, hydro := s.Root(), s.Customer("Alpine Energy"), s.Customer("Alpine Hydro")
 	greta := s.As("Alpine Energy", "greta@alpine.example")
 	eu, us := s.RegionID("eu-central"), s.RegionID("us-east")
 	account := s.Account(alpine, "assistant")
@@ -210,7 +210,7 @@ func TestPermissionOptions(t *testing.T) {
 		}),
 		get("of a company below", greta, fmt.Sprintf("/1/%d?cid=%d", eu, hydro), 200, map[string]any{"accounts.0.value": s.Account(hydro, "tenant")}),
 		get("of the chosen account's company", root, fmt.Sprintf("/2/%d/%d", eu, account), 200, map[string]any{"users.#": 4}),
-		get("of a company without users to spare", s.As("Dune Retail", "hana@dune.example"), fmt.Sprintf("/1/%d/%d", us, s.Account(s.Company("Dune Retail"), "tenant")), 200,
+		get("of a company without users to spare", s.As("Dune Retail", "hana@dune.example"), fmt.Sprintf("/1/%d/%d", us, s.Account(s.Customer("Dune Retail"), "tenant")), 200,
 			map[string]any{"users": []any{option(s.UserID("hana@dune.example"), "Hana Silva", true)}}),
 		get("of a company outside", greta, "?cid=1", 403, nil),
 		get("of the company 0", greta, "?cid=0", 403, nil),
@@ -240,7 +240,7 @@ func option(value int64, title string, selected bool) map[string]any {
 func TestListAccounts(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	alpine := s.Company("Alpine Energy")
+	alpine := s.Customer("Alpine Energy")
 	greta := s.As("Alpine Energy", "greta@alpine.example")
 	a := s.Must(200, "GET", "/tenant/accounts", greta, nil)
 	platform.Scenario{Status: 200, Not: []string{"password", "hasPassword", "lineage", "Hydro"}, Has: map[string]any{

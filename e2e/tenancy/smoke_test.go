@@ -16,7 +16,7 @@ func TestDemoIsServed(t *testing.T) {
 	if len(codes) > 0 || data["me"].(map[string]any)["email"] != platform.DemoAdmin {
 		t.Fatalf("%v %v", data, codes)
 	}
-	if id := s.Company("Alpine Energy"); s.Do("GET", "/tenant", s.TokenOf(id, "greta@alpine.example", "tenant"), nil).Status != 200 {
+	if id := s.Customer("Alpine Energy"); s.Do("GET", "/tenant", s.TokenOf(id, "greta@alpine.example", "tenant"), nil).Status != 200 {
 		t.Fatal("a company's owner is not let in")
 	}
 }

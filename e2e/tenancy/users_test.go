@@ -11,7 +11,7 @@ import (
 func TestAddUser(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	alpine, coral := s.Company("Alpine Energy"), s.Company("Coral Logistics")
+	alpine, coral := s.Customer("Alpine Energy"), s.Customer("Coral Logistics")
 	greta, root := s.As("Alpine Energy", "greta@alpine.example"), s.Root()
 	add := func(name, token string, body, has map[string]any, status int) platform.Scenario {
 		return platform.Scenario{Name: name, Token: token, Method: "POST", Path: "/tenant/user", Body: body, Status: status, Has: has}
@@ -23,7 +23,7 @@ func TestAddUser(t *testing.T) {
 		add("a full name is split where the others are empty", greta, map[string]any{"email": "five.five@alpine.example", "name": "Jo Ray", "firstName": " ", "lastName": ""}, map[string]any{"firstName": "Jo", "lastName": "Ray"}, 201),
 		add("a single name", greta, map[string]any{"email": "three@alpine.example", "name": "Prince"}, map[string]any{"firstName": "Prince", "lastName": "", "name": "Prince"}, 201),
 		add("a full name beside a first name is not split", greta, map[string]any{"email": "four@alpine.example", "name": "Any Body", "firstName": "Some"}, map[string]any{"firstName": "Some", "lastName": ""}, 201),
-		add("to a company below", greta, map[string]any{"email": "five@alpine.example", "customerId": s.Company("Alpine Solar")}, map[string]any{"name": ""}, 201),
+		add("to a company below", greta, map[string]any{"email": "five@alpine.example", "customerId": s.Customer("Alpine Solar")}, map[string]any{"name": ""}, 201),
 		add("twice", greta, map[string]any{"email": "ONE@alpine.example"}, nil, 400),
 		add("to a company elsewhere", greta, map[string]any{"email": "six@alpine.example", "customerId": coral}, nil, 403),
 		add("to a company that is not there", greta, map[string]any{"email": "six@alpine.example", "customerId": 999999}, nil, 403),
@@ -94,10 +94,10 @@ func TestInviteAgain(t *testing.T) {
 func TestListUsers(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	alpine := s.Company("Alpine Energy")
+	alpine := s.Customer("Alpine Energy")
 	greta, lukas := s.As("Alpine Energy", "greta@alpine.example"), s.As("Alpine Hydro", "lukas@alpine-hydro.example")
 	// Greta also has a permission below, and one elsewhere, which only root sees.
-	hydro, coral := s.Company("Alpine Hydro"), s.Company("Coral Logistics")
+	hydro, coral := s.Customer("Alpine Hydro"), s.Customer("Coral Logistics")
 	for _, c := range []int64{hydro, coral} {
 		s.Must(200, "POST", "/permission", s.Root(), map[string]any{
 			"appAccountId": s.Account(c, "tenant"), "appRoleId": s.RoleID(c, "tenant", "Viewer"), "userIdentityId": s.UserID("greta@alpine.example"),

@@ -268,7 +268,7 @@ func TestFailingDestinationIsDisabled(t *testing.T) {
 	}
 	told, root := s.OverSSE(t, s.Root()), s.Root()
 	s.Until(t, told, func(n int) {
-		s.Must(204, "PUT", "/tenant", root, object{"customerId": s.Company("Dune Retail"), "name": "Dune Retail"})
+		s.Must(204, "PUT", "/tenant", root, object{"customerId": s.Customer("Dune Retail"), "name": "Dune Retail"})
 	})
 	s.Work(nil)
 	enabled := func(id int64) bool {

@@ -19,8 +19,8 @@ const DemoAdmin = "ada.owner@northwind.example"
 var demoRegions = append(append([]resolvers.RegionSeed{}, resolvers.DefaultRegions...),
 	resolvers.RegionSeed{Code: "uk-south", Name: "UK South", Description: "London", Apps: []access.App{access.Tenant, access.Assistant}})
 
-// demoCompany is a company of the demo tree, below the one that is called parent.
-type demoCompany struct {
+// demoCustomer is a company of the demo tree, below the one that is called parent.
+type demoCustomer struct {
 	parent, name, region string
 	canAdd, below        bool
 	admin, first, last   string
@@ -32,7 +32,7 @@ type demoUser struct {
 	disabled          bool
 }
 
-var demoTree = []demoCompany{
+var demoTree = []demoCustomer{
 	{
 		name: "Alpine Energy", region: "eu-central", canAdd: true, below: true,
 		admin: "greta@alpine.example", first: "Greta", last: "Huber",
@@ -124,7 +124,7 @@ func (p *Platform) MakeDemo(ctx context.Context, keep func(Demo) error) error {
 func fillDemo(ctx context.Context, r *resolvers.Resolver) (Demo, error) {
 	password := secret.NewLinkToken()[:16]
 	made, err := r.Found(ctx, resolvers.Founding{
-		Regions: demoRegions, Company: "Northwind Group", Email: DemoAdmin, FirstName: "Ada", LastName: "Owner", Password: password,
+		Regions: demoRegions, Customer: "Northwind Group", Email: DemoAdmin, FirstName: "Ada", LastName: "Owner", Password: password,
 	})
 	if err != nil {
 		return Demo{}, err
@@ -147,7 +147,7 @@ type demoMaker struct {
 	q         resolvers.Query
 	m         resolvers.Mutation
 	regions   map[string]int64
-	companies map[string]*db.Customer
+	customers map[string]*db.Customer
 }
 
 func (d *demoMaker) make(ctx context.Context, root *db.Customer) error {
@@ -155,12 +155,12 @@ func (d *demoMaker) make(ctx context.Context, root *db.Customer) error {
 	if err != nil {
 		return err
 	}
-	d.regions, d.companies = map[string]int64{}, map[string]*db.Customer{"": root}
+	d.regions, d.customers = map[string]int64{}, map[string]*db.Customer{"": root}
 	for _, r := range regions {
 		d.regions[r.Code] = r.ID
 	}
 	for _, c := range demoTree {
-		if err := d.company(ctx, c); err != nil {
+		if err := d.customer(ctx, c); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
@@ -170,15 +170,15 @@ func (d *demoMaker) make(ctx context.Context, root *db.Customer) error {
 	return err
 }
 
-func (d *demoMaker) company(ctx context.Context, c demoCompany) error {
+func (d *demoMaker) customer(ctx context.Context, c demoCustomer) error {
 	made, err := d.m.CreateCustomer(ctx, resolvers.CreateCustomerInput{
-		ParentID: id(d.companies[c.parent].ID), Name: c.name, RegionID: globalid.ID{Int: d.regions[c.region]},
+		ParentID: id(d.customers[c.parent].ID), Name: c.name, RegionID: globalid.ID{Int: d.regions[c.region]},
 		CanAddCustomers: &c.canAdd, DescendantsCanAdd: &c.below, Email: c.admin, FirstName: &c.first, LastName: &c.last,
 	})
 	if err != nil {
 		return err
 	}
-	d.companies[c.name] = made.Customer
+	d.customers[c.name] = made.Customer
 	for _, u := range c.staff {
 		if err := d.user(ctx, made.Customer, u); err != nil {
 			return fmt.Errorf("%s: %w", u.email, err)
@@ -188,17 +188,17 @@ func (d *demoMaker) company(ctx context.Context, c demoCompany) error {
 }
 
 // user adds a person to a company, with a role on each of the company's accounts.
-func (d *demoMaker) user(ctx context.Context, company *db.Customer, u demoUser) error {
-	made, err := d.m.CreateUser(ctx, resolvers.CreateUserInput{CustomerID: id(company.ID), Email: u.email, Name: &u.name})
+func (d *demoMaker) user(ctx context.Context, customer *db.Customer, u demoUser) error {
+	made, err := d.m.CreateUser(ctx, resolvers.CreateUserInput{CustomerID: id(customer.ID), Email: u.email, Name: &u.name})
 	if err != nil {
 		return err
 	}
-	roles, err := d.q.Roles(ctx, id(company.ID), nil)
+	roles, err := d.q.Roles(ctx, id(customer.ID), nil)
 	if err != nil {
 		return err
 	}
 	var accounts []db.Account
-	err = d.q.ListAccounts(ctx, id(company.ID), nil, 0, func(a *db.AccountLine) error {
+	err = d.q.ListAccounts(ctx, id(customer.ID), nil, 0, func(a *db.AccountLine) error {
 		accounts = append(accounts, a.Account)
 		return nil
 	})

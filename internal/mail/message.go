@@ -51,8 +51,8 @@ func render(name, to, subject string, data any) (Message, error) {
 
 // InvitationData is what an invitation says.
 type InvitationData struct {
-	To, Name, Company, Link string
-	ValidFor                time.Duration
+	To, Name, Customer, Link string
+	ValidFor                 time.Duration
 }
 
 // Days is how long the link can be used.
@@ -60,7 +60,7 @@ func (d InvitationData) Days() int { return int(d.ValidFor / (24 * time.Hour)) }
 
 // Invitation asks a new user to set a password.
 func Invitation(d InvitationData) (Message, error) {
-	return render("invitation", d.To, "You are invited to "+oneLine(d.Company), d)
+	return render("invitation", d.To, "You are invited to "+oneLine(d.Customer), d)
 }
 
 // ResetData is what a password reset says.
@@ -77,7 +77,7 @@ func Reset(d ResetData) (Message, error) { return render("reset", d.To, "Set a n
 
 // DisabledData is what the news of a disabled webhook destination says.
 type DisabledData struct {
-	To, Company, URL string
+	To, Customer, URL string
 	// Reason is a sentence for a person.
 	Reason string
 	// Link leads to the destination's deliveries.
@@ -86,7 +86,7 @@ type DisabledData struct {
 
 // DestinationDisabled tells that a webhook destination gets no more events.
 func DestinationDisabled(d DisabledData) (Message, error) {
-	return render("disabled", d.To, "A webhook destination of "+oneLine(d.Company)+" was disabled", d)
+	return render("disabled", d.To, "A webhook destination of "+oneLine(d.Customer)+" was disabled", d)
 }
 
 // oneLine makes one line of a name for a subject: a header is not to be split.

@@ -24,14 +24,14 @@ const link = "https://canopy.example/setup#token=abc&x=1"
 func TestMessages(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		make    func(company string) (Message, error)
+		make    func(customer string) (Message, error)
 		subject string
 		text    []string
 		html    []string
 	}{
 		{
-			"invitation", func(company string) (Message, error) {
-				return Invitation(InvitationData{To: "ann@example.com", Name: "Ann", Company: company, Link: link, ValidFor: 7 * 24 * time.Hour})
+			"invitation", func(customer string) (Message, error) {
+				return Invitation(InvitationData{To: "ann@example.com", Name: "Ann", Customer: customer, Link: link, ValidFor: 7 * 24 * time.Hour})
 			}, "You are invited to A <b> & Sons",
 			[]string{"Hello Ann,", "invited to A <b> & Sons", link, "within 7 days"},
 			[]string{"Hello Ann,", "A &lt;b&gt; &amp; Sons", `href="https://canopy.example/setup#token=abc&amp;x=1"`, "within 7 days"},
@@ -44,8 +44,8 @@ func TestMessages(t *testing.T) {
 			[]string{`href="https://canopy.example/setup#token=abc&amp;x=1"`, "within 60 minutes"},
 		},
 		{
-			"destination disabled", func(company string) (Message, error) {
-				return DestinationDisabled(DisabledData{To: "ann@example.com", Company: company, URL: "https://hook.example/?a&b", Reason: "It failed for 3 days.", Link: link})
+			"destination disabled", func(customer string) (Message, error) {
+				return DestinationDisabled(DisabledData{To: "ann@example.com", Customer: customer, URL: "https://hook.example/?a&b", Reason: "It failed for 3 days.", Link: link})
 			}, "A webhook destination of A <b> & Sons was disabled",
 			[]string{"of A <b> & Sons", "https://hook.example/?a&b\n", "It failed for 3 days. ", link},
 			[]string{"A &lt;b&gt; &amp; Sons", "https://hook.example/?a&amp;b", "It failed for 3 days.", `href="https://canopy.example/setup#token=abc&amp;x=1"`},

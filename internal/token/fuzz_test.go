@@ -43,7 +43,7 @@ func FuzzClaims(f *testing.F) {
 			return
 		}
 		if c.Issuer != testIssuer || len(c.Audience) == 0 || c.ID == "" || c.Subject == "" || c.ClientID == "" ||
-			c.CompanyID == 0 || time.Since(c.ExpiresAt) > leeway+time.Second || c.IssuedAt.IsZero() {
+			c.CustomerID == 0 || time.Since(c.ExpiresAt) > leeway+time.Second || c.IssuedAt.IsZero() {
 			t.Errorf("%s passes as %+v", payload, c)
 		}
 	})

@@ -29,8 +29,8 @@ type Claims struct {
 	ID        string
 	Subject   string
 	ClientID  string
-	// CompanyID is the company that the token acts for.
-	CompanyID int64
+	// CustomerID is the company that the token acts for.
+	CustomerID int64
 	// AccountID is the account that it stands on; 0 leaves the claim out.
 	AccountID int64
 	// Scope holds the rights of the role, separated by spaces; "" leaves the claim out.
@@ -40,10 +40,10 @@ type Claims struct {
 // wire is the JSON of Claims.
 type wire struct {
 	jwt.RegisteredClaims
-	ClientID  string `json:"client_id"`
-	CompanyID int64  `json:"cid"`
-	AccountID int64  `json:"aid,omitempty"`
-	Scope     string `json:"scope,omitempty"`
+	ClientID   string `json:"client_id"`
+	CustomerID int64  `json:"cid"`
+	AccountID  int64  `json:"aid,omitempty"`
+	Scope      string `json:"scope,omitempty"`
 }
 
 // Sign makes the token of the claims.
@@ -53,7 +53,7 @@ func Sign(key *Key, c Claims) (string, error) {
 			Issuer: c.Issuer, Subject: c.Subject, Audience: c.Audience, ID: c.ID,
 			ExpiresAt: jwt.NewNumericDate(c.ExpiresAt), IssuedAt: jwt.NewNumericDate(c.IssuedAt),
 		},
-		ClientID: c.ClientID, CompanyID: c.CompanyID, AccountID: c.AccountID, Scope: c.Scope,
+		ClientID: c.ClientID, CustomerID: c.CustomerID, AccountID: c.AccountID, Scope: c.Scope,
 	})
 	t.Header["typ"] = mediaType
 	t.Header["kid"] = key.ID
@@ -126,12 +126,12 @@ func (v *Verifier) Verify(raw string) (*Claims, error) {
 	if !time.Now().Before(w.ExpiresAt.Time) { // the leeway is not for this
 		return nil, ErrExpired
 	}
-	if w.IssuedAt == nil || w.Subject == "" || w.ID == "" || w.ClientID == "" || len(w.Audience) == 0 || w.CompanyID == 0 {
+	if w.IssuedAt == nil || w.Subject == "" || w.ID == "" || w.ClientID == "" || len(w.Audience) == 0 || w.CustomerID == 0 {
 		return nil, errors.New("a required claim is missing")
 	}
 	c := &Claims{
 		Issuer: w.Issuer, Audience: w.Audience, ExpiresAt: w.ExpiresAt.Time, IssuedAt: w.IssuedAt.Time, ID: w.ID,
-		Subject: w.Subject, ClientID: w.ClientID, CompanyID: w.CompanyID, AccountID: w.AccountID, Scope: w.Scope,
+		Subject: w.Subject, ClientID: w.ClientID, CustomerID: w.CustomerID, AccountID: w.AccountID, Scope: w.Scope,
 	}
 	v.remember(sum, verified{c, t.Header["kid"].(string)})
 	return c, nil

@@ -20,7 +20,7 @@ func testClaims(now time.Time) Claims {
 	now = now.Truncate(time.Second)
 	return Claims{
 		Issuer: testIssuer, Audience: []string{"tenant"}, ExpiresAt: now.Add(15 * time.Minute), IssuedAt: now,
-		ID: "j1", Subject: "7", ClientID: "cnpyid_x", CompanyID: 3, AccountID: 5, Scope: "company.read user.read",
+		ID: "j1", Subject: "7", ClientID: "cnpyid_x", CustomerID: 3, AccountID: 5, Scope: "company.read user.read",
 	}
 }
 
@@ -99,7 +99,7 @@ func TestVerifyGivesWhatWasSigned(t *testing.T) {
 		c := testClaims(time.Now())
 		c.Audience = rapid.SliceOfN(word, 1, 3).Draw(t, "aud")
 		c.ID, c.Subject, c.ClientID = word.Draw(t, "jti"), word.Draw(t, "sub"), word.Draw(t, "client")
-		c.CompanyID = rapid.Int64Range(1, 1<<62).Draw(t, "cid")
+		c.CustomerID = rapid.Int64Range(1, 1<<62).Draw(t, "cid")
 		c.AccountID = rapid.Int64Range(0, 1<<62).Draw(t, "aid")
 		c.Scope = rapid.String().Draw(t, "scope")
 		raw, err := Sign(key, c)

@@ -15,8 +15,8 @@ import (
 	"canopy/resolvers"
 )
 
-// Company are the members that every view of a company begins with.
-type Company struct {
+// Customer are the members that every view of a company begins with.
+type Customer struct {
 	ID                int64     `json:"id"`
 	ParentID          *int64    `json:"parentId" doc:"The company above; null for the root"`
 	Name              string    `json:"name"`
@@ -26,8 +26,8 @@ type Company struct {
 	CreatedAt         time.Time `json:"createdAt"`
 }
 
-func companyOf(c *db.Customer) Company {
-	return Company{
+func customerOf(c *db.Customer) Customer {
+	return Customer{
 		ID:                c.ID,
 		ParentID:          c.ParentID,
 		Name:              c.Name,
@@ -38,55 +38,55 @@ func companyOf(c *db.Customer) Company {
 	}
 }
 
-// listedCompany is a company in the list.
-type listedCompany struct {
-	Company
+// listedCustomer is a company in the list.
+type listedCustomer struct {
+	Customer
 	Path  string `json:"path" example:"Root/Acme/Acme Paris" doc:"The names from the root down"`
 	Level int    `json:"level" doc:"How deep the company is; 0 is the root"`
 }
 
-// detailedCompany is a company with its region.
-type detailedCompany struct {
-	Company
+// detailedCustomer is a company with its region.
+type detailedCustomer struct {
+	Customer
 	Region region `json:"region"`
 }
 
-// parentCompany is the company above another.
-type parentCompany struct {
+// parentCustomer is the company above another.
+type parentCustomer struct {
 	ID       int64  `json:"id"`
 	Name     string `json:"name"`
 	RegionID int64  `json:"regionId"`
 }
 
-// ancestorCompany is one of the companies above another.
-type ancestorCompany struct {
+// ancestorCustomer is one of the companies above another.
+type ancestorCustomer struct {
 	ID       int64  `json:"id"`
 	Name     string `json:"name"`
 	RegionID int64  `json:"regionId"`
 	Level    int    `json:"level"`
 }
 
-// companyDetails is a company with where it stands in the tree.
-type companyDetails struct {
-	Customer  detailedCompany   `json:"customer"`
-	Parent    *parentCompany    `json:"parent" doc:"The company above; null for the root"`
-	Ancestors []ancestorCompany `json:"ancestors" doc:"The companies above, the root first"`
+// customerDetails is a company with where it stands in the tree.
+type customerDetails struct {
+	Customer  detailedCustomer   `json:"customer"`
+	Parent    *parentCustomer    `json:"parent" doc:"The company above; null for the root"`
+	Ancestors []ancestorCustomer `json:"ancestors" doc:"The companies above, the root first"`
 }
 
 // TransformSchema documents that the parent may be null, which needs the object spelled out.
-func (companyDetails) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
-	parent := huma.SchemaFromType(r, reflect.TypeFor[parentCompany]())
+func (customerDetails) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	parent := huma.SchemaFromType(r, reflect.TypeFor[parentCustomer]())
 	parent.Nullable = true
 	parent.Description = "The company above; null for the root"
 	s.Properties["parent"] = parent
-	delete(r.Map(), "ParentCompany")
+	delete(r.Map(), "ParentCustomer")
 	return s
 }
 
 // identity is the caller.
 type identity struct {
-	Identity caller          `json:"identity"`
-	Customer identityCompany `json:"customer"`
+	Identity caller           `json:"identity"`
+	Customer identityCustomer `json:"customer"`
 }
 
 // caller is who a token stands for.
@@ -96,8 +96,8 @@ type caller struct {
 	Email          string `json:"email"`
 }
 
-// identityCompany is the caller's company.
-type identityCompany struct {
+// identityCustomer is the caller's company.
+type identityCustomer struct {
 	ID                int64     `json:"id"`
 	Name              string    `json:"name"`
 	RegionID          int64     `json:"regionId"`
@@ -109,50 +109,50 @@ type identityCompany struct {
 // one is an answer of one JSON value.
 type one[T any] struct{ Body T }
 
-// CompanyPath names a company in the path.
-type CompanyPath struct {
+// CustomerPath names a company in the path.
+type CustomerPath struct {
 	CID int64 `path:"cid" doc:"The company's id"`
 }
 
-func (p *CompanyPath) company() *globalid.ID { return &globalid.ID{Int: p.CID} }
+func (p *CustomerPath) customer() *globalid.ID { return &globalid.ID{Int: p.CID} }
 
-// OwnCompany is the input of an operation whose optional company was left out.
-type OwnCompany struct{}
+// OwnCustomer is the input of an operation whose optional company was left out.
+type OwnCustomer struct{}
 
-func (*OwnCompany) company() *globalid.ID { return nil }
+func (*OwnCustomer) customer() *globalid.ID { return nil }
 
-// companyInput is the input of the two forms of an operation with an optional company.
-type companyInput interface{ company() *globalid.ID }
+// customerInput is the input of the two forms of an operation with an optional company.
+type customerInput interface{ customer() *globalid.ID }
 
-type ListCompaniesQuery struct {
+type ListCustomersQuery struct {
 	Paging
 	Self string `query:"self" enum:"true,false,0,1,include,exclude" doc:"Whether the company itself is listed too, first of all; by default it is not"`
 }
 
-func (q *ListCompaniesQuery) self() bool {
+func (q *ListCustomersQuery) self() bool {
 	return q.Self == "true" || q.Self == "1" || q.Self == "include"
 }
 
-type listOwnCompanies struct {
-	OwnCompany
-	ListCompaniesQuery
+type listOwnCustomers struct {
+	OwnCustomer
+	ListCustomersQuery
 }
 
-type listCompaniesOf struct {
-	CompanyPath
-	ListCompaniesQuery
+type listCustomersOf struct {
+	CustomerPath
+	ListCustomersQuery
 }
 
-type updateCompanyInput struct {
+type updateCustomerInput struct {
 	Body struct {
 		CustomerID        int64   `json:"customerId" doc:"The company to change"`
 		Name              *string `json:"name,omitempty"`
 		CanAddCustomers   *bool   `json:"canAddCustomers,omitempty" doc:"Turned on only from a company above"`
 		DescendantsCanAdd *bool   `json:"descendantsCanAdd,omitempty" doc:"Turned on only from a company above"`
-	} `nameHint:"UpdateCompanyRequest"`
+	} `nameHint:"UpdateCustomerRequest"`
 }
 
-type createCompanyInput struct {
+type createCustomerInput struct {
 	Body struct {
 		ParentID          *int64  `json:"parentId,omitempty" doc:"The company above; by default the caller's own"`
 		Name              string  `json:"name" example:"Acme"`
@@ -165,36 +165,36 @@ type createCompanyInput struct {
 		Assistant         *bool   `json:"assistant,omitempty" default:"true" doc:"Whether the company gets the assistant application"`
 		Builder           *bool   `json:"builder,omitempty" default:"true" doc:"Whether the company gets the agent builder"`
 		Tenant            *bool   `json:"tenant,omitempty" default:"true" doc:"Whether the company gets tenant management"`
-	} `nameHint:"CreateCompanyRequest"`
+	} `nameHint:"CreateCustomerRequest"`
 }
 
-func (a *api) registerCompanies() {
+func (a *api) registerCustomers() {
 	add(a, operation{
-		id: "getIdentity", rule: rule.Identity, method: http.MethodGet, path: "/tenant", tag: tagCompanies,
+		id: "getIdentity", rule: rule.Identity, method: http.MethodGet, path: "/tenant", tag: tagCustomers,
 		summary: "Get the current identity", description: "The user and the company that the token stands for.",
 	}, a.identity)
 	add(a, operation{
-		id: "getCompany", rule: rule.Customer, method: http.MethodGet, path: "/tenant/{cid}", tag: tagCompanies, errors: []int{http.StatusNotFound},
+		id: "getCustomer", rule: rule.Customer, method: http.MethodGet, path: "/tenant/{cid}", tag: tagCustomers, errors: []int{http.StatusNotFound},
 		summary: "Get a company", description: "A company with its region and the companies above it.",
 		names: map[string]string{"id": "cid"},
-	}, a.company)
+	}, a.customer)
 	add(a, operation{
-		id: "updateCompany", rule: rule.UpdateCustomer, method: http.MethodPut, path: "/tenant", tag: tagCompanies, errors: []int{http.StatusNotFound},
+		id: "updateCustomer", rule: rule.UpdateCustomer, method: http.MethodPut, path: "/tenant", tag: tagCustomers, errors: []int{http.StatusNotFound},
 		summary: "Update a company", description: "Renames a company or sets its flags. What is left out stays as it is.",
-	}, a.updateCompany)
+	}, a.updateCustomer)
 	add(a, operation{
-		id: "createCompany", rule: rule.CreateCustomer, method: http.MethodPost, path: "/tenant/customer", tag: tagCompanies, errors: []int{http.StatusNotFound}, status: http.StatusOK,
+		id: "createCustomer", rule: rule.CreateCustomer, method: http.MethodPost, path: "/tenant/customer", tag: tagCustomers, errors: []int{http.StatusNotFound}, status: http.StatusOK,
 		summary: "Create a company", description: "Creates a company with an account for each chosen application, and invites its first admin, who owns them.",
-	}, a.createCompany)
+	}, a.createCustomer)
 	const doc = "Every company below one, each before those below it, with its path and level."
 	addList(a, operation{
-		id: "listCompanies", rule: rule.CustomerDescendants, path: "/tenant/customers", tag: tagCompanies, errors: []int{http.StatusNotFound},
+		id: "listCustomers", rule: rule.CustomerDescendants, path: "/tenant/customers", tag: tagCustomers, errors: []int{http.StatusNotFound},
 		summary: "List the companies below the caller's", description: doc,
-	}, 0, listCompanies[listOwnCompanies](a))
+	}, 0, listCustomers[listOwnCustomers](a))
 	addList(a, operation{
-		id: "listCompaniesOf", rule: rule.CustomerDescendants, path: "/tenant/customers/{cid}", tag: tagCompanies, errors: []int{http.StatusNotFound},
+		id: "listCustomersOf", rule: rule.CustomerDescendants, path: "/tenant/customers/{cid}", tag: tagCustomers, errors: []int{http.StatusNotFound},
 		summary: "List the companies below a company", description: doc,
-	}, 0, listCompanies[listCompaniesOf](a))
+	}, 0, listCustomers[listCustomersOf](a))
 }
 
 func (a *api) identity(ctx context.Context, _ *struct{}) (*one[identity], error) {
@@ -205,7 +205,7 @@ func (a *api) identity(ctx context.Context, _ *struct{}) (*one[identity], error)
 	c := me.Customer
 	return &one[identity]{identity{
 		caller{CustomerID: me.CustomerID, UserIdentityID: me.UserIdentityID, Email: me.Email},
-		identityCompany{
+		identityCustomer{
 			ID:                c.ID,
 			Name:              c.Name,
 			RegionID:          c.RegionID,
@@ -216,8 +216,8 @@ func (a *api) identity(ctx context.Context, _ *struct{}) (*one[identity], error)
 	}}, nil
 }
 
-func (a *api) company(ctx context.Context, in *CompanyPath) (*one[companyDetails], error) {
-	c, err := a.queries().Customer(ctx, in.company())
+func (a *api) customer(ctx context.Context, in *CustomerPath) (*one[customerDetails], error) {
+	c, err := a.queries().Customer(ctx, in.customer())
 	if err != nil {
 		return nil, err
 	}
@@ -230,19 +230,19 @@ func (a *api) company(ctx context.Context, in *CompanyPath) (*one[companyDetails
 	if err != nil {
 		return nil, err
 	}
-	details := companyDetails{Customer: detailedCompany{companyOf(c), regionOf(region)}, Ancestors: mapped(above, ancestorOf)}
+	details := customerDetails{Customer: detailedCustomer{customerOf(c), regionOf(region)}, Ancestors: mapped(above, ancestorOf)}
 	if n := len(above); n > 0 {
 		p := above[n-1]
-		details.Parent = &parentCompany{ID: p.ID, Name: p.Name, RegionID: p.RegionID}
+		details.Parent = &parentCustomer{ID: p.ID, Name: p.Name, RegionID: p.RegionID}
 	}
-	return &one[companyDetails]{details}, nil
+	return &one[customerDetails]{details}, nil
 }
 
-func ancestorOf(c *db.CustomerRef) ancestorCompany {
-	return ancestorCompany{ID: c.ID, Name: c.Name, RegionID: c.RegionID, Level: c.Level}
+func ancestorOf(c *db.CustomerRef) ancestorCustomer {
+	return ancestorCustomer{ID: c.ID, Name: c.Name, RegionID: c.RegionID, Level: c.Level}
 }
 
-func (a *api) updateCompany(ctx context.Context, in *updateCompanyInput) (*struct{}, error) {
+func (a *api) updateCustomer(ctx context.Context, in *updateCustomerInput) (*struct{}, error) {
 	_, err := a.mutations().UpdateCustomer(ctx, resolvers.UpdateCustomerInput{
 		CustomerID: globalid.ID{Int: in.Body.CustomerID}, Name: in.Body.Name,
 		CanAddCustomers: in.Body.CanAddCustomers, DescendantsCanAdd: in.Body.DescendantsCanAdd,
@@ -250,7 +250,7 @@ func (a *api) updateCompany(ctx context.Context, in *updateCompanyInput) (*struc
 	return nil, err
 }
 
-func (a *api) createCompany(ctx context.Context, in *createCompanyInput) (*one[Company], error) {
+func (a *api) createCustomer(ctx context.Context, in *createCustomerInput) (*one[Customer], error) {
 	b := &in.Body
 	made, err := a.mutations().CreateCustomer(ctx, resolvers.CreateCustomerInput{
 		ParentID: relayID(b.ParentID), Name: b.Name, RegionID: globalid.ID{Int: b.RegionID},
@@ -260,19 +260,19 @@ func (a *api) createCompany(ctx context.Context, in *createCompanyInput) (*one[C
 	if err != nil {
 		return nil, err
 	}
-	return &one[Company]{companyOf(made.Customer)}, nil
+	return &one[Customer]{customerOf(made.Customer)}, nil
 }
 
-// listCompanies reads the list for either form of its path.
-func listCompanies[I any, P interface {
+// listCustomers reads the list for either form of its path.
+func listCustomers[I any, P interface {
 	*I
-	companyInput
+	customerInput
 	self() bool
-}](a *api) func(context.Context, *I, query, emit[listedCompany]) error {
-	return func(ctx context.Context, in *I, q query, each emit[listedCompany]) error {
+}](a *api) func(context.Context, *I, query, emit[listedCustomer]) error {
+	return func(ctx context.Context, in *I, q query, each emit[listedCustomer]) error {
 		p := P(in)
-		return a.queries().ListCustomers(ctx, p.company(), p.self(), q.after, q.limit, func(c resolvers.ListedCustomer) error {
-			return each(listedCompany{Company: companyOf(c.Customer), Path: c.Path, Level: c.Level}, paging.Cursor(c.Lineage))
+		return a.queries().ListCustomers(ctx, p.customer(), p.self(), q.after, q.limit, func(c resolvers.ListedCustomer) error {
+			return each(listedCustomer{Customer: customerOf(c.Customer), Path: c.Path, Level: c.Level}, paging.Cursor(c.Lineage))
 		})
 	}
 }

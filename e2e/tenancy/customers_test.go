@@ -9,10 +9,10 @@ import (
 	"canopy/e2e/platform"
 )
 
-func TestCreateCompany(t *testing.T) {
+func TestCreateCustomer(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	root, alpine := s.Root(), s.Company("Alpine Energy")
+	root, alpine := s.Root(), s.Customer("Alpine Energy")
 	eu, uk := s.RegionID("eu-central"), s.RegionID("uk-south")
 	greta, lukas := s.As("Alpine Energy", "greta@alpine.example"), s.As("Alpine Hydro", "lukas@alpine-hydro.example")
 	nth := 0
@@ -25,9 +25,9 @@ func TestCreateCompany(t *testing.T) {
 	make := func(name, token string, change map[string]any, status int, has map[string]any) platform.Scenario {
 		return platform.Scenario{Name: name, Token: token, Method: "POST", Path: "/tenant/customer", Body: body(change), Status: status, Has: has}
 	}
-	brightwater := s.Company("Brightwater Health")
-	dune := s.Company("Dune Retail")
-	hydro := s.Company("Alpine Hydro")
+	brightwater := s.Customer("Brightwater Health")
+	dune := s.Customer("Dune Retail")
+	hydro := s.Customer("Alpine Hydro")
 	s.Play(t, []platform.Scenario{
 		make("below the caller by default", greta, nil, 200, map[string]any{"parentId": alpine, "regionId": eu, "canAddCustomers": false, "descendantsCanAdd": false}),
 		make("below a descendant", greta, map[string]any{"parentId": hydro}, 200, map[string]any{"parentId": hydro}),
@@ -64,7 +64,7 @@ func TestCreateCompany(t *testing.T) {
 	})
 }
 
-func TestCompanyApplications(t *testing.T) {
+func TestCustomerApplications(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	root := s.Root()
@@ -107,7 +107,7 @@ func TestCompanyApplications(t *testing.T) {
 	}
 }
 
-func TestCompanyAdmin(t *testing.T) {
+func TestCustomerAdmin(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	root := s.Root()
@@ -162,10 +162,10 @@ func TestCompanyAdmin(t *testing.T) {
 	})
 }
 
-func TestCompanyFlags(t *testing.T) {
+func TestCustomerFlags(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	root, alpine, hydro := s.Root(), s.Company("Alpine Energy"), s.Company("Alpine Hydro")
+	root, alpine, hydro := s.Root(), s.Customer("Alpine Energy"), s.Customer("Alpine Hydro")
 	greta, lukas := s.As("Alpine Energy", "greta@alpine.example"), s.As("Alpine Hydro", "lukas@alpine-hydro.example")
 	put := func(name, token string, id int64, change map[string]any, status int, says string) platform.Scenario {
 		body := map[string]any{"customerId": id}
@@ -224,10 +224,10 @@ func TestCompanyFlags(t *testing.T) {
 	})
 }
 
-func TestCompanyDetails(t *testing.T) {
+func TestCustomerDetails(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	root, coral, ports, harbour := s.Root(), s.Company("Coral Logistics"), s.Company("Coral Ports"), s.Company("Harbour Robotics")
+	root, coral, ports, harbour := s.Root(), s.Customer("Coral Logistics"), s.Customer("Coral Ports"), s.Customer("Harbour Robotics")
 	region := s.RegionID("ap-southeast")
 	minh := s.As("Coral Ports", "minh@coral-ports.example")
 	s.Play(t, []platform.Scenario{
@@ -250,10 +250,10 @@ func TestCompanyDetails(t *testing.T) {
 	})
 }
 
-func TestListCompanies(t *testing.T) {
+func TestListCustomers(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	root, coral := s.Root(), s.Company("Coral Logistics")
+	root, coral := s.Root(), s.Customer("Coral Logistics")
 	wei := s.As("Coral Logistics", "wei@coral.example")
 	below := []string{
 		"Northwind Group/Coral Logistics/Coral Ports@2", "Northwind Group/Coral Logistics/Coral Ports/Harbour Robotics@3", "Northwind Group/Coral Logistics/Coral Air@2",
