@@ -19,7 +19,7 @@ func TestAgentBadInputs(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	b := &badInput{world: y.world, tables: newTables(t, y.DB)}
-	s := schema(t)
+	s := declared()
 	rows := map[string][]graphRow{}
 	for _, row := range y.graphRows() {
 		if field, is := strings.CutPrefix(row.fields, "Mutation."); is {
@@ -45,7 +45,7 @@ func TestAgentBadInputs(t *testing.T) {
 func TestAgentBadArguments(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
-	s := schema(t)
+	s := declared()
 	for _, f := range s.Query.Fields {
 		if !agentFields()["Query."+f.Name] || f.Name == "node" {
 			continue

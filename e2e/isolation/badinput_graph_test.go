@@ -17,7 +17,7 @@ func TestGraphBadInputs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := &badInput{world: w, tables: newTables(t, w.DB)}
-	s := schema(t)
+	s := declared()
 	for _, f := range s.Mutation.Fields {
 		rows := mutationRows(f.Name)
 		if agentFields()["Mutation."+f.Name] {
@@ -118,7 +118,7 @@ func TestGraphBadArguments(t *testing.T) {
 	w := newWorld(t)
 	x := newTables(t, w.DB)
 	before := x.state(t)
-	s := schema(t)
+	s := declared()
 	for _, typ := range []string{"Query", "Customer", "User", "Account"} {
 		for _, f := range s.Types[typ].Fields {
 			if agentFields()[typ+"."+f.Name] {

@@ -8,17 +8,16 @@ import (
 	"testing"
 
 	"canopy/e2e/platform"
-	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/models/lexical"
+	"canopy/internal/rule"
 	"canopy/resolvers"
 )
 
 // onDesk: the account's own callers, as far as the role has the right; for all others there is nothing,
 // whether it is there or not.
-func onDesk(right access.Features) rule {
-	r := shared(right).found()
-	return r.there(gets404, asRoot, asAncestor, asDescendant, asSibling, asStranger)
+func onDesk(n needs) answers {
+	return shape(shared).found().there(gets404, asRoot, asAncestor, asDescendant, asSibling, asStranger)(n)
 }
 
 func (a *ask) freshContext() int64 {
@@ -83,23 +82,22 @@ func contextBodyOf(*ask) any {
 }
 
 func contextRows() []restRow {
-	read, write := access.ContextRead, access.ContextWrite
 	rows := []restRow{
-		{op: "createContext", body: contextBodyOf, want: shared(write)},
-		{op: "listContexts", want: shared(read)},
-		{op: "getContext", path: onContext, want: onDesk(read)},
-		{op: "updateContext", path: onContext, body: contextBodyOf, want: onDesk(write)},
-		{op: "deleteContext", path: onContext, want: onDesk(write)},
-		{op: "shareContext", path: onContext, body: func(*ask) any { return object{"shareState": 1} }, want: onDesk(write)},
-		{op: "uploadDocument", path: onContext, form: []platform.Part{{Field: "file", Name: "a.txt", Content: []byte("some text")}}, want: onDesk(write)},
-		{op: "listDocuments", path: func(a *ask) []any { _, c := a.freshDocument(); return []any{c} }, want: onDesk(read)},
+		{op: "createContext", body: contextBodyOf, want: shared},
+		{op: "listContexts", want: shared},
+		{op: "getContext", path: onContext, want: onDesk},
+		{op: "updateContext", path: onContext, body: contextBodyOf, want: onDesk},
+		{op: "deleteContext", path: onContext, want: onDesk},
+		{op: "shareContext", path: onContext, body: func(*ask) any { return object{"shareState": 1} }, want: onDesk},
+		{op: "uploadDocument", path: onContext, form: []platform.Part{{Field: "file", Name: "a.txt", Content: []byte("some text")}}, want: onDesk},
+		{op: "listDocuments", path: func(a *ask) []any { _, c := a.freshDocument(); return []any{c} }, want: onDesk},
 		{op: "deleteDocument", path: func(a *ask) []any {
 			d, c := a.freshDocument()
 			return []any{c, d}
-		}, want: onDesk(write)},
+		}, want: onDesk},
 		{op: "searchContext", path: func(a *ask) []any { return []any{a.aSearchedContext()} }, body: func(*ask) any {
 			return object{"prompt": "a word"}
-		}, want: onDesk(read)},
+		}, want: onDesk},
 	}
 	for i := range rows {
 		rows[i].assistant = true
@@ -108,47 +106,44 @@ func contextRows() []restRow {
 }
 
 func contextGraphRows() []graphRow {
-	read, write := access.ContextRead, access.ContextWrite
 	rows := []graphRow{
-		{fields: "Query.contexts", query: `{ contexts { nodes { name caption } totalCount } }`, want: shared(read)},
+		{fields: "Query.contexts", query: `{ contexts { nodes { name caption } totalCount } }`, want: shared},
 		{
-			fields: "Query.context Context.tools Context.account Context.creator Context.documents", variables: one((*ask).freshContext), want: onDesk(read),
+			fields: "Query.context Context.tools Context.account Context.creator Context.documents", variables: one((*ask).freshContext), want: onDesk,
 			query: `query($id: ID!){ context(id: $id) { name tools { name parameters { paramName } } account { id } creator { email } documents { nodes { id } totalCount } } }`,
 		},
 		{
 			fields: "Query.searchContext SearchHit.document SearchHit.chunk Document.context Document.chunks Document.creator Chunk.document",
 			query: `query($id: ID!){ searchContext(contextId: $id, prompt: "word") { content chunk { content document { originalName } }
 				document { context { name } creator { email } chunks { nodes { content } totalCount } } } }`,
-			variables: one((*ask).aSearchedContext), want: onDesk(read),
+			variables: one((*ask).aSearchedContext), want: onDesk,
 		},
-		{fields: "ContextTool.parameters", query: `query($id: ID!){ context(id: $id) { tools { parameters { type } } } }`, variables: one((*ask).freshContext), want: onDesk(read)},
-		{fields: "ContextTool.agent", query: `query($id: ID!){ context(id: $id) { tools { agent { name } } } }`, variables: one((*ask).freshToolContext), want: onDesk(read)},
-		node("Context", (*ask).freshContext, onDesk(read)),
-		node("Document", (*ask).aDocument, onDesk(read)),
-		node("Chunk", (*ask).aChunk, onDesk(read)),
+		{fields: "ContextTool.parameters", query: `query($id: ID!){ context(id: $id) { tools { parameters { type } } } }`, variables: one((*ask).freshContext), want: onDesk},
+		{fields: "ContextTool.agent", query: `query($id: ID!){ context(id: $id) { tools { agent { name } } } }`, variables: one((*ask).freshToolContext), want: onDesk},
+		node("Context", rule.Context, (*ask).freshContext, onDesk),
+		node("Document", rule.ContextDocuments, (*ask).aDocument, onDesk),
+		node("Chunk", rule.DocumentChunks, (*ask).aChunk, onDesk),
 		mutate("createContext", `context { name }`, func(*ask) object {
 			return object{"name": "Handbook", "description": "", "caption": ""}
-		}, shared(write)),
-		mutate("updateContext", `context { name }`, func(a *ask) object { return object{"id": a.freshContext(), "name": a.unique()} }, onDesk(write)),
-		mutate("deleteContext", `deletedId`, one((*ask).freshContext), onDesk(write)),
-		mutate("shareContext", `context { shareState }`, func(a *ask) object { return object{"id": a.freshContext(), "shareState": 1} }, onDesk(write)),
+		}, shared),
+		mutate("updateContext", `context { name }`, func(a *ask) object { return object{"id": a.freshContext(), "name": a.unique()} }, onDesk),
+		mutate("deleteContext", `deletedId`, one((*ask).freshContext), onDesk),
+		mutate("shareContext", `context { shareState }`, func(a *ask) object { return object{"id": a.freshContext(), "shareState": 1} }, onDesk),
 		mutate("uploadDocument", `document { originalName }`, func(a *ask) object {
 			return object{"contextId": a.freshContext(), "file": nil}
-		}, onDesk(write)),
-		mutate("deleteDocument", `deletedId`, one((*ask).aDocument), onDesk(write)),
-		mutate("reprocessDocument", `document { status }`, one((*ask).aDocument), onDesk(write)),
-		mutate("reprocessContext", `context { name }`, one((*ask).freshContext), onDesk(write)),
+		}, onDesk),
+		mutate("deleteDocument", `deletedId`, one((*ask).aDocument), onDesk),
+		mutate("reprocessDocument", `document { status }`, one((*ask).aDocument), onDesk),
+		mutate("reprocessContext", `context { name }`, one((*ask).freshContext), onDesk),
 	}
 	for i := range rows {
 		rows[i].assistant = true
 	}
-	// A token for the tenant application leads to no contexts.
-	none := shared(0).but(gets403, asRoot, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger)
 	return append(rows,
-		graphRow{fields: "Customer.contexts", query: `{ customer { contexts { nodes { name } } } }`, want: none},
+		graphRow{fields: "Customer.contexts", query: `{ customer { contexts { nodes { name } } } }`, want: between},
 		graphRow{fields: "Account.contexts", query: `query($id: ID!){ account(id: $id) { contexts { nodes { name } } } }`, variables: one(func(a *ask) int64 {
-			return a.Account(a.home(), "tenant")
-		}), want: none})
+			return a.Account(a.home(), "assistant")
+		}), want: between})
 }
 
 // multipart is the request of a row whose variables hold a file.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"canopy/internal/access"
 )
 
 // TestDocumentSubscription follows a document through its processing, as every kind of caller, and by
@@ -16,11 +14,10 @@ func TestDocumentSubscription(t *testing.T) {
 	a := &ask{world: w, as: asOwner}
 	contextID := a.freshContext()
 	query := fmt.Sprintf(`subscription { documentUpdated(contextId: %d) { originalName status progress error } }`, contextID)
-	row := subscriptionRow{field: "documentUpdated", query: query, assistant: true}
-	want := onDesk(access.ContextRead)
+	want := w.answers(onDesk, rulesOf(query), true)
 	for _, as := range everybody {
 		if c := want.wants(as, false); c != getsOK {
-			t.Run("refused/"+string(as), func(t *testing.T) { w.isRefused(t, row, as, c) })
+			t.Run("refused/"+string(as), func(t *testing.T) { w.isRefused(t, query, w.desk[as], c.quoted()) })
 		}
 	}
 	w.Work(nil)

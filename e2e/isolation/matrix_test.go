@@ -40,7 +40,9 @@ func TestRESTIsolation(t *testing.T) {
 				t.Errorf("%s: its rule is %v", row.op, e.Rule)
 			}
 			if !row.public {
-				t.Run(row.op, func(t *testing.T) { m.row(t, row.want, row.sender(e), e.Method != http.MethodGet) })
+				t.Run(row.op, func(t *testing.T) {
+					m.row(t, w.answers(row.want, row.rules(e), row.assistant), row.sender(e), e.Method != http.MethodGet)
+				})
 			}
 		}
 	}
@@ -92,7 +94,7 @@ type matrix struct {
 func newMatrix(t *testing.T, w *world) *matrix { return &matrix{w, newTables(t, w.DB)} }
 
 // row asks once for each caller, for what is there and for what is not.
-func (m *matrix) row(t *testing.T, want rule, send func(*ask) func() platform.Answer, writes bool) {
+func (m *matrix) row(t *testing.T, want answers, send func(*ask) func() platform.Answer, writes bool) {
 	m.T = t
 	for _, as := range everybody {
 		var refusals []string

@@ -32,7 +32,7 @@ func (w *world) prepare(restRows []restRow, graphRows []graphRow) (list []prepar
 	for _, e := range rest.Endpoints(registry) {
 		endpoints[e.OperationID] = e
 	}
-	add := func(name string, writes bool, want rule, send func(*ask) func() platform.Answer) {
+	add := func(name string, writes bool, want answers, send func(*ask) func() platform.Answer) {
 		for _, as := range []who{asOwner, asRoot} {
 			if want.wants(as, false) == getsOK {
 				list = append(list, prepared{name, writes, send(&ask{world: w, as: as})})
@@ -43,13 +43,11 @@ func (w *world) prepare(restRows []restRow, graphRows []graphRow) (list []prepar
 	for _, row := range restRows {
 		name, _, _ := strings.Cut(row.op, "/")
 		if e := endpoints[name]; !row.public {
-			add(row.op, e.Method != http.MethodGet, row.want, row.sender(e))
+			add(row.op, e.Method != http.MethodGet, w.answers(row.want, row.rules(e), row.assistant), row.sender(e))
 		}
 	}
 	for _, row := range graphRows {
-		if row.query != "" {
-			add(row.fields, row.writes(), row.want, row.sender())
-		}
+		add(row.fields, row.writes(), w.answers(row.want, row.rules(), row.assistant), row.sender())
 	}
 	return list
 }

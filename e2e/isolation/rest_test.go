@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"canopy/e2e/platform"
-	"canopy/internal/access"
 )
 
 // restRow says how to ask a REST operation for the target company, and what each caller must get.
@@ -15,9 +14,11 @@ type restRow struct {
 	path  func(*ask) []any
 	query func(*ask) string
 	body  func(*ask) any
-	want  rule
+	want  shape
 	// form is the body of an upload.
 	form []platform.Part
+	// gives: it gives what the caller must have itself (beyond_own_rights).
+	gives bool
 	// public: no token is asked for; assistant: one for the assistant.
 	public, assistant bool
 }
@@ -41,71 +42,70 @@ func customerRows() []restRow {
 		{op: "logIn", public: true},
 		{op: "setPassword", public: true},
 		{op: "requestReset", public: true},
-		{op: "getIdentity", want: shared(0)},
-		{op: "getCustomer", path: onCustomer, want: reach(access.CompanyRead)},
+		{op: "getIdentity", want: shared},
+		{op: "getCustomer", path: onCustomer, want: reach},
 		{op: "updateCustomer", body: func(a *ask) any {
 			return object{"customerId": a.theCustomer(), "name": targetName}
-		}, want: reach(access.CompanyWrite)},
+		}, want: reach},
 		{op: "createCustomer", body: func(a *ask) any {
 			return object{"parentId": a.theCustomer(), "name": a.unique(), "regionId": 1, "email": a.freshMail()}
-		}, want: reach(access.CompanyCreate)},
-		{op: "listCustomers", want: shared(access.CompanyRead)},
-		{op: "listCustomersOf", path: onCustomer, want: reach(access.CompanyRead)},
-		{op: "listAccounts", want: shared(access.PermissionRead)},
-		{op: "listAccountsOf", path: onCustomer, want: reach(access.PermissionRead)},
-		{op: "getBilling", want: shared(access.BillingRead).but(gets404, asAncestor, asDescendant, asSibling, asStranger)},
-		{op: "getBillingOf", path: onCustomer, want: reach(access.BillingRead)},
-		{op: "saveBilling", body: billingBodyOfOwn, want: shared(access.BillingWrite)},
-		{op: "saveBillingOf", path: onCustomer, body: billingBody, want: reach(access.BillingWrite)},
-		{op: "listAvailableRegions", want: shared(0)},
-		{op: "listRegions", want: shared(0).but(gets403, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger)},
-		{op: "getRegion", path: func(a *ask) []any { return []any{a.or(func() int64 { return 1 })} }, want: shared(0).found()},
+		}, want: reach},
+		{op: "listCustomers", want: shared},
+		{op: "listCustomersOf", path: onCustomer, want: reach},
+		{op: "listAccounts", want: shared},
+		{op: "listAccountsOf", path: onCustomer, want: reach},
+		{op: "getBilling", want: shape(shared).but(gets404, asAncestor, asDescendant, asSibling, asStranger)},
+		{op: "getBillingOf", path: onCustomer, want: reach},
+		{op: "saveBilling", body: billingBodyOfOwn, want: shared},
+		{op: "saveBillingOf", path: onCustomer, body: billingBody, want: reach},
+		{op: "listAvailableRegions", want: shared},
+		{op: "listRegions", want: shape(shared).but(gets403, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger)},
+		{op: "getRegion", path: func(a *ask) []any { return []any{a.or(func() int64 { return 1 })} }, want: shape(shared).found()},
 	}
 }
 
 func userRows() []restRow {
 	return []restRow{
-		{op: "listUsers", want: shared(access.UserRead)},
-		{op: "listUsersOf", path: onCustomer, want: reach(access.UserRead)},
+		{op: "listUsers", want: shared},
+		{op: "listUsersOf", path: onCustomer, want: reach},
 		{op: "createUser", body: func(a *ask) any {
 			return object{"customerId": a.theCustomer(), "email": a.freshMail()}
-		}, want: reach(access.UserWrite)},
-		{op: "inviteAgain", body: func(a *ask) any { return object{"id": a.freshUser()} }, want: reach(access.UserWrite)},
+		}, want: reach},
+		{op: "inviteAgain", body: func(a *ask) any { return object{"id": a.freshUser()} }, want: reach},
 	}
 }
 
 func permissionRows() []restRow {
-	options := reach(access.PermissionRead)
 	ofCustomer := func(a *ask) string { return "cid=" + platform.Decimal(a.theCustomer()) }
 	return []restRow{
-		{op: "listPermissionApplications", query: ofCustomer, want: options},
-		{op: "listPermissionApplications/own", want: shared(access.PermissionRead)},
-		{op: "listPermissionRegions", path: func(*ask) []any { return []any{1} }, query: ofCustomer, want: options},
-		{op: "listPermissionAccounts", path: func(a *ask) []any { return []any{1, a.region()} }, query: ofCustomer, want: options},
-		{op: "listPermissionRolesAndUsers", path: onAccountOption, query: ofCustomer, want: options},
-		{op: "listPermissionRolesAndUsers/account", path: onAccountOption, want: options},
+		{op: "listPermissionApplications", query: ofCustomer, want: reach},
+		{op: "listPermissionApplications/own", want: shared},
+		{op: "listPermissionRegions", path: func(*ask) []any { return []any{1} }, query: ofCustomer, want: reach},
+		{op: "listPermissionAccounts", path: func(a *ask) []any { return []any{1, a.region()} }, query: ofCustomer, want: reach},
+		{op: "listPermissionRolesAndUsers", path: onAccountOption, query: ofCustomer, want: reach},
+		{op: "listPermissionRolesAndUsers/account", path: onAccountOption, want: reach},
 		{op: "createPermission", body: func(a *ask) any {
 			return object{"appAccountId": a.theAccount(), "appRoleId": a.viewerRole(), "email": a.freshMail()}
-		}, want: reach(access.PermissionWrite)},
+		}, gives: true, want: reach},
 		{op: "createPermission/user", body: func(a *ask) any {
 			return object{"appAccountId": a.Account(a.home(), "tenant"), "appRoleId": a.viewerRole(), "userIdentityId": a.freshUser()}
-		}, want: reach(access.PermissionWrite)},
+		}, gives: true, want: reach},
 		{op: "createPermission/role", body: func(a *ask) any {
 			return object{"appAccountId": a.Account(a.home(), "tenant"), "appRoleId": a.freshRole(), "email": a.unique() + "@role.example"}
-		}, want: foreignRole()},
+		}, want: foreignRole},
 		{op: "updatePermission", body: func(a *ask) any {
 			return object{"id": a.freshPermission(), "appRoleId": a.viewerRole()}
-		}, want: reach(access.PermissionWrite)},
-		{op: "togglePermission", path: onPermission, want: reach(access.PermissionWrite)},
-		{op: "deletePermission", path: onPermission, want: reach(access.PermissionWrite)},
+		}, gives: true, want: reach},
+		{op: "togglePermission", path: onPermission, want: reach},
+		{op: "deletePermission", path: onPermission, want: reach},
 	}
 }
 
 func onAccountOption(a *ask) []any { return []any{1, a.region(), a.theAccount()} }
 
 // foreignRole: the target company's role fits its own account, and nobody else's.
-func foreignRole() rule {
-	r := reach(access.PermissionWrite).but(getsBad, asRoot, asAncestor, asDescendant, asSibling, asStranger)
+func foreignRole(n needs) answers {
+	r := shape(reach).but(getsBad, asRoot, asAncestor, asDescendant, asSibling, asStranger)(n)
 	r.absent[asOwner] = getsBad
 	return r
 }

@@ -1,7 +1,10 @@
 package isolation
 
 import (
+	"slices"
+
 	"canopy/internal/access"
+	"canopy/internal/rule"
 )
 
 // who is a kind of caller, as it stands to the company that is asked about.
@@ -37,14 +40,36 @@ const (
 	gets404 class = "NOT_FOUND"
 )
 
-// rule says what each caller must get, for an object that is there and for one that is not. absent
+// quoted is the class as answers have it.
+func (c class) quoted() string { return `"` + string(c) + `"` }
+
+// needs is what the declared rules of a request ask for together.
+type needs struct {
+	rights access.Features
+	// otherApp: a token for the other application, which one of the callers comes with, serves them all.
+	otherApp bool
+}
+
+func needsOf(rules []*rule.Rule, other access.App) needs {
+	n := needs{otherApp: true}
+	for _, r := range rules {
+		n.rights |= r.Right
+		n.otherApp = n.otherApp && slices.Contains(r.Apps, other)
+	}
+	return n
+}
+
+// answers are what each caller must get, for an object that is there and for one that is not. absent
 // is nil where the operation names no object.
-type rule struct{ present, absent map[who]class }
+type answers struct{ present, absent map[who]class }
+
+// shape gives the answers to a request by what its rules need.
+type shape func(needs) answers
 
 // reach: the company itself and those above, as far as the role has the right. Below the root,
 // what is not there is as forbidden as what is out of reach.
-func reach(right access.Features) rule {
-	r := shared(right).found()
+func reach(n needs) answers {
+	r := shape(shared).found()(n)
 	for _, as := range everybody {
 		if as.outside() {
 			r.present[as] = gets403
@@ -61,13 +86,13 @@ func reach(right access.Features) rule {
 }
 
 // shared: every caller of the application, whatever its company.
-func shared(right access.Features) rule {
-	r := rule{present: map[who]class{}}
+func shared(n needs) answers {
+	r := answers{present: map[who]class{}}
 	for _, as := range everybody {
 		switch {
 		case as == asExpired || as == asNobody:
 			r.present[as] = gets401
-		case as == asDisabled || as == asOtherApp, as == asViewer && !access.ViewerFeatures.Has(right):
+		case as == asDisabled, as == asOtherApp && !n.otherApp, as == asViewer && !access.ViewerFeatures.Has(n.rights):
 			r.present[as] = gets403
 		default:
 			r.present[as] = getsOK
@@ -76,37 +101,59 @@ func shared(right access.Features) rule {
 	return r
 }
 
+// between: an edge between two applications, which only a login's token serves at once.
+func between(n needs) answers {
+	keys := shape(shared).but(gets403, asRoot, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger, asOtherApp)
+	return keys.there(getsOK, asDeputy)(n)
+}
+
 // found: whoever may see the object is told where there is none.
-func (r rule) found() rule {
-	r.absent = map[who]class{}
-	for _, as := range everybody {
-		if r.absent[as] = r.present[as]; r.present[as] == getsOK {
-			r.absent[as] = gets404
+func (s shape) found() shape {
+	return func(n needs) answers {
+		r := s(n)
+		r.absent = map[who]class{}
+		for _, as := range everybody {
+			if r.absent[as] = r.present[as]; r.present[as] == getsOK {
+				r.absent[as] = gets404
+			}
 		}
+		return r
 	}
-	return r
 }
 
-// but gives a rule with another answer for some callers, whether the object is there or not.
-func (r rule) but(c class, whom ...who) rule {
-	for _, as := range whom {
-		r.present[as] = c
+// but gives another answer to some callers, whether the object is there or not.
+func (s shape) but(c class, whom ...who) shape {
+	return func(n needs) answers {
+		r := s.there(c, whom...)(n)
 		if r.absent != nil {
-			r.absent[as] = c
+			for _, as := range whom {
+				r.absent[as] = c
+			}
 		}
+		return r
 	}
-	return r
 }
 
-// there gives a rule with another answer for some callers, for an object that is there.
-func (r rule) there(c class, whom ...who) rule {
-	for _, as := range whom {
-		r.present[as] = c
+// there gives another answer to some callers, for an object that is there.
+func (s shape) there(c class, whom ...who) shape {
+	return func(n needs) answers {
+		r := s(n)
+		for _, as := range whom {
+			r.present[as] = c
+		}
+		return r
 	}
-	return r
 }
 
-func (r rule) wants(as who, absent bool) class {
+// deputys is what the deputy gets: as an owner, unless it is said.
+func (r answers) deputys() class {
+	if c, said := r.present[asDeputy]; said {
+		return c
+	}
+	return r.present[asOwner]
+}
+
+func (r answers) wants(as who, absent bool) class {
 	if absent {
 		return r.absent[as]
 	}

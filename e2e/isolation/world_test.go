@@ -10,6 +10,7 @@ import (
 	_ "github.com/lib/pq"
 
 	"canopy/e2e/platform"
+	"canopy/internal/access"
 	"canopy/internal/config"
 	"canopy/internal/globalid"
 	"canopy/internal/token"
@@ -37,6 +38,8 @@ type world struct {
 	target int64
 	shared int64 // a user who is in the target company and in every caller's own
 	serial int
+	// otherApp is the application that the tokens of asOtherApp are for, unless the assistant is asked.
+	otherApp access.App
 }
 
 func newWorld(t *testing.T, change ...func(*config.Config)) *world {
@@ -51,6 +54,7 @@ func newWorld(t *testing.T, change ...func(*config.Config)) *world {
 	w.people()
 	w.marks()
 	w.desk, w.owner = w.serve("assistant")
+	w.otherApp = access.Assistant
 	w.desk[asOtherApp], w.tokens[asOtherApp] = w.tokens[asOwner], w.desk[asOwner]
 	return w
 }
