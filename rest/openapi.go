@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"canopy/internal/access"
@@ -148,6 +149,16 @@ type Endpoint struct {
 	Method, Path, OperationID string
 	// Rule says who may use it; nil where no token is asked for.
 	Rule *rule.Rule
+
+	names map[string]string
+}
+
+// NameOf is what the operation calls a field of the graph's operation behind it.
+func (e Endpoint) NameOf(field string) string {
+	if name := e.names[field]; name != "" {
+		return strings.TrimPrefix(name, "path.")
+	}
+	return field
 }
 
 // Endpoints lists every documented operation, by path and method.
@@ -156,7 +167,7 @@ func Endpoints(registry huma.API) []Endpoint {
 	var list []Endpoint
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for _, op := range operationsAt(doc, path) {
-			list = append(list, Endpoint{Method: op.Method, Path: path, OperationID: op.OperationID, Rule: ruleOf(op)})
+			list = append(list, Endpoint{Method: op.Method, Path: path, OperationID: op.OperationID, Rule: ruleOf(op), names: namesOf(op)})
 		}
 	}
 	return list

@@ -67,7 +67,7 @@ func (o operation) document() *huma.Operation {
 	}
 	op := &huma.Operation{
 		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, Description: o.description,
-		Tags: []string{o.tag}, DefaultStatus: o.status, Errors: o.refusals(), Responses: o.responses,
+		Tags: []string{o.tag}, DefaultStatus: o.status, Errors: o.refusals(), RequestBody: o.upload, Responses: o.responses,
 		// The body is in memory before the library reads it: no deadline, no limit of its own.
 		BodyReadTimeout: -1, MaxBodyBytes: -1, Security: anonymous,
 	}
@@ -76,13 +76,21 @@ func (o operation) document() *huma.Operation {
 		op.Description += " " + o.rule.Sentence()
 		op.Security = []map[string][]string{{bearerScheme: {}}, {oauthScheme: n.scopes()}}
 		op.Extensions = map[string]any{"x-needs": n}
-		op.Metadata = map[string]any{ruleKey: o.rule}
+		op.Metadata = map[string]any{ruleKey: o.rule, namesKey: o.names}
 	}
 	return op
 }
 
-// ruleKey is where an operation's metadata has its rule.
-const ruleKey = "rule"
+// Where an operation's metadata has its rule, and its names of fields.
+const (
+	ruleKey  = "rule"
+	namesKey = "names"
+)
+
+func namesOf(op *huma.Operation) map[string]string {
+	names, _ := op.Metadata[namesKey].(map[string]string)
+	return names
+}
 
 // ruleOf gives an operation's rule; nil for a public one.
 func ruleOf(op *huma.Operation) *rule.Rule {
