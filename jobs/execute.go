@@ -162,7 +162,7 @@ func (r *runner) step(ctx context.Context, w *db.RunWork, run *diagram.Run) (mor
 		return false, nil
 	}
 	begun := time.Now()
-	result, err := run.Step(ctx, r.tools.of(w.CustomerID))
+	result, err := run.Step(ctx, r.tools.of(&w.Run))
 	switch {
 	case ctx.Err() != nil:
 		return false, ctx.Err()
