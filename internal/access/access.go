@@ -5,6 +5,7 @@ package access
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -79,6 +80,14 @@ func (p *Principal) Scope() Scope { return p.Lineage.Subtree() }
 
 // Login tells a token of a person's login from one of an API key.
 func (p *Principal) Login() bool { return p.KeyID == 0 }
+
+// Credential names what the caller has come with, for what is counted by it: a person's login, or an API key.
+func (p *Principal) Credential() string {
+	if p.Login() {
+		return "user:" + strconv.FormatInt(p.UserID, 10)
+	}
+	return "key:" + strconv.FormatInt(p.KeyID, 10)
+}
 
 // HasAccess tells whether there is an application left that the caller may use.
 func (p *Principal) HasAccess() bool {
