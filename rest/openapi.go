@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"canopy/internal/access"
@@ -110,6 +111,10 @@ func tidy(_ *huma.OpenAPI, op *huma.Operation) {
 			r.Headers = map[string]*huma.Param{"Retry-After": {Description: "When to come back, in seconds", Schema: &huma.Schema{Type: huma.TypeInteger}}}
 		}
 	}
+	// Given earlier, the library would read it, and refuse a form.
+	if upload, _ := op.Metadata[uploadKey].(*huma.RequestBody); upload != nil {
+		op.RequestBody = upload
+	}
 	if op.RequestBody != nil && op.RequestBody.Description == "" {
 		op.RequestBody.Description = "The input"
 	}
@@ -148,6 +153,16 @@ type Endpoint struct {
 	Method, Path, OperationID string
 	// Rule says who may use it; nil where no token is asked for.
 	Rule *rule.Rule
+
+	names map[string]string
+}
+
+// NameOf is what the operation calls a field of the graph's operation behind it.
+func (e Endpoint) NameOf(field string) string {
+	if name := e.names[field]; name != "" {
+		return strings.TrimPrefix(name, "path.")
+	}
+	return field
 }
 
 // Endpoints lists every documented operation, by path and method.
@@ -156,7 +171,7 @@ func Endpoints(registry huma.API) []Endpoint {
 	var list []Endpoint
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for _, op := range operationsAt(doc, path) {
-			list = append(list, Endpoint{Method: op.Method, Path: path, OperationID: op.OperationID, Rule: ruleOf(op)})
+			list = append(list, Endpoint{Method: op.Method, Path: path, OperationID: op.OperationID, Rule: ruleOf(op), names: namesOf(op)})
 		}
 	}
 	return list

@@ -197,15 +197,7 @@ func (b *badInput) passwordHash() (hash string) {
 
 // kept tells whether a text stands in the tables exactly as it came.
 func (b *badInput) kept(text string) (found bool) {
-	b.Look(&found, `SELECT EXISTS (SELECT FROM customers WHERE $1 IN (name))
-		OR EXISTS (SELECT FROM users WHERE $1 IN (email, first_name, last_name, trim(first_name || ' ' || last_name)))
-		OR EXISTS (SELECT FROM roles WHERE $1 IN (name, description))
-		OR EXISTS (SELECT FROM contexts WHERE $1 IN (name, trim(description), trim(caption), trim(tools_json), icon) OR $1 = ANY(starter_prompts))
-		OR EXISTS (SELECT FROM api_keys WHERE $1 IN (name))
-		OR EXISTS (SELECT FROM billing WHERE $1 IN (billing_name, business_id, tax_id, address_line1, address_line2, city, state, zip_code))
-		OR EXISTS (SELECT FROM agents WHERE $1 IN (name))
-		OR EXISTS (SELECT FROM webhook_destinations WHERE $1 IN (name))
-		OR $1 = ''`, strings.TrimSpace(text))
+	b.Look(&found, b.tables.holds, strings.TrimSpace(text))
 	return found
 }
 
