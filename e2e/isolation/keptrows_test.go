@@ -81,9 +81,9 @@ func (y *yard) writeRows() []writeRow {
 		{mutation: "shareContext", app: "assistant", names: object{"id": a.freshContext()}, gives: object{"shareState": 1, "icon": "📚"}},
 		{mutation: "createAgent", app: "builder", shown: map[string]string{"diagram": "draft"}, gives: object{"accountId": y.agent.Agent.AccountID, "name": a.unique(), "diagram": object{"steps": []any{}}}},
 		{mutation: "updateAgent", app: "builder", names: object{"id": y.freshAgent(a)}, shown: map[string]string{"diagram": "draft"}, gives: object{"name": a.unique(), "diagram": object{"steps": []any{}}}},
-		{mutation: "createWebhookDestination", app: "builder", shown: of, gives: object{"customerId": a.target, "url": platform.PublicURL, "name": a.unique(), "events": []string{"run.started"}}},
+		{mutation: "createWebhookDestination", app: "builder", shown: of, gives: object{"customerId": a.target, "url": platform.PublicURL, "name": a.unique(), "events": []string{"run.started"}, "signing": "STANDARD"}},
 		{mutation: "updateWebhookDestination", app: "builder", names: object{"id": y.freshDestination(a)}, shown: map[string]string{"allEvents": ""}, gives: object{
-			"url": platform.PublicURL + "/new", "name": a.unique(), "events": []string{"run.started"}, "allEvents": false, "enabled": false,
+			"url": platform.PublicURL + "/new", "name": a.unique(), "events": []string{"run.started"}, "allEvents": false, "enabled": false, "signing": "STANDARD",
 		}},
 	}
 }

@@ -1552,6 +1552,8 @@ type WebhookDestination implements Node {
   events: [String!]
   "Events are written down for it."
   enabled: Boolean!
+  "How deliveries are signed."
+  signing: WebhookSigning!
   "When the platform disabled it, after three days of failures; null when it did not."
   autoDisabledAt: DateTime
   "When the destination was created."
@@ -1565,6 +1567,14 @@ type WebhookDestination implements Node {
     "Cursor of the row before the first."
     after: String
   ): WebhookDeliveryConnection! @needs(right: "webhook.read")
+}
+
+"How the deliveries to a destination are signed."
+enum WebhookSigning {
+  "` + "`" + `x-service-signature` + "`" + `, over the body."
+  SPEC
+  "Beside it the headers of Standard Webhooks, whose signature covers the event's id and the time of the attempt, too."
+  STANDARD
 }
 
 "A page of destinations."
@@ -2559,6 +2569,8 @@ input CreateWebhookDestinationInput {
   name: String
   "The types to subscribe; all when left out."
   events: [String!]
+  "How deliveries are signed; ` + "`" + `SPEC` + "`" + ` when left out."
+  signing: WebhookSigning
 }
 
 "What ` + "`" + `createWebhookDestination` + "`" + ` made."
@@ -2583,6 +2595,8 @@ input UpdateWebhookDestinationInput {
   allEvents: Boolean
   "Write events down for it."
   enabled: Boolean
+  "How deliveries are signed. ` + "`" + `STANDARD` + "`" + ` takes a secret of the present form: an older one is rotated first."
+  signing: WebhookSigning
 }
 
 "What ` + "`" + `updateWebhookDestination` + "`" + ` changed."
@@ -4111,6 +4125,8 @@ func (ec *executionContext) childFields_WebhookDestination(ctx context.Context, 
 		return ec.fieldContext_WebhookDestination_events(ctx, field)
 	case "enabled":
 		return ec.fieldContext_WebhookDestination_enabled(ctx, field)
+	case "signing":
+		return ec.fieldContext_WebhookDestination_signing(ctx, field)
 	case "autoDisabledAt":
 		return ec.fieldContext_WebhookDestination_autoDisabledAt(ctx, field)
 	case "createdAt":
@@ -20284,6 +20300,29 @@ func (ec *executionContext) fieldContext_WebhookDestination_enabled(_ context.Co
 	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _WebhookDestination_signing(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WebhookDestination_signing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Signing, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNWebhookSigning2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WebhookDestination_signing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type WebhookSigning does not have child fields"))
+}
+
 func (ec *executionContext) _WebhookDestination_autoDisabledAt(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -22298,7 +22337,7 @@ func (ec *executionContext) unmarshalInputCreateWebhookDestinationInput(ctx cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"customerId", "url", "name", "events"}
+	fieldsInOrder := [...]string{"customerId", "url", "name", "events", "signing"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -22333,6 +22372,13 @@ func (ec *executionContext) unmarshalInputCreateWebhookDestinationInput(ctx cont
 				return it, err
 			}
 			it.Events = data
+		case "signing":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("signing"))
+			data, err := ec.unmarshalOWebhookSigning2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Signing = data
 		}
 	}
 	return it, nil
@@ -23547,7 +23593,7 @@ func (ec *executionContext) unmarshalInputUpdateWebhookDestinationInput(ctx cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "url", "name", "events", "allEvents", "enabled"}
+	fieldsInOrder := [...]string{"id", "url", "name", "events", "allEvents", "enabled", "signing"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23596,6 +23642,13 @@ func (ec *executionContext) unmarshalInputUpdateWebhookDestinationInput(ctx cont
 				return it, err
 			}
 			it.Enabled = data
+		case "signing":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("signing"))
+			data, err := ec.unmarshalOWebhookSigning2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Signing = data
 		}
 	}
 	return it, nil
@@ -29827,6 +29880,11 @@ func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.Sel
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "signing":
+			out.Values[i] = ec._WebhookDestination_signing(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "autoDisabledAt":
 			out.Values[i] = ec._WebhookDestination_autoDisabledAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -32154,6 +32212,22 @@ func (ec *executionContext) marshalNWebhookEventType2ᚕcanopyᚋinternalᚋwebh
 	return ret
 }
 
+func (ec *executionContext) unmarshalNWebhookSigning2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNWebhookSigning2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalN__Directive2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirective(ctx context.Context, sel ast.SelectionSet, v introspection.Directive) graphql.Marshaler {
 	return ec.___Directive(ctx, sel, &v)
 }
@@ -32986,6 +33060,24 @@ func (ec *executionContext) marshalOWebhookDestination2ᚖcanopyᚋdbᚐDestinat
 		return graphql.Null
 	}
 	return ec._WebhookDestination(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOWebhookSigning2ᚖstring(ctx context.Context, v any) (*string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalString(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOWebhookSigning2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(*v)
+	return res
 }
 
 func (ec *executionContext) marshalO__EnumValue2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐEnumValueᚄ(ctx context.Context, sel ast.SelectionSet, v []introspection.EnumValue) graphql.Marshaler {

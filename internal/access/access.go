@@ -106,3 +106,11 @@ func PrincipalOf(ctx context.Context) *Principal {
 	p, _ := ctx.Value(principalKey{}).(*Principal)
 	return p
 }
+
+// TenantOf is the tenant that the caller of a request belongs to; 0 when there is none.
+func TenantOf(ctx context.Context) int64 {
+	if p := PrincipalOf(ctx); p != nil {
+		return p.Lineage.Tenant()
+	}
+	return 0
+}
