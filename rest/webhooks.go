@@ -62,10 +62,7 @@ func destinationOf(d *db.Destination) Destination {
 
 // subscribed are the types that a destination has chosen; nil, and not an empty list, for all.
 func subscribed(d *db.Destination) *[]string {
-	if d.Events == nil {
-		return nil
-	}
-	return (*[]string)(&d.Events)
+	return listOrNull(d.Events)
 }
 
 // createdDestination is a destination with its secret, which is shown this once.

@@ -52,7 +52,7 @@ func (y *yard) writeRows() []writeRow {
 			"firstName": "Ada", "lastName": "Lovelace", "assistant": true, "builder": true, "tenant": false,
 		}},
 		{mutation: "updateCustomer", app: "tenant", names: object{"customerId": a.freshCustomer()}, gives: object{
-			"name": a.unique(), "canAddCustomers": false, "descendantsCanAdd": false,
+			"name": a.unique(), "canAddCustomers": false, "descendantsCanAdd": false, "maxKeyDays": 90,
 		}},
 		{mutation: "saveBilling", app: "tenant", names: object{"customerId": a.freshCustomer()}, gives: object{
 			"billingName": "a", "businessId": "b", "taxId": "c", "addressLine1": "d", "addressLine2": "e", "city": "f", "state": "g", "zipCode": "h", "countryCode": "NO",
@@ -64,7 +64,10 @@ func (y *yard) writeRows() []writeRow {
 		}},
 		{mutation: "createPermission", app: "tenant", shown: person, gives: object{"accountId": account, "roleId": a.viewerRole(), "userId": a.freshUser()}},
 		{mutation: "updatePermission", app: "tenant", names: object{"id": a.freshPermission()}, shown: person, gives: object{"roleId": a.viewerRole()}},
-		{mutation: "createApiKey", app: "tenant", shown: of, gives: object{"customerId": a.target, "userId": a.shared, "name": a.unique(), "expiresAt": "2046-01-02T03:04:05Z"}},
+		{mutation: "createApiKey", app: "tenant", shown: of, gives: object{
+			"customerId": a.target, "userId": a.shared, "name": a.unique(), "expiresAt": "2046-01-02T03:04:05Z",
+			"features": []string{"user.read"}, "allowedAddresses": []string{"198.51.100.0/24"},
+		}},
 		{mutation: "createRole", app: "tenant", shown: of, gives: object{
 			"applicationId": 1, "customerId": a.target, "name": a.unique(), "description": "d", "isOwner": true, "features": []string{"user.read"},
 		}},
