@@ -12,12 +12,12 @@ import (
 // APIKey lets a program act for a user in a company.
 type APIKey struct {
 	ID         int64      `db:"id"`
-	ClientID   string     `db:"client_id"`
+	ClientID   string     `db:"client_id" audit:"clientId"`
 	CustomerID int64      `db:"customer_id"`
-	UserID     int64      `db:"user_id"`
-	Name       string     `db:"name"`
-	ExpiresAt  *time.Time `db:"expires_at"`
-	RevokedAt  *time.Time `db:"revoked_at"`
+	UserID     int64      `db:"user_id" audit:"user"`
+	Name       string     `db:"name" audit:"name"`
+	ExpiresAt  *time.Time `db:"expires_at" audit:"expiresAt"`
+	RevokedAt  *time.Time `db:"revoked_at" audit:"revokedAt"`
 	LastUsedAt *time.Time `db:"last_used_at"`
 	CreatedAt  time.Time  `db:"created_at"`
 
