@@ -101,7 +101,7 @@ func (r *runner) execute(ctx context.Context, w *db.RunWork) error {
 
 // release gives the run to another worker.
 func (r *runner) release(ctx context.Context, w *db.RunWork) error {
-	r.metrics.run(runReleased)
+	r.metrics.count(ofRuns, runReleased)
 	return errors.Join(missed("The worker stopped: the run goes to another."), r.store.ReleaseRun(context.WithoutCancel(ctx), w))
 }
 
@@ -111,7 +111,7 @@ func (r *runner) fail(ctx context.Context, w *db.RunWork, failure *diagram.Error
 	if err != nil {
 		return err
 	}
-	r.metrics.run(runFailed)
+	r.metrics.count(ofRuns, runFailed)
 	return missed("The run failed: its row tells why.")
 }
 
@@ -162,7 +162,7 @@ func (r *runner) step(ctx context.Context, w *db.RunWork, run *diagram.Run) (mor
 		return false, nil
 	}
 	begun := time.Now()
-	result, err := run.Step(ctx, r.tools.of(w.CustomerID))
+	result, err := run.Step(ctx, r.tools.of(&w.Run))
 	switch {
 	case ctx.Err() != nil:
 		return false, ctx.Err()
@@ -208,7 +208,7 @@ func (r *runner) finish(ctx context.Context, w *db.RunWork, run *diagram.Run) er
 		err = r.end(ctx, w, func(tx *db.Store) (bool, error) { return outbox.FinishRun(ctx, tx, &w.Run, output) })
 	}
 	if err == nil {
-		r.metrics.run(runFinished)
+		r.metrics.count(ofRuns, runFinished)
 	}
 	return err
 }

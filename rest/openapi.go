@@ -111,6 +111,10 @@ func tidy(_ *huma.OpenAPI, op *huma.Operation) {
 			r.Headers = map[string]*huma.Param{"Retry-After": {Description: "When to come back, in seconds", Schema: &huma.Schema{Type: huma.TypeInteger}}}
 		}
 	}
+	// Given earlier, the library would read it, and refuse a form.
+	if upload, _ := op.Metadata[uploadKey].(*huma.RequestBody); upload != nil {
+		op.RequestBody = upload
+	}
 	if op.RequestBody != nil && op.RequestBody.Description == "" {
 		op.RequestBody.Description = "The input"
 	}
