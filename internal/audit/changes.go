@@ -48,16 +48,25 @@ func Between[T any](old, now *T) Changes {
 	c := Changes{fields: map[string]Change{}}
 	before, after := c.values(old), c.values(now)
 	for name, value := range before {
-		if !bytes.Equal(value, after[name]) {
-			c.fields[name] = Change{Old: value, New: after[name]}
+		if change := (Change{Old: value, New: after[name]}); !bytes.Equal(value, change.New) && !change.empty() {
+			c.fields[name] = change
 		}
 	}
 	for name, value := range after {
-		if _, was := before[name]; !was {
-			c.fields[name] = Change{New: value}
+		if change := (Change{New: value}); before == nil && !change.empty() {
+			c.fields[name] = change
 		}
 	}
 	return c
+}
+
+// empty tells of a field that a new object, or one that is gone, has not filled in.
+func (c Change) empty() bool {
+	value := c.Old
+	if value == nil {
+		value = c.New
+	}
+	return (c.Old == nil || c.New == nil) && (string(value) == "null" || string(value) == `""`)
 }
 
 // None tells of an action that changes no field.
