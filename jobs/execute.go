@@ -26,10 +26,6 @@ const (
 	runTimeout = diagram.RunTimeout + diagram.StepTimeout
 	// runInterruptions is how many workers may die on one step before the run is given up.
 	runInterruptions = 3
-	// runsAtOnce is how many runs a worker executes at the same time.
-	runsAtOnce = 64
-	// accountRuns is how many runs of one account are handed out at the same time, for each worker.
-	accountRuns = runsAtOnce / 2
 )
 
 // runner executes runs, step by step: the result of each step is kept before the next begins, so
@@ -226,7 +222,7 @@ func (r *runner) end(ctx context.Context, w *db.RunWork, do func(*db.Store) (boo
 		return err
 	}
 	r.bus.Publish(ctx, outbox.RunTopic(w.JobKey), []byte(w.Status))
-	// There may be deliveries of its event, and a run of the account that waits for its turn.
+	// There may be deliveries of its event.
 	outbox.Wake(ctx, r.bus)
 	return nil
 }

@@ -97,15 +97,6 @@ func mayOpen(ctx context.Context, tx *db.Store, c *caller, account *db.Account) 
 	return c.mayGive(rights)
 }
 
-// mayHandKeyOver: who has a key's secret may what the key's user may in its company and below.
-func mayHandKeyOver(ctx context.Context, tx *db.Store, c *caller, customerID, userID int64) error {
-	rights, err := tx.RightsOf(ctx, userID, customerID)
-	if err != nil {
-		return err
-	}
-	return c.mayGive(rights)
-}
-
 // maySubscribeAudit tells whether the caller may have events of the audit log delivered: who may read the log in
 // tenant management. A token for another application does not say so; its own rights bound it all the same.
 func maySubscribeAudit(ctx context.Context, tx *db.Store, c *caller) error {

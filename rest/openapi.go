@@ -27,6 +27,7 @@ const (
 	tagAccounts    = "Accounts and billing"
 	tagRegions     = "Regions"
 	tagUsers       = "Users"
+	tagKeys        = "API keys"
 	tagPermissions = "Permissions"
 	tagContexts    = "Contexts"
 	tagRuns        = "Runs"
@@ -67,6 +68,7 @@ func config(version, base string) huma.Config {
 		{Name: tagAccounts, Description: "Application accounts and billing records of companies"},
 		{Name: tagRegions, Description: "Where companies' data lives"},
 		{Name: tagUsers, Description: "The users of companies"},
+		{Name: tagKeys, Description: "Credentials of programs, for the token exchange"},
 		{Name: tagPermissions, Description: "Who has which role on which account"},
 		{Name: tagContexts, Description: "Custom assistants, their documents and the search of these; with a token for the assistant"},
 		{Name: tagRuns, Description: "Agents, executed in the background"},

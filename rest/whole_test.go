@@ -17,7 +17,7 @@ import (
 var bodies = map[string][]string{
 	"Context": {"ContextBody"}, "Customer": {"ListedCustomer"}, "CustomerRef": {"AncestorCustomer"}, "Document": {"TrainingDocument"},
 	"Permission": {"UserPermission"}, "PermissionOption": {"Option"}, "Region": {"AccountRegion"}, "Run": {"FinishedJob", "FailedJob"},
-	"WebhookAttempt": {"Attempt"}, "WebhookCatalog": {"Catalog"}, "WebhookDelivery": {"DetailedDelivery"}, "WebhookDestination": {"Destination"},
+	"ApiKey": {"APIKey"}, "WebhookAttempt": {"Attempt"}, "WebhookCatalog": {"Catalog"}, "WebhookDelivery": {"DetailedDelivery"}, "WebhookDestination": {"Destination"},
 	"WebhookEventType": {"EventType"},
 }
 
@@ -29,7 +29,6 @@ var shownAs = map[string]string{"Document.chunkCount": "chunks", "Run.output": "
 var graphOnly = map[string]string{
 	"Agent":                "agents are built with the graph, and run by either door",
 	"AgentRevision":        "a part of Agent",
-	"ApiKey":               "keys are managed with the graph and the shell",
 	"AuditEvent":           "the log is read with the graph",
 	"Chunk":                "REST shows chunks as hits",
 	"ContextTool":          "REST has toolsJson, which holds them",
@@ -43,6 +42,7 @@ var graphOnly = map[string]string{
 	"Application.code":                  "REST has ids",
 	"Context.accountId":                 "a token of REST stands on the account",
 	"Customer.effectiveCanAddCustomers": "a statement for each list",
+	"Customer.maxKeyDays":               "a company is shown by REST as it is documented",
 	"Run.input":                         "REST tells what came of a run",
 	"Run.createdAt":                     "REST tells what came of a run",
 	"Run.finishedAt":                    "REST tells what came of a run",

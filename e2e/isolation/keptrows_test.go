@@ -38,7 +38,7 @@ func (y *yard) writeRows() []writeRow {
 			"firstName": "Ada", "lastName": "Lovelace", "assistant": true, "builder": true, "tenant": false,
 		}},
 		{mutation: "updateCustomer", app: "tenant", names: object{"customerId": a.freshCustomer()}, gives: object{
-			"name": a.unique(), "canAddCustomers": false, "descendantsCanAdd": false,
+			"name": a.unique(), "canAddCustomers": false, "descendantsCanAdd": false, "maxKeyDays": 90,
 		}},
 		{mutation: "saveBilling", app: "tenant", names: object{"customerId": a.freshCustomer()}, gives: object{
 			"billingName": "a", "businessId": "b", "taxId": "c", "addressLine1": "d", "addressLine2": "e", "city": "f", "state": "g", "zipCode": "h", "countryCode": "NO",
@@ -50,7 +50,10 @@ func (y *yard) writeRows() []writeRow {
 		}},
 		{mutation: "createPermission", app: "tenant", shown: person, gives: object{"accountId": account, "roleId": a.viewerRole(), "userId": a.freshUser()}},
 		{mutation: "updatePermission", app: "tenant", names: object{"id": a.freshPermission()}, shown: person, gives: object{"roleId": a.viewerRole()}},
-		{mutation: "createApiKey", app: "tenant", shown: of, gives: object{"customerId": a.target, "userId": a.shared, "name": a.unique(), "expiresAt": "2046-01-02T03:04:05Z"}},
+		{mutation: "createApiKey", app: "tenant", shown: of, gives: object{
+			"customerId": a.target, "userId": a.shared, "name": a.unique(), "expiresAt": "2046-01-02T03:04:05Z",
+			"features": []string{"user.read"}, "allowedAddresses": []string{"198.51.100.0/24"},
+		}},
 		{mutation: "createRole", app: "tenant", shown: of, gives: object{
 			"applicationId": 1, "customerId": a.target, "name": a.unique(), "description": "d", "isOwner": true, "features": []string{"user.read"},
 		}},
@@ -64,9 +67,9 @@ func (y *yard) writeRows() []writeRow {
 		{mutation: "shareContext", app: "assistant", names: object{"id": a.freshContext()}, gives: object{"shareState": 1, "icon": "📚"}},
 		{mutation: "createAgent", app: "builder", shown: map[string]string{"diagram": "draft"}, gives: object{"accountId": y.agent.Agent.AccountID, "name": a.unique(), "diagram": object{"steps": []any{}}}},
 		{mutation: "updateAgent", app: "builder", names: object{"id": y.freshAgent(a)}, shown: map[string]string{"diagram": "draft"}, gives: object{"name": a.unique(), "diagram": object{"steps": []any{}}}},
-		{mutation: "createWebhookDestination", app: "builder", shown: of, gives: object{"customerId": a.target, "url": platform.PublicURL, "name": a.unique(), "events": []string{"run.started"}}},
+		{mutation: "createWebhookDestination", app: "builder", shown: of, gives: object{"customerId": a.target, "url": platform.PublicURL, "name": a.unique(), "events": []string{"run.started"}, "signing": "STANDARD"}},
 		{mutation: "updateWebhookDestination", app: "builder", names: object{"id": y.freshDestination(a)}, shown: map[string]string{"allEvents": ""}, gives: object{
-			"url": platform.PublicURL + "/new", "name": a.unique(), "events": []string{"run.started"}, "allEvents": false, "enabled": false,
+			"url": platform.PublicURL + "/new", "name": a.unique(), "events": []string{"run.started"}, "allEvents": false, "enabled": false, "signing": "STANDARD",
 		}},
 	}
 }

@@ -33,6 +33,8 @@ const (
 		addressLine1 addressLine2 city state zipCode countryCode } } }`
 	parityOptions = `query($c: ID, $t: ID, $r: ID, $a: ID) { permissionOptions(customerId: $c, type: $t, region: $r, account: $a) {
 		applications { value title selected } regions { value title selected } accounts { value title selected } roles { value title selected } users { value title selected } } }`
+	parityKeys = `query($c: ID) { customer(id: $c) { apiKeys(first: 200) { nodes { id: databaseId clientId name features allowedAddresses
+		createdAt expiresAt revokedAt lastUsedAt user { databaseId } customer { databaseId } } } } }`
 )
 
 // doors asks both doors for the same.
@@ -127,6 +129,21 @@ func (d *doors) compare(t *testing.T, token string, id int64) {
 		t.Errorf("billing: GraphQL has none, REST %d %s", got.Status, got.Body)
 	}
 	d.compareOptions(t, token, id, len(users.([]any)))
+	d.compareKeys(t, token, id)
+}
+
+// compareKeys compares a company's API keys, as a list and one by one.
+func (d *doors) compareKeys(t *testing.T, token string, customer int64) {
+	shown := platform.Member(t, d.MustGQL(token, parityKeys, map[string]any{"c": customer}), "customer.apiKeys.nodes").([]any)
+	for _, k := range shown {
+		k := k.(map[string]any)
+		for member, edge := range map[string]string{"userId": "user", "customerId": "customer"} {
+			k[member] = platform.Member(t, k, edge+".databaseId")
+			delete(k, edge)
+		}
+		d.same(t, token, "/v1/keys/{id}", "", k, "{id}", fmt.Sprint(k["id"]))
+	}
+	d.same(t, token, "/v1/keys", "?customerId="+platform.Decimal(customer), shown)
 }
 
 // compareOptions chooses step by step, as one does for a new permission.

@@ -87,7 +87,7 @@ func (b *bind) GenerateCode(data *codegen.Data) error {
 	}
 	for _, in := range data.Inputs {
 		for _, f := range in.Fields {
-			if f.IsResolver {
+			if f.IsResolver && !data.Config.Models[in.Name].Fields[f.Name].Resolver {
 				errs = append(errs, fmt.Errorf("%s.%s: %s has no fitting field %s", in.Name, f.Name, in.Type, templates.ToGo(f.Name)))
 			}
 		}
