@@ -1009,7 +1009,7 @@ type AuditEvent implements Node {
   objectType: String!
   "Id of the object that changed."
   objectId: Int!
-  "What changed, without secrets."
+  "What was changed, field by field: ` + "`" + `{field: {old: …, new: …}}` + "`" + `, of something new ` + "`" + `new` + "`" + ` alone, of something gone ` + "`" + `old` + "`" + ` alone; ` + "`" + `changed` + "`" + ` stands in place of a secret."
   details: JSON!
   "When."
   createdAt: DateTime!
@@ -1637,7 +1637,7 @@ type WebhookDelivery implements Node {
   completedAt: DateTime
   "Where the event goes; null when the destination was deleted. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   destination: WebhookDestination @needs(right: "webhook.read")
-  "The exact bytes that every attempt sends."
+  "The exact bytes that every attempt sends; empty for an event of the audit log where the caller may not read that."
   payload: String!
   "The attempts so far, oldest first."
   attemptLog: [WebhookAttempt!]!
