@@ -82,5 +82,5 @@ func (t *customerTools) HTTP(ctx context.Context, r diagram.HTTPRequest) (*diagr
 	if err != nil {
 		return nil, err
 	}
-	return &diagram.HTTPAnswer{Status: resp.Status, Header: resp.Header, Body: resp.Body, Truncated: resp.Truncated}, nil
+	return &diagram.HTTPAnswer{Status: resp.Status, Header: resp.Header, Body: resp.Body, Truncated: resp.Truncated, Broken: resp.BodyErr}, nil
 }
