@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/lib/pq"
+
 	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
@@ -20,8 +22,20 @@ type APIKey struct {
 	RevokedAt  *time.Time `db:"revoked_at"`
 	LastUsedAt *time.Time `db:"last_used_at"`
 	CreatedAt  time.Time  `db:"created_at"`
+	// Features are the rights that the key has at most; nil: all those of its user.
+	Features pq.StringArray `db:"features"`
+	// AllowedAddresses are the networks that it works from, as CIDRs; nil: any.
+	AllowedAddresses pq.StringArray `db:"allowed_addresses"`
 
 	siblings
+}
+
+// Rights are those of the key where its user has rights.
+func (k *APIKey) Rights(users access.Features) access.Features {
+	if k.Features == nil {
+		return users
+	}
+	return users & access.ParseFeatures(k.Features)
 }
 
 // GlobalID is the node id of the key.
@@ -34,6 +48,7 @@ var (
 		SELECT ` + apiKeyColumns + ` FROM api_keys k JOIN customers c ON c.id = k.customer_id WHERE k.id = $3 AND ` + inScope)
 	qAPIKeyByClient = prepare(`
 		SELECT ` + apiKeyColumns + ` FROM api_keys k JOIN customers c ON c.id = k.customer_id WHERE k.client_id = $3 AND ` + inScope)
+	qAPIKeyOf        = prepare(`SELECT ` + apiKeyColumns + ` FROM api_keys k WHERE k.id = $1`)
 	qAPIKeyForUpdate = prepare(`
 		SELECT ` + apiKeyColumns + ` FROM api_keys k JOIN customers c ON c.id = k.customer_id
 		WHERE k.id = $3 AND ` + inScope + ` FOR UPDATE OF k`)
@@ -45,8 +60,10 @@ var (
 	qAPIKeyCounts = prepare(`
 		SELECT customer_id AS id, count(*) AS value FROM api_keys WHERE customer_id = ANY($1) GROUP BY customer_id`)
 	qInsertAPIKey = prepare(`
-		INSERT INTO api_keys AS k (client_id, customer_id, user_id, name, expires_at, created_by)
-		VALUES ($1, $2, $3, $4, $5, NULLIF($6::bigint, 0)) RETURNING ` + apiKeyColumns)
+		INSERT INTO api_keys AS k (client_id, customer_id, user_id, name, expires_at, created_by, features, allowed_addresses)
+		VALUES ($1, $2, $3, $4, $5, NULLIF($6::bigint, 0), $7, $8) RETURNING ` + apiKeyColumns)
+	qMaxKeyDays = prepare(`
+		SELECT COALESCE(min(a.max_key_days), 0) FROM customers c JOIN customers a ON a.id = ANY(c.lineage) WHERE c.id = $1`)
 	qInsertSecret  = prepare(`INSERT INTO api_key_secrets (api_key_id, hash) VALUES ($1, $2)`)
 	qRetireSecrets = prepare(`
 		UPDATE api_key_secrets SET expires_at = LEAST(COALESCE(expires_at, 'infinity'), $2) WHERE api_key_id = $1`)
@@ -80,6 +97,13 @@ func (s *Store) APIKeyByClientID(ctx context.Context, scope access.Scope, client
 	return k, err
 }
 
+// APIKeyOf reads the key that a caller itself has come with.
+func (s *Store) APIKeyOf(ctx context.Context, id int64) (*APIKey, error) {
+	k := &APIKey{}
+	err := s.get(ctx, k, qAPIKeyOf, id)
+	return k, err
+}
+
 // APIKeyForUpdate reads one key and holds its row until the transaction ends.
 func (s *Store) APIKeyForUpdate(ctx context.Context, scope access.Scope, id int64) (*APIKey, error) {
 	k := &APIKey{}
@@ -90,6 +114,13 @@ func (s *Store) APIKeyForUpdate(ctx context.Context, scope access.Scope, id int6
 // APIKeys is a page of a company's keys, by id.
 func (c *Customer) APIKeys(ctx context.Context, s *Store, p paging.Page) ([]*APIKey, error) {
 	return follow(ctx, s, c, customerAPIKeys, p)
+}
+
+// StreamAPIKeys gives a company's keys by id, from after the id on, at most limit of them (0: all).
+func (s *Store) StreamAPIKeys(ctx context.Context, customerID, after int64, limit int, each func(*APIKey) error) error {
+	return s.untimed(ctx, limit, func(s *Store) error {
+		return stream(ctx, s, each, qAPIKeysOf, []int64{customerID}, after, noLimit(limit))
+	})
 }
 
 // AllAPIKeys lists a company's keys.
@@ -117,11 +148,18 @@ func (k *APIKey) Customer(ctx context.Context, s *Store, scope access.Scope) (*C
 // platform itself.
 func (s *Store) InsertAPIKey(ctx context.Context, k APIKey, secretHash [32]byte, createdBy int64) (*APIKey, error) {
 	row := &APIKey{}
-	if err := s.get(ctx, row, qInsertAPIKey, k.ClientID, k.CustomerID, k.UserID, k.Name, k.ExpiresAt, createdBy); err != nil {
+	if err := s.get(ctx, row, qInsertAPIKey, k.ClientID, k.CustomerID, k.UserID, k.Name, k.ExpiresAt, createdBy, k.Features, k.AllowedAddresses); err != nil {
 		return nil, err
 	}
 	_, err := s.exec(ctx, qInsertSecret, row.ID, secretHash[:])
 	return row, err
+}
+
+// MaxKeyDays is how many days a new key of a company may live, by its own word and by those above it; 0 is
+// no bound.
+func (s *Store) MaxKeyDays(ctx context.Context, customerID int64) (days int, err error) {
+	err = s.get(ctx, &days, qMaxKeyDays, customerID)
+	return days, err
 }
 
 // RotateSecret gives a key a new secret; the newest of the others lives on until graceEnds.

@@ -48,9 +48,9 @@ func (c *Context) key() int64 { return c.ID }
 // Desk is the part of the contexts that a caller may see: those of one account, and of the private
 // ones among them all, or only Viewer's own. The zero Desk holds nothing.
 type Desk struct {
-	AccountID int64
+	AccountID int64 `db:"account_id"`
 	// Viewer is the user who sees no private context of others; 0 sees all.
-	Viewer int64
+	Viewer int64 `db:"viewer"`
 }
 
 func (d Desk) args(more ...any) []any { return append([]any{d.AccountID, d.Viewer}, more...) }
@@ -64,9 +64,23 @@ var contextColumns = columns[Context]("x")
 const onDesk = `x.account_id = $1 AND ($2 = 0 OR x.share_state = 1 OR x.user_id = $2)`
 
 var (
-	qContext   = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = $3 AND ` + onDesk)
-	qContextIn = prepare(`
-		SELECT ` + contextColumns + ` FROM contexts x JOIN accounts a ON a.id = x.account_id
+	qContext = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = $3 AND ` + onDesk)
+	// One row at most: a person has one permission on an account.
+	qDeskOfRun = prepare(`
+		SELECT a.id AS account_id, sight.viewer
+		FROM contexts x JOIN accounts a ON a.id = x.account_id JOIN customers c ON c.id = a.customer_id
+		CROSS JOIN LATERAL (
+			(SELECT CASE WHEN r.is_owner THEN 0 ELSE p.user_id END AS viewer
+			 FROM permissions p JOIN roles r ON r.id = p.role_id
+			 WHERE $4::bigint IS NULL AND p.account_id = a.id AND p.user_id = $3 AND NOT p.disabled AND $5 = ANY(r.features))
+			UNION ALL
+			(SELECT 0
+			 FROM api_keys k JOIN customers kc ON kc.id = k.customer_id JOIN permissions p ON p.user_id = k.user_id
+			 JOIN accounts o ON o.id = p.account_id JOIN app_instances i ON i.id = o.app_instance_id
+			 JOIN applications app ON app.id = i.application_id JOIN roles r ON r.id = p.role_id
+			 WHERE k.id = $4 AND k.revoked_at IS NULL AND COALESCE(k.expires_at > now(), true) AND c.lineage[kc.level + 1] = kc.id
+			   AND o.customer_id = c.id AND NOT o.disabled AND app.code = $6 AND NOT p.disabled AND $5 = ANY(r.features)
+			 LIMIT 1)) sight
 		WHERE x.id = $2 AND a.customer_id = $1 AND NOT a.disabled`)
 	qContextForUpdate = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = $3 AND ` + onDesk + ` FOR UPDATE`)
 	qContextsByID     = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = ANY($3) AND ` + onDesk)
@@ -99,12 +113,13 @@ func (s *Store) Context(ctx context.Context, d Desk, id int64) (*Context, error)
 	return c, err
 }
 
-// ContextIn reads one context of a company's accounts, for what the company itself does: the private
-// ones are not hidden. ErrNoRows also where the account is disabled.
-func (s *Store) ContextIn(ctx context.Context, customerID, id int64) (*Context, error) {
-	c := &Context{}
-	err := s.get(ctx, c, qContextIn, customerID, id)
-	return c, err
+// DeskOfRun gives the desk on which a run looks for a context, of its own company only, as its starter
+// may at this moment. Started by a login, the run sees what that person sees on the context's account;
+// started by an API key, everything, if the key is alive and its user may read contexts on an account
+// of the company. ErrNoRows: the run sees no such context.
+func (s *Store) DeskOfRun(ctx context.Context, r *Run, contextID int64) (d Desk, err error) {
+	err = s.get(ctx, &d, qDeskOfRun, r.CustomerID, contextID, r.UserID, r.KeyID, access.ContextRead.Names()[0], access.Assistant.String())
+	return d, err
 }
 
 // ContextForUpdate reads one context and holds its row until the transaction ends.

@@ -22,6 +22,8 @@ type Customer struct {
 	CanAddCustomers   bool           `db:"can_add_customers"`
 	DescendantsCanAdd bool           `db:"descendants_can_add"`
 	CreatedAt         time.Time      `db:"created_at"`
+	// MaxKeyDays is how many days new API keys may live, here and below; nil: no bound of its own.
+	MaxKeyDays *int `db:"max_key_days"`
 	// Via is the company that this one was reached from, when an edge led here.
 	Via int64 `db:"via,joined"`
 
@@ -89,7 +91,7 @@ var (
 		INSERT INTO customers AS c (parent_id, name, region_id, can_add_customers, descendants_can_add)
 		VALUES ($1, $2, $3, $4, $5) RETURNING ` + customerColumns)
 	qUpdateCustomer = prepare(`
-		UPDATE customers c SET name = $4, can_add_customers = $5, descendants_can_add = $6
+		UPDATE customers c SET name = $4, can_add_customers = $5, descendants_can_add = $6, max_key_days = $7
 		WHERE ` + inScope + ` AND c.id = $3 RETURNING ` + customerColumns)
 )
 
@@ -229,6 +231,6 @@ func (s *Store) InsertCustomer(ctx context.Context, c Customer) (*Customer, erro
 // UpdateCustomer writes a company's name and flags.
 func (s *Store) UpdateCustomer(ctx context.Context, scope access.Scope, c *Customer) (*Customer, error) {
 	row := &Customer{}
-	err := s.get(ctx, row, qUpdateCustomer, scope.From(), scope.To(), c.ID, c.Name, c.CanAddCustomers, c.DescendantsCanAdd)
+	err := s.get(ctx, row, qUpdateCustomer, scope.From(), scope.To(), c.ID, c.Name, c.CanAddCustomers, c.DescendantsCanAdd, c.MaxKeyDays)
 	return row, err
 }

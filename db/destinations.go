@@ -19,6 +19,8 @@ type Destination struct {
 	Name       string         `db:"name"`
 	Events     pq.StringArray `db:"events"`
 	Enabled    bool           `db:"enabled"`
+	// Signing is webhook.SigningSpec or webhook.SigningStandard.
+	Signing string `db:"signing"`
 	// AutoDisabledAt is when the platform disabled it for failing too long; nil when it did not.
 	AutoDisabledAt *time.Time `db:"auto_disabled_at"`
 	// NextAt is when the secret of the last rotation with overlap is in force alone.
@@ -54,10 +56,10 @@ var (
 	qDestinationCounts = prepare(`
 		SELECT customer_id AS id, count(*) AS value FROM webhook_destinations WHERE customer_id = ANY($1) AND deleted_at IS NULL GROUP BY customer_id`)
 	qInsertDestination = prepare(`
-		INSERT INTO webhook_destinations AS d (customer_id, url, name, events, secret)
-		VALUES ($1, $2, $3, $4, '') RETURNING ` + destinationColumns)
+		INSERT INTO webhook_destinations AS d (customer_id, url, name, events, signing, secret)
+		VALUES ($1, $2, $3, $4, $5, '') RETURNING ` + destinationColumns)
 	qUpdateDestination = prepare(`
-		UPDATE webhook_destinations SET url = $2, name = $3, events = $4, enabled = $5,
+		UPDATE webhook_destinations SET url = $2, name = $3, events = $4, enabled = $5, signing = $6,
 			auto_disabled_at = CASE WHEN $5 THEN NULL ELSE auto_disabled_at END,
 			failing_since = CASE WHEN $5 AND NOT enabled OR url <> $2 THEN NULL ELSE failing_since END,
 			failures = CASE WHEN $5 AND NOT enabled OR url <> $2 THEN 0 ELSE failures END
@@ -71,6 +73,10 @@ var (
 	qSetNextSecret = prepare(`
 		UPDATE webhook_destinations SET secret = CASE WHEN next_at <= now() THEN next_secret ELSE secret END,
 			next_secret = $2, next_at = $3 WHERE id = $1`)
+	qSigningSecrets = prepare(`
+		SELECT s FROM webhook_destinations d
+		CROSS JOIN LATERAL (VALUES (CASE WHEN next_at <= now() THEN next_secret ELSE secret END), (CASE WHEN next_at > now() THEN next_secret END)) v(s)
+		WHERE d.id = $1 AND s IS NOT NULL`)
 	qFailingDestinations = prepare(`
 		SELECT ` + destinationColumns + ` FROM webhook_destinations d
 		WHERE d.failing_since < now() - $1 * interval '1 second' AND d.failures >= $2 AND d.enabled AND d.deleted_at IS NULL
@@ -127,19 +133,26 @@ func (d *Destination) Customer(ctx context.Context, s *Store, scope access.Scope
 // InsertDestination makes a destination, without a secret yet: that is sealed to its id.
 func (s *Store) InsertDestination(ctx context.Context, d Destination) (*Destination, error) {
 	row := &Destination{}
-	err := s.get(ctx, row, qInsertDestination, d.CustomerID, d.URL, d.Name, d.Events)
+	err := s.get(ctx, row, qInsertDestination, d.CustomerID, d.URL, d.Name, d.Events, d.Signing)
 	return row, err
 }
 
-// UpdateDestination writes a destination's URL, name, events and whether it is enabled. What
+// UpdateDestination writes a destination's URL, name, events, signing and whether it is enabled. What
 // is enabled again, or moves, begins without failures.
 func (s *Store) UpdateDestination(ctx context.Context, d *Destination) error {
-	return s.get(ctx, &d.AutoDisabledAt, qUpdateDestination, d.ID, d.URL, d.Name, d.Events, d.Enabled)
+	return s.get(ctx, &d.AutoDisabledAt, qUpdateDestination, d.ID, d.URL, d.Name, d.Events, d.Enabled, d.Signing)
 }
 
 // DeleteDestination hides a destination and forgets its secrets; its log stays.
 func (s *Store) DeleteDestination(ctx context.Context, id int64) error {
 	return s.must(ctx, qDeleteDestination, id)
+}
+
+// SigningSecrets reads a destination's sealed secrets: the one in force and, while a rotation overlaps,
+// the next.
+func (s *Store) SigningSecrets(ctx context.Context, id int64) (sealed [][]byte, err error) {
+	err = s.list(ctx, &sealed, qSigningSecrets, id)
+	return sealed, err
 }
 
 // SetSigningSecret gives a destination a sealed secret that is in force at once.

@@ -15,14 +15,13 @@ type OutboxMail struct {
 }
 
 var (
-	qInsertMail = prepare(`INSERT INTO mail_outbox (user_id, kind, message) VALUES (NULLIF($1, 0), $2, $3) RETURNING id`)
+	qInsertMail = prepare(`INSERT INTO mail_outbox (tenant_id, user_id, kind, message) VALUES ($1, NULLIF($2, 0), $3, $4) RETURNING id`)
 	// A mail that is handed to the queue is out of sight for the lease; if the queue loses it, it
 	// is due again afterwards.
-	qLeaseMails = prepare(`
-		UPDATE mail_outbox SET next_attempt_at = now() + $2 * interval '1 second'
-		WHERE id IN (SELECT id FROM mail_outbox WHERE sent_at IS NULL AND failed_at IS NULL AND next_attempt_at <= now()
-			ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED)
-		RETURNING id, attempts`)
+	qLeaseMails = work{
+		table: "mail_outbox", open: "sent_at IS NULL AND failed_at IS NULL", handedOut: "handed_out", due: "next_attempt_at",
+		first: "next_attempt_at", size: "id", window: "1", set: ", handed_out = true", count: "attempts",
+	}.leased()
 	// A mail whose attempt has begun meanwhile has another count, and is left alone.
 	qReleaseMails = prepare(`
 		UPDATE mail_outbox m SET next_attempt_at = now() FROM unnest($1::bigint[], $2::integer[]) d(id, attempts)
@@ -33,7 +32,7 @@ var (
 		RETURNING id, kind, message, attempts, created_at`)
 	qMailSent = prepare(`UPDATE mail_outbox SET sent_at = now(), message = '', last_error = '' WHERE id = $1`)
 	qMailLate = prepare(`
-		UPDATE mail_outbox SET next_attempt_at = now() + $2 * interval '1 second', last_error = $3 WHERE id = $1 AND sent_at IS NULL`)
+		UPDATE mail_outbox SET handed_out = false, next_attempt_at = now() + $2 * interval '1 second', last_error = $3 WHERE id = $1 AND sent_at IS NULL`)
 	qMailFailed  = prepare(`UPDATE mail_outbox SET failed_at = now(), message = '', last_error = $2 WHERE id = $1 AND sent_at IS NULL`)
 	qMailBacklog = prepare(`
 		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS lag
@@ -42,9 +41,10 @@ var (
 	qSweepMails = prepare(`DELETE FROM mail_outbox WHERE COALESCE(sent_at, failed_at) < now() - interval '30 days'`)
 )
 
-// InsertMail puts a sealed mail into the outbox; userID 0 stands for nobody in particular.
-func (s *Store) InsertMail(ctx context.Context, userID int64, kind string, message []byte) (id int64, err error) {
-	err = s.get(ctx, &id, qInsertMail, userID, kind, message)
+// InsertMail puts a sealed mail into the outbox, as work of a tenant; 0 stands for the one that the user
+// has belonged to longest, and userID 0 for nobody in particular.
+func (s *Store) InsertMail(ctx context.Context, tenantID, userID int64, kind string, message []byte) (id int64, err error) {
+	err = s.get(ctx, &id, qInsertMail, tenantID, userID, kind, message)
 	return id, err
 }
 
@@ -54,10 +54,10 @@ type DueMail struct {
 	Attempts int   `db:"attempts" json:"attempts"`
 }
 
-// LeaseMails takes up to limit due mails out of sight for the lease.
-func (s *Store) LeaseMails(ctx context.Context, limit int, lease time.Duration) (due []DueMail, err error) {
-	err = s.list(ctx, &due, qLeaseMails, limit, lease.Seconds())
-	return due, err
+// LeaseMails hands out due mails by turns of tenants, for the lease, so that no more than so many are
+// handed out or sent at the same time.
+func (s *Store) LeaseMails(ctx context.Context, places int, lease time.Duration) ([]DueMail, error) {
+	return handOut[DueMail](ctx, s, qLeaseMails, places, lease)
 }
 
 // ReleaseMails ends the lease of mails that could not be handed on: they are due again.

@@ -36,6 +36,7 @@ type Claimed struct {
 	URL        string `db:"url"`
 	Secret     []byte `db:"secret"`
 	NextSecret []byte `db:"next_secret"`
+	Signing    string `db:"signing"`
 }
 
 // Outcome is what came of an attempt.
@@ -122,7 +123,7 @@ func claim(which string) string {
 		LEFT JOIN webhook_destinations d ON d.id = due.destination_id AND d.deleted_at IS NULL
 		WHERE w.id = due.id
 		RETURNING w.id, w.customer_id, w.destination_id, w.event_id, w.type, w.payload, w.attempts, w.claim, w.test, w.created_at,
-			COALESCE(d.url, '') AS url,
+			COALESCE(d.url, '') AS url, COALESCE(d.signing, '') AS signing,
 			COALESCE(CASE WHEN d.next_at <= now() THEN d.next_secret ELSE d.secret END, '') AS secret,
 			CASE WHEN d.next_at > now() THEN d.next_secret END AS next_secret`
 }

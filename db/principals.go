@@ -35,7 +35,7 @@ const grantColumns = `p.id AS permission_id, p.disabled AS permission_disabled, 
 
 var (
 	qKeyCaller = prepare(`
-		SELECT k.id AS key_id, k.user_id, u.email, k.revoked_at IS NOT NULL OR COALESCE(k.expires_at <= now(), false) AS dead,
+		SELECT k.id AS key_id, k.user_id, u.email, k.features AS key_features, k.allowed_addresses, k.revoked_at IS NOT NULL OR COALESCE(k.expires_at <= now(), false) AS dead,
 			COALESCE(k.last_used_at < now() - interval '1 minute', true) AS key_stale,
 			COALESCE(a.customer_id, 0) AS customer_id, COALESCE(c.lineage, '{}') AS lineage,
 			COALESCE(p.id, 0) AS permission_id, COALESCE(p.disabled, true) AS permission_disabled,
@@ -60,7 +60,7 @@ var (
 			ORDER BY i.application_id, a.id) g ON true
 		WHERE u.id = $1`)
 	qExchange = prepare(`
-		SELECT k.id AS key_id, k.user_id, k.revoked_at IS NOT NULL OR COALESCE(k.expires_at <= now(), false) AS dead,
+		SELECT k.id AS key_id, k.user_id, k.features AS key_features, k.allowed_addresses, k.revoked_at IS NOT NULL OR COALESCE(k.expires_at <= now(), false) AS dead,
 			COALESCE(k.last_used_at < now() - interval '1 minute', true) AS key_stale,
 			ARRAY(SELECT s.hash FROM api_key_secrets s WHERE s.api_key_id = k.id AND (s.expires_at IS NULL OR s.expires_at > now())) AS hashes,
 			COALESCE(g.customer_id, 0) AS customer_id, COALESCE(g.account_id, 0) AS account_id,
@@ -82,6 +82,16 @@ var (
 		UPDATE api_keys SET last_used_at = now() WHERE id = $1 AND COALESCE(last_used_at < now() - interval '1 minute', true)`)
 )
 
+// keyBounds is what an API key may less than its user.
+type keyBounds struct {
+	KeyFeatures      pq.StringArray `db:"key_features"`
+	AllowedAddresses pq.StringArray `db:"allowed_addresses"`
+}
+
+func (b *keyBounds) bound(users access.Features) access.Features {
+	return (&APIKey{Features: b.KeyFeatures}).Rights(users)
+}
+
 // Caller is the database's word on who a token stands for.
 type Caller struct {
 	access.Principal
@@ -89,6 +99,8 @@ type Caller struct {
 	Dead bool
 	// LoginsSince is the earliest time that a login may be dated, zero for any.
 	LoginsSince time.Time
+	// AllowedAddresses are the networks that the key works from; nil: any.
+	AllowedAddresses []string
 }
 
 // KeyCaller looks up the caller of an API key's token on an account. The grant is nil where the
@@ -96,6 +108,7 @@ type Caller struct {
 func (s *Store) KeyCaller(ctx context.Context, clientID string, app access.App, accountID int64) (*Caller, error) {
 	var r struct {
 		grantRow
+		keyBounds
 		KeyID      int64          `db:"key_id"`
 		UserID     int64          `db:"user_id"`
 		Email      string         `db:"email"`
@@ -110,9 +123,11 @@ func (s *Store) KeyCaller(ctx context.Context, clientID string, app access.App, 
 	c := &Caller{Principal: access.Principal{
 		UserID: r.UserID, Email: r.Email, CustomerID: r.CustomerID, Lineage: r.Lineage,
 		KeyID: r.KeyID, ClientID: clientID, KeyStale: r.KeyStale,
-	}, Dead: r.Dead}
+	}, Dead: r.Dead, AllowedAddresses: r.AllowedAddresses}
 	if r.PermissionID != 0 && !r.PermissionDisabled && !r.AccountDisabled {
-		c.Grants[app] = r.grant()
+		g := r.grant()
+		g.Features = r.bound(g.Features)
+		c.Grants[app] = g
 	}
 	return c, nil
 }
@@ -147,6 +162,7 @@ func (s *Store) LoginCaller(ctx context.Context, userID, customerID int64, issue
 
 // Exchange is what a token request of an API key finds.
 type Exchange struct {
+	keyBounds
 	KeyID        int64          `db:"key_id"`
 	UserID       int64          `db:"user_id"`
 	Dead         bool           `db:"dead"`
@@ -158,6 +174,9 @@ type Exchange struct {
 	Features     pq.StringArray `db:"features"`
 	Stale        bool           `db:"stale"`
 }
+
+// Rights are those that a token of the key has on the account.
+func (x *Exchange) Rights() access.Features { return x.bound(access.ParseFeatures(x.Features)) }
 
 // FindExchange looks up an API key and the account that a token of it for the application would
 // stand on: the one asked for, or with 0 the one of the lowest id in the key's company. AccountID

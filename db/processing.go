@@ -30,11 +30,10 @@ type DocumentWork struct {
 }
 
 var (
-	qLeaseDocuments = prepare(`
-		UPDATE documents SET next_attempt_at = now() + $2 * interval '1 second'
-		WHERE id IN (SELECT id FROM documents WHERE status IN ('pending', 'processing') AND next_attempt_at <= now()
-			ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED)
-		RETURNING id, attempts`)
+	qLeaseDocuments = work{
+		table: "documents", open: "status IN ('pending', 'processing')", handedOut: "handed_out", due: "next_attempt_at",
+		first: "next_attempt_at", size: "size", window: "32", set: ", handed_out = true", count: "attempts",
+	}.leased()
 	// A document whose attempt has begun meanwhile has another count, and is left alone.
 	qReleaseDocuments = prepare(`
 		UPDATE documents t SET next_attempt_at = now() FROM unnest($1::bigint[], $2::integer[]) d(id, attempts)
@@ -65,7 +64,7 @@ var (
 		UPDATE documents SET status = 'failed', error = $3, chunks = 0, completed_at = now()
 		WHERE id = $1 AND attempts = $2 AND status = 'processing'`)
 	qDocumentLate = prepare(`
-		UPDATE documents SET status = 'pending', next_attempt_at = now() + $3 * interval '1 second', error = $4, faults = faults + $5
+		UPDATE documents SET status = 'pending', handed_out = false, next_attempt_at = now() + $3 * interval '1 second', error = $4, faults = faults + $5
 		WHERE id = $1 AND attempts = $2 AND status = 'processing'`)
 	// A twin has the same bytes, read the same way, and belongs to the same account.
 	twin = ` FROM documents d JOIN contexts x ON x.id = d.context_id
@@ -82,10 +81,10 @@ var (
 		ON CONFLICT ON CONSTRAINT chunks_once DO NOTHING`)
 )
 
-// LeaseDocuments takes up to limit due documents out of sight for the lease.
-func (s *Store) LeaseDocuments(ctx context.Context, limit int, lease time.Duration) (due []DueDocument, err error) {
-	err = s.list(ctx, &due, qLeaseDocuments, limit, lease.Seconds())
-	return due, err
+// LeaseDocuments hands out due documents by turns of tenants, for the lease, so that no more than so many
+// are handed out or processed at the same time.
+func (s *Store) LeaseDocuments(ctx context.Context, places int, lease time.Duration) ([]DueDocument, error) {
+	return handOut[DueDocument](ctx, s, qLeaseDocuments, places, lease)
 }
 
 // ReleaseDocuments ends the lease of documents that could not be handed on: they are due again.

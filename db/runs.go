@@ -19,14 +19,17 @@ const (
 
 // Run is one execution of an agent's revision.
 type Run struct {
-	ID         int64     `db:"id"`
-	JobKey     string    `db:"job_key"`
-	AgentID    int64     `db:"agent_id"`
-	RevisionID int64     `db:"revision_id"`
-	AccountID  int64     `db:"account_id"`
-	CustomerID int64     `db:"customer_id,joined"`
-	Status     string    `db:"status"`
-	CreatedAt  time.Time `db:"created_at"`
+	ID         int64  `db:"id"`
+	JobKey     string `db:"job_key"`
+	AgentID    int64  `db:"agent_id"`
+	RevisionID int64  `db:"revision_id"`
+	AccountID  int64  `db:"account_id"`
+	CustomerID int64  `db:"customer_id,joined"`
+	// UserID is who started the run, and KeyID the API key by which they did; nil for a login.
+	UserID    *int64    `db:"user_id"`
+	KeyID     *int64    `db:"api_key_id"`
+	Status    string    `db:"status"`
+	CreatedAt time.Time `db:"created_at"`
 	// FinishedAt is when the run ended, well or badly.
 	FinishedAt *time.Time       `db:"finished_at"`
 	Input      json.RawMessage  `db:"input"`
@@ -81,8 +84,8 @@ var (
 		ORDER BY r.agent_id, r.id DESC`)
 	qRunCounts = prepare(`SELECT agent_id AS id, count(*) AS value FROM runs WHERE agent_id = ANY($1) GROUP BY agent_id`)
 	qInsertRun = prepare(`
-		INSERT INTO runs (job_key, agent_id, revision_id, account_id, user_id, input)
-		VALUES ($1, $2, $3, $4, NULLIF($5::bigint, 0), $6) RETURNING id`)
+		INSERT INTO runs (job_key, agent_id, revision_id, account_id, user_id, api_key_id, input)
+		VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`)
 	qRunSteps = prepare(`SELECT ` + runStepColumns + ` FROM run_steps s WHERE s.run_id = ANY($1) ORDER BY s.run_id, s.position`)
 	qEndRun   = prepare(`
 		UPDATE runs SET status = $2, output = $3, error = $4, finished_at = now() WHERE id = $1 AND status = 'running' RETURNING finished_at`)
@@ -148,9 +151,9 @@ func (r *Run) Steps(ctx context.Context, s *Store) ([]*RunStep, error) {
 	return follow(ctx, s, r, runSteps, none{})
 }
 
-// InsertRun puts a run down as running and due; userID 0 stands for the platform itself.
-func (s *Store) InsertRun(ctx context.Context, r Run, userID int64) (id int64, err error) {
-	err = s.get(ctx, &id, qInsertRun, r.JobKey, r.AgentID, r.RevisionID, r.AccountID, userID, []byte(r.Input))
+// InsertRun puts a run down as running and due.
+func (s *Store) InsertRun(ctx context.Context, r Run) (id int64, err error) {
+	err = s.get(ctx, &id, qInsertRun, r.JobKey, r.AgentID, r.RevisionID, r.AccountID, r.UserID, r.KeyID, []byte(r.Input))
 	return id, err
 }
 

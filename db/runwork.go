@@ -28,26 +28,11 @@ type RunWork struct {
 
 var (
 	// A run that is handed to the queue is out of sight for the lease; if the queue loses it, it
-	// is due again afterwards.
-	// Accounts take turns, the index is read from one to the next, and of each no more than its first $3
-	// runs are handed out or executed: the runs of one don't keep those of the others waiting. They
-	// stay the first ones when their leases run out while the queue still has them.
-	// Ordering by the account, too, leaves the planner no index but the one that begins with it.
-	qLeaseRuns = prepare(`
-		WITH RECURSIVE busy(account_id) AS (
-			(SELECT account_id FROM runs WHERE status = 'running' ORDER BY account_id LIMIT 1)
-			UNION ALL
-			SELECT (SELECT r.account_id FROM runs r WHERE r.status = 'running' AND r.account_id > b.account_id ORDER BY r.account_id LIMIT 1)
-			FROM busy b WHERE b.account_id IS NOT NULL)
-		UPDATE runs SET due_at = now() + $2 * interval '1 second'
-		WHERE id IN (SELECT id FROM runs WHERE status = 'running' AND due_at <= now() AND id = ANY(ARRAY(
-				SELECT d.id FROM busy b
-				CROSS JOIN LATERAL (SELECT o.id, o.due_at, row_number() OVER (ORDER BY o.id) AS turn FROM (SELECT id, due_at FROM runs
-					WHERE status = 'running' AND account_id BETWEEN b.account_id AND b.account_id
-					ORDER BY account_id, id LIMIT $3) o) d
-				WHERE d.due_at <= now() ORDER BY d.turn, d.id LIMIT $1))
-			FOR UPDATE SKIP LOCKED)
-		RETURNING id, claim`)
+	// is due again afterwards. No other run is due later than now. A tenant's runs go by id: those whose
+	// leases ran out while the queue still has them stay the first ones.
+	qLeaseRuns = work{
+		table: "runs", open: "status = 'running'", handedOut: "true", due: "due_at", first: "id", size: "id", window: "1", count: "claim",
+	}.leased()
 	// A run that was taken up meanwhile has another claim, and is left alone.
 	qReleaseRuns = prepare(`
 		UPDATE runs r SET due_at = now() FROM unnest($1::bigint[], $2::integer[]) d(id, claim)
@@ -75,11 +60,10 @@ var (
 	qDueRuns = prepare(`SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(due_at)), 0)::float8 AS lag FROM runs WHERE status = 'running' AND due_at <= now()`)
 )
 
-// LeaseRuns takes up to limit due runs out of sight for the lease, as far as they are among the first
-// share of their account.
-func (s *Store) LeaseRuns(ctx context.Context, limit, share int, lease time.Duration) (due []DueRun, err error) {
-	err = s.list(ctx, &due, qLeaseRuns, limit, lease.Seconds(), share)
-	return due, err
+// LeaseRuns hands out due runs by turns of tenants, for the lease, so that no more than so many are
+// handed out or executed at the same time.
+func (s *Store) LeaseRuns(ctx context.Context, places int, lease time.Duration) ([]DueRun, error) {
+	return handOut[DueRun](ctx, s, qLeaseRuns, places, lease)
 }
 
 // ReleaseRuns ends the lease of runs that could not be handed on: they are due again.

@@ -14,6 +14,7 @@ import (
 	"canopy/internal/limit"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
+	"canopy/resolvers"
 )
 
 // maxCounted is where costs stop growing.
@@ -63,23 +64,17 @@ func (c *costs) MutateOperationContext(ctx context.Context, oc *graphql.Operatio
 	if c.perMinute == 0 || p == nil {
 		return nil
 	}
-	d, err := c.limiter.Allow(ctx, "cost:"+callerKey(p), report.Requested, c.perMinute)
+	tenant, budgets := resolvers.Budgets(p, "cost", c.perMinute)
+	d, err := c.limiter.Allow(ctx, tenant, report.Requested, budgets...)
 	report.Remaining = d.Remaining
 	if err == nil && !d.Allowed {
 		return face(ctx, &problem.Error{
 			Code: problem.RateLimited, RetryAfter: d.RetryAfter,
-			Detail: "the request costs " + strconv.Itoa(report.Requested) + ", and of the " + strconv.Itoa(c.perMinute) + " a minute " + strconv.Itoa(d.Remaining) + " are left",
+			Detail: "the request costs " + strconv.Itoa(report.Requested) + ", and of the " + strconv.Itoa(budgets[d.Over].Limit) + " a minute of " +
+				resolvers.Over(p, d.Over) + " " + strconv.Itoa(d.Remaining) + " are left",
 		})
 	}
 	return nil
-}
-
-// callerKey names who a budget is counted for: a person who has logged in, or an API key.
-func callerKey(p *access.Principal) string {
-	if p.Login() {
-		return "user:" + strconv.FormatInt(p.UserID, 10)
-	}
-	return "key:" + strconv.FormatInt(p.KeyID, 10)
 }
 
 // InterceptResponse tells what the request cost.

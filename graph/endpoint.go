@@ -126,10 +126,8 @@ func crossSite(r *http.Request) bool {
 	case "", "same-origin", "same-site", "none":
 		return false
 	}
-	for _, h := range []string{"Graphql-Preflight", "Apollo-Require-Preflight", "X-Requested-With", "Authorization"} {
-		if r.Header.Get(h) != "" {
-			return false
-		}
+	if preflighted(r) || r.Header.Get("Authorization") != "" {
+		return false
 	}
 	// A JSON body has the browser ask first, and a WebSocket's origin is checked on its own.
 	return !isJSON(r) && r.Header.Get("Upgrade") == ""

@@ -38,7 +38,7 @@ func (l *listeners) InterceptOperation(ctx context.Context, next graphql.Operati
 	if p == nil || graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
 		return next(ctx)
 	}
-	key := callerKey(p)
+	key := p.Credential()
 	if !l.enter(key) {
 		return graphql.OneShot(&graphql.Response{Errors: gqlerror.List{face(ctx, problem.New(problem.RateLimited,
 			"%d subscriptions of this caller are open, and no more may be: end one first", maxListeners))}})

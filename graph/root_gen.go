@@ -93,3 +93,7 @@ func (x root) WebhookDelivery() generated.WebhookDeliveryResolver {
 func (x root) WebhookDestination() generated.WebhookDestinationResolver {
 	return resolvers.WebhookDestinationEdges{Resolver: x.r}
 }
+
+func (x root) UpdateCustomerInput() generated.UpdateCustomerInputResolver {
+	return resolvers.UpdateCustomerInputFields{Resolver: x.r}
+}

@@ -54,6 +54,9 @@ func (d *dispatcher) post(ctx context.Context, c *db.Claimed) (*egress.Response,
 	}
 	header := http.Header{}
 	webhook.SetHeaders(header, c.Type, c.Payload, secret, next)
+	if c.Signing == webhook.SigningStandard {
+		webhook.SetStandardHeaders(header, c.EventID, time.Now(), c.Payload, secret, next)
+	}
 	if c.Test {
 		header.Set(webhook.HeaderTest, "true")
 	}

@@ -219,7 +219,7 @@ func (p *processing) record(ctx context.Context, err error) error {
 	var bad *unreadable
 	switch {
 	case err == nil:
-		p.metrics.document(documentReady)
+		p.metrics.count(ofDocuments, documentReady)
 		return nil
 	case errors.Is(err, errStopped):
 		return p.late(ctx, 0, "The worker stopped: the document goes to another.", "", false)
@@ -240,12 +240,12 @@ func (p *processing) record(ctx context.Context, err error) error {
 // late puts the document off; words tell the queue of it, sentence the owner, and fault says whether
 // something was wrong.
 func (p *processing) late(ctx context.Context, wait time.Duration, words, sentence string, fault bool) error {
-	p.metrics.document(documentLate)
+	p.metrics.count(ofDocuments, documentLate)
 	return errors.Join(missed(words), p.store.DocumentLate(ctx, p.work, wait, fault, sentence))
 }
 
 func (p *processing) fail(ctx context.Context, sentence string) error {
-	p.metrics.document(documentFailed)
+	p.metrics.count(ofDocuments, documentFailed)
 	err := p.store.FailDocument(ctx, p.work, sentence)
 	if errors.Is(err, db.ErrNoRows) {
 		err = nil

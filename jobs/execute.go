@@ -26,10 +26,6 @@ const (
 	runTimeout = diagram.RunTimeout + diagram.StepTimeout
 	// runInterruptions is how many workers may die on one step before the run is given up.
 	runInterruptions = 3
-	// runsAtOnce is how many runs a worker executes at the same time.
-	runsAtOnce = 64
-	// accountRuns is how many runs of one account are handed out at the same time, for each worker.
-	accountRuns = runsAtOnce / 2
 )
 
 // runner executes runs, step by step: the result of each step is kept before the next begins, so
@@ -101,7 +97,7 @@ func (r *runner) execute(ctx context.Context, w *db.RunWork) error {
 
 // release gives the run to another worker.
 func (r *runner) release(ctx context.Context, w *db.RunWork) error {
-	r.metrics.run(runReleased)
+	r.metrics.count(ofRuns, runReleased)
 	return errors.Join(missed("The worker stopped: the run goes to another."), r.store.ReleaseRun(context.WithoutCancel(ctx), w))
 }
 
@@ -111,7 +107,7 @@ func (r *runner) fail(ctx context.Context, w *db.RunWork, failure *diagram.Error
 	if err != nil {
 		return err
 	}
-	r.metrics.run(runFailed)
+	r.metrics.count(ofRuns, runFailed)
 	return missed("The run failed: its row tells why.")
 }
 
@@ -162,7 +158,7 @@ func (r *runner) step(ctx context.Context, w *db.RunWork, run *diagram.Run) (mor
 		return false, nil
 	}
 	begun := time.Now()
-	result, err := run.Step(ctx, r.tools.of(w.CustomerID))
+	result, err := run.Step(ctx, r.tools.of(&w.Run))
 	switch {
 	case ctx.Err() != nil:
 		return false, ctx.Err()
@@ -208,7 +204,7 @@ func (r *runner) finish(ctx context.Context, w *db.RunWork, run *diagram.Run) er
 		err = r.end(ctx, w, func(tx *db.Store) (bool, error) { return outbox.FinishRun(ctx, tx, &w.Run, output) })
 	}
 	if err == nil {
-		r.metrics.run(runFinished)
+		r.metrics.count(ofRuns, runFinished)
 	}
 	return err
 }
@@ -226,7 +222,7 @@ func (r *runner) end(ctx context.Context, w *db.RunWork, do func(*db.Store) (boo
 		return err
 	}
 	r.bus.Publish(ctx, outbox.RunTopic(w.JobKey), []byte(w.Status))
-	// There may be deliveries of its event, and a run of the account that waits for its turn.
+	// There may be deliveries of its event.
 	outbox.Wake(ctx, r.bus)
 	return nil
 }

@@ -65,15 +65,15 @@ func (m *mailer) ProcessTask(ctx context.Context, t *asynq.Task) error {
 func (m *mailer) record(ctx context.Context, row *db.OutboxMail, err error) error {
 	switch {
 	case err == nil:
-		m.metrics.mail(mailSent)
+		m.metrics.count(ofMails, mailSent)
 		return m.store.MailSent(ctx, row.ID)
 	case mail.IsPermanent(err), time.Since(row.Created) > mailLife:
 		m.log.ErrorContext(ctx, "a mail was given up", "mail", row.ID, "kind", row.Kind, "attempts", row.Attempts, "error", err)
-		m.metrics.mail(mailFailed)
+		m.metrics.count(ofMails, mailFailed)
 		return errors.Join(missedf("The mail was given up after %d attempts: its row tells why.", row.Attempts), m.store.MailFailed(ctx, row.ID, err.Error()))
 	}
 	wait := min(mailMinWait<<min(row.Attempts-1, 20), mailMaxWait)
 	m.log.WarnContext(ctx, "a mail did not get out; it is tried again", "mail", row.ID, "attempts", row.Attempts, "wait", wait, "error", err)
-	m.metrics.mail(mailLate)
+	m.metrics.count(ofMails, mailLate)
 	return errors.Join(missedf("The mail did not get out: its row tells why. It is tried again in %v.", wait), m.store.MailLate(ctx, row.ID, wait, err.Error()))
 }

@@ -55,7 +55,7 @@ func (r *room) post(t *testing.T, to string) int64 {
 	if strings.Contains(string(sealed), "secret") {
 		t.Error("a mail lies open in the outbox")
 	}
-	id, err := r.store.InsertMail(t.Context(), 0, "test", sealed)
+	id, err := r.store.InsertMail(t.Context(), 0, 0, "test", sealed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestWorkersShareTheMails(t *testing.T) {
 	for i := range mails {
 		r.post(t, fmt.Sprintf("m%d@x.example", i))
 	}
-	lost, err := r.store.LeaseMails(t.Context(), 10, time.Millisecond)
+	lost, err := r.store.LeaseMails(t.Context(), 20, time.Millisecond)
 	if err != nil || len(lost) != 10 {
 		t.Fatal(lost, err)
 	}

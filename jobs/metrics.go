@@ -12,11 +12,20 @@ import (
 
 // Metrics counts what the workers of this process do. A nil Metrics counts nothing.
 type Metrics struct {
-	attempts               *prometheus.CounterVec
-	duration               prometheus.Histogram
-	latency                prometheus.Histogram
-	mails, documents, runs *prometheus.CounterVec
+	attempts *prometheus.CounterVec
+	duration prometheus.Histogram
+	latency  prometheus.Histogram
+	outcomes map[work]*prometheus.CounterVec
 }
+
+// work is what is counted by what came of it.
+type work int
+
+const (
+	ofMails work = iota
+	ofDocuments
+	ofRuns
+)
 
 // What comes of an attempt on a mail or a document, and of taking up a run: the values of the label outcome.
 const (
@@ -39,11 +48,13 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Name: "canopy_webhook_delivery_latency_seconds", Help: "Time from the commit of an event to the end of its delivery.",
 			Buckets: []float64{.005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 300, 3600},
 		}),
-		mails:     outcomes("canopy_mails_total", "Attempts on mails, by what came of them.", mailSent, mailLate, mailFailed),
-		documents: outcomes("canopy_documents_total", "Attempts on documents, by what came of them.", documentReady, documentLate, documentFailed),
-		runs:      outcomes("canopy_runs_total", "Runs that were taken up, by what came of them.", runFinished, runReleased, runFailed),
+		outcomes: map[work]*prometheus.CounterVec{
+			ofMails:     outcomes("canopy_mails_total", "Attempts on mails, by what came of them.", mailSent, mailLate, mailFailed),
+			ofDocuments: outcomes("canopy_documents_total", "Attempts on documents, by what came of them.", documentReady, documentLate, documentFailed),
+			ofRuns:      outcomes("canopy_runs_total", "Runs that were taken up, by what came of them.", runFinished, runReleased, runFailed),
+		},
 	}
-	for _, c := range []prometheus.Collector{m.attempts, m.duration, m.latency, m.mails, m.documents, m.runs} {
+	for _, c := range []prometheus.Collector{m.attempts, m.duration, m.latency, m.outcomes[ofMails], m.outcomes[ofDocuments], m.outcomes[ofRuns]} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
 		}
@@ -60,21 +71,10 @@ func outcomes(name, help string, values ...string) *prometheus.CounterVec {
 	return c
 }
 
-func (m *Metrics) mail(outcome string) {
+// count counts what came of a piece of work.
+func (m *Metrics) count(of work, outcome string) {
 	if m != nil {
-		m.mails.WithLabelValues(outcome).Inc()
-	}
-}
-
-func (m *Metrics) document(outcome string) {
-	if m != nil {
-		m.documents.WithLabelValues(outcome).Inc()
-	}
-}
-
-func (m *Metrics) run(outcome string) {
-	if m != nil {
-		m.runs.WithLabelValues(outcome).Inc()
+		m.outcomes[of].WithLabelValues(outcome).Inc()
 	}
 }
 

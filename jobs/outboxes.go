@@ -4,39 +4,19 @@ import (
 	"context"
 	"time"
 
-	"github.com/hibiken/asynq"
-
 	"canopy/db"
 )
 
-// relayBatch is how many mails, or originals to delete, are handed out together.
+// relayBatch is how many originals to delete are handed out together.
 const relayBatch = 500
-
-// What waits in the queue at most; the others wait in the database, where they are not handed out over
-// and over. Of runs it is for each worker.
-const (
-	documentBacklog = 64
-	runBacklog      = 4 * runsAtOnce
-)
 
 // pokeAgain is how long the relay waits before it tells the queue once more of a destination
 // where the same delivery is still the first one due: its lane is full, or the task was lost.
 const pokeAgain = time.Second
 
-// relayMails hands out mails.
-func (r *relay) relayMails(ctx context.Context) (time.Duration, error) {
-	due, err := r.store.LeaseMails(ctx, relayBatch, leaseTime)
-	return relayLeased(ctx, r, due, err, mailTask, r.store.ReleaseMails)
-}
-
-// relayBlobs hands out originals to delete.
+// relayBlobs hands out originals to delete, and looks again at once after a full batch.
 func (r *relay) relayBlobs(ctx context.Context) (time.Duration, error) {
 	due, err := r.store.LeaseBlobs(ctx, relayBatch, leaseTime)
-	return relayLeased(ctx, r, due, err, blobTask, r.store.ReleaseBlobs)
-}
-
-// relayLeased hands on a batch of rows, and looks again at once after a full one. err is the lease's.
-func relayLeased[T any](ctx context.Context, r *relay, due []T, err error, task func(T) (*asynq.Task, error), release func(context.Context, []T) error) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
@@ -44,56 +24,7 @@ func relayLeased[T any](ctx context.Context, r *relay, due []T, err error, task 
 	if len(due) == relayBatch {
 		next = 0
 	}
-	return next, enqueue(ctx, r, due, task, release)
-}
-
-// relayDocuments fills the queue up to its backlog.
-func (r *relay) relayDocuments(ctx context.Context) (time.Duration, error) {
-	waiting, err := r.pending(queueDocuments)
-	if err != nil || waiting >= documentBacklog {
-		return relayEvery, err
-	}
-	due, err := r.store.LeaseDocuments(ctx, documentBacklog-waiting, leaseTime)
-	if err != nil {
-		return 0, err
-	}
-	return relayEvery, enqueue(ctx, r, due, documentTask, r.store.ReleaseDocuments)
-}
-
-// runRelay hands out runs.
-type runRelay struct {
-	*relay
-	// room is how many more runs the queue takes before it is looked at again.
-	room int
-	// workers is how many there were then.
-	workers int
-}
-
-// look hands out what is to be taken up: runs that were started, and those whose worker died. It
-// fills the queue up to its backlog, and looks into it anew when it has handed out as many as there was
-// room for.
-func (r *runRelay) look(ctx context.Context) (time.Duration, error) {
-	if r.room <= 0 {
-		waiting, err := r.pending(queueRuns)
-		if err != nil {
-			return 0, err
-		}
-		if r.workers, err = r.servers(queueRuns); err != nil {
-			return 0, err
-		}
-		if r.room = runBacklog*r.workers - waiting; r.room <= 0 {
-			return relaySoon, nil
-		}
-	}
-	due, err := r.store.LeaseRuns(ctx, r.room, accountRuns*r.workers, leaseTime)
-	if err != nil {
-		return 0, err
-	}
-	next := relayEvery
-	if r.room -= len(due); r.room == 0 {
-		next = relaySoon
-	}
-	return next, enqueue(ctx, r.relay, due, runTask, r.store.ReleaseRuns)
+	return next, enqueue(ctx, r, due, blobTask, r.store.ReleaseBlobs)
 }
 
 // deliveryRelay tells the queue of the destinations with something due.

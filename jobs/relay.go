@@ -14,12 +14,8 @@ import (
 	"canopy/outbox"
 )
 
-// The relay's pace: it looks into an outbox when it is woken, and every so often anyway; soon while it
-// waits for room in the queue.
-const (
-	relayEvery = time.Second
-	relaySoon  = 50 * time.Millisecond
-)
+// relayEvery is the relay's pace: it looks into an outbox when it is woken, and every so often anyway.
+const relayEvery = time.Second
 
 // relay hands due outbox rows to the queue. It has a loop of its own for each outbox, so that none
 // waits for another.
@@ -35,22 +31,23 @@ type relay struct {
 // look hands on what is due in an outbox, and tells when there may be more.
 type look func(ctx context.Context) (next time.Duration, err error)
 
-// watch looks into an outbox until ctx ends. A fault is told and ends the look: the rows are leased,
-// and come up again.
-func (r *relay) watch(ctx context.Context, queue string, look look) {
+// watch looks into an outbox until ctx ends. A fault is told and ends the look: the rows are leased, and
+// come up again.
+func (r *relay) watch(ctx context.Context, l line) {
 	wake := r.bus.Subscribe(ctx, outbox.WakeTopic)
 	for {
-		next, err := look(ctx)
+		next, err := l.look(ctx)
 		if err != nil {
 			next = relayEvery
 			if ctx.Err() == nil {
-				r.log.WarnContext(ctx, "the relay could not hand on its rows", "outbox", queue, "error", err)
+				r.log.WarnContext(ctx, "the relay could not hand on its rows", "outbox", l.queue, "error", err)
 			}
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(next):
+		case <-l.done:
 		case <-wake:
 			// What was told meanwhile is looked for in one go.
 			for len(wake) > 0 {

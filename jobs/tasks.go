@@ -12,20 +12,15 @@ import (
 	"canopy/db"
 )
 
-// The queues, with their share of the workers.
+// The queues. Each has workers of its own, so that none waits for another.
 const (
 	queueMail = "mail"
 	// queueBlobs is for originals to delete.
-	queueBlobs = "blobs"
-	// queueDocuments has workers of its own: its tasks are long.
+	queueBlobs     = "blobs"
 	queueDocuments = "documents"
-	// queueRuns and queueWebhooks have workers of their own: the former's tasks are long, the
-	// latter's are urgent.
-	queueRuns     = "runs"
-	queueWebhooks = "webhooks"
+	queueRuns      = "runs"
+	queueWebhooks  = "webhooks"
 )
-
-var queueShares = map[string]int{queueMail: 2, queueBlobs: 1}
 
 // The task types. Payloads carry ids only, so that the queue's dashboard shows nothing personal.
 const (

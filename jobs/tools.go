@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 
+	"canopy/db"
 	"canopy/internal/diagram"
 	"canopy/internal/egress"
 	"canopy/internal/models/chat"
@@ -23,17 +24,17 @@ type Tools struct {
 	Log      *slog.Logger
 }
 
-// of gives the tools for the runs of a company.
-func (t *Tools) of(customerID int64) diagram.Tools { return &customerTools{t, customerID} }
+// of gives the tools of a run.
+func (t *Tools) of(run *db.Run) diagram.Tools { return &runTools{t, run} }
 
-type customerTools struct {
+type runTools struct {
 	*Tools
-	customerID int64
+	run *db.Run
 }
 
-// Search implements diagram.Tools. It finds in the contexts of the run's own company.
-func (t *customerTools) Search(ctx context.Context, r diagram.SearchRequest) ([]diagram.Hit, error) {
-	found, err := t.Contexts.FindIn(ctx, t.customerID, r.ContextID, search.Query{Prompt: r.Prompt, TopN: r.TopN, ScoreThreshold: r.ScoreThreshold})
+// Search implements diagram.Tools. It finds in the contexts of the run's company that its starter sees.
+func (t *runTools) Search(ctx context.Context, r diagram.SearchRequest) ([]diagram.Hit, error) {
+	found, err := t.Contexts.FindFor(ctx, t.run, r.ContextID, search.Query{Prompt: r.Prompt, TopN: r.TopN, ScoreThreshold: r.ScoreThreshold})
 	if err != nil {
 		return nil, errors.Join(t.searchError(ctx, r.ContextID, err), err)
 	}
@@ -45,7 +46,7 @@ func (t *customerTools) Search(ctx context.Context, r diagram.SearchRequest) ([]
 }
 
 // searchError is what the owner of a run hears of a search that failed.
-func (t *customerTools) searchError(ctx context.Context, contextID int64, err error) *diagram.Error {
+func (t *runTools) searchError(ctx context.Context, contextID int64, err error) *diagram.Error {
 	failure := &diagram.Error{Code: diagram.CodeSearchError, Message: "The search failed."}
 	var p *problem.Error
 	switch {
@@ -58,7 +59,7 @@ func (t *customerTools) searchError(ctx context.Context, contextID int64, err er
 }
 
 // Chat implements diagram.Tools.
-func (t *customerTools) Chat(ctx context.Context, r diagram.ChatRequest) (*diagram.ChatAnswer, error) {
+func (t *runTools) Chat(ctx context.Context, r diagram.ChatRequest) (*diagram.ChatAnswer, error) {
 	if t.Tools.Chat == nil {
 		return nil, &diagram.Error{Code: diagram.CodeChatError, Message: "No chat model is configured on this server."}
 	}
@@ -77,7 +78,7 @@ func (t *customerTools) Chat(ctx context.Context, r diagram.ChatRequest) (*diagr
 }
 
 // HTTP implements diagram.Tools.
-func (t *customerTools) HTTP(ctx context.Context, r diagram.HTTPRequest) (*diagram.HTTPAnswer, error) {
+func (t *runTools) HTTP(ctx context.Context, r diagram.HTTPRequest) (*diagram.HTTPAnswer, error) {
 	resp, err := t.Tools.HTTP.Do(ctx, egress.Request{Method: r.Method, URL: r.URL, Header: r.Header, Body: r.Body})
 	if err != nil {
 		return nil, err

@@ -48,10 +48,11 @@ type line struct {
 	queue, task string
 	look        look
 	handler     asynq.Handler
-	// atOnce is how many tasks are taken up at the same time, every how often an empty queue is looked
-	// at; 0 shares the workers of queueShares.
+	// atOnce is how many tasks are taken up at the same time, every how often an empty queue is looked at.
 	atOnce int
 	every  time.Duration
+	// done tells of places that have become free; nil where the rows don't wait for one.
+	done <-chan struct{}
 	// drain, unless it is nil, waits for what goes on after its tasks.
 	drain func()
 }
@@ -61,12 +62,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	r := &relay{store: w.Store, client: asynq.NewClient(w.Redis), inspector: asynq.NewInspector(w.Redis), bus: w.Bus, log: w.Log}
 	defer func() { _, _ = r.client.Close(), r.inspector.Close() }()
 	lines := w.lines(ctx, r)
-	servers, mux := []*asynq.Server{w.server(20, checkEvery, queueShares)}, asynq.NewServeMux()
-	for _, l := range lines {
+	servers, mux := make([]*asynq.Server, len(lines)), asynq.NewServeMux()
+	for i, l := range lines {
 		mux.Handle(l.task, l.handler)
-		if l.atOnce > 0 {
-			servers = append(servers, w.server(l.atOnce, l.every, map[string]int{l.queue: 1}))
-		}
+		servers[i] = w.server(l)
 	}
 	if err := start(servers, mux); err != nil {
 		return err
@@ -74,7 +73,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { w.upkeep(ctx) })
 	for _, l := range lines {
-		running.Go(func() { r.watch(ctx, l.queue, l.look) })
+		running.Go(func() { r.watch(ctx, l) })
 	}
 	<-ctx.Done()
 	for _, server := range servers {
@@ -92,28 +91,31 @@ func (w *Worker) Run(ctx context.Context) error {
 // lines are what the worker has the parts for. The rows of others wait.
 func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 	if w.Mail != nil {
-		list = append(list, line{
-			queue: queueMail, task: typeMail, look: r.relayMails,
+		mails := turns[db.DueMail]{relay: r, lease: w.Store.LeaseMails, task: mailTask, release: w.Store.ReleaseMails}
+		list = append(list, mails.line(line{
+			queue: queueMail, task: typeMail, atOnce: mailPlaces, every: checkEvery,
 			handler: &mailer{store: w.Store, box: w.Box, sender: w.Mail, metrics: w.Metrics, log: w.Log},
-		})
+		}))
 	} else {
 		w.Log.WarnContext(ctx, "no mail server is configured (CANOPY_SMTP_URL): mails wait in the outbox")
 	}
 	if w.Documents != nil {
-		p := &processor{Documents: *w.Documents, store: w.Store, bus: w.Bus, metrics: w.Metrics, log: w.Log, stop: ctx.Done()}
-		list = append(list,
-			line{queue: queueBlobs, task: typeBlob, look: r.relayBlobs, handler: &remover{w.Store, w.Documents.Blobs}},
-			line{queue: queueDocuments, task: typeDocument, look: r.relayDocuments, handler: p, atOnce: documentsAtOnce, every: checkEvery})
+		documents := turns[db.DueDocument]{relay: r, lease: w.Store.LeaseDocuments, task: documentTask, release: w.Store.ReleaseDocuments}
+		list = append(list, documents.line(line{
+			queue: queueDocuments, task: typeDocument, atOnce: DocumentPlaces, every: checkSoon,
+			handler: &processor{Documents: *w.Documents, store: w.Store, bus: w.Bus, metrics: w.Metrics, log: w.Log, stop: ctx.Done()},
+		}), line{
+			queue: queueBlobs, task: typeBlob, look: r.relayBlobs, handler: &remover{w.Store, w.Documents.Blobs}, atOnce: blobsAtOnce, every: checkEvery,
+		})
 	} else {
 		w.Log.WarnContext(ctx, "no document store is configured (CANOPY_BLOB_URL): documents are not processed")
 	}
 	if w.Tools != nil {
-		runs := &runRelay{relay: r}
-		list = append(list, line{
-			queue: queueRuns, task: typeRun, look: runs.look,
+		runs := turns[db.DueRun]{relay: r, lease: w.Store.LeaseRuns, task: runTask, release: w.Store.ReleaseRuns}
+		list = append(list, runs.line(line{
+			queue: queueRuns, task: typeRun, atOnce: runPlaces, every: checkSoon,
 			handler: &runner{store: w.Store, bus: w.Bus, tools: w.Tools, metrics: w.Metrics, log: w.Log, stopping: ctx.Done()},
-			atOnce:  runsAtOnce, every: checkEvery,
-		})
+		}))
 	}
 	if w.Egress != nil {
 		due, d := &deliveryRelay{relay: r}, newDispatcher(ctx, w)
@@ -124,25 +126,35 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 	return list
 }
 
-// documentsAtOnce is how many documents a worker processes at the same time: half the processors,
-// since each keeps two busy, and an extractor child beside it.
-var documentsAtOnce = max(1, runtime.GOMAXPROCS(0)/2)
+// The places of a worker: how many tasks of a kind it works on at the same time. One tenant alone gets
+// half of them, and the others are there for those who come meanwhile.
+const (
+	mailPlaces = 40
+	runPlaces  = 128
+)
 
-// How often empty queues are looked at: deliveries are urgent.
+// DocumentPlaces are those for documents. One tenant keeps the processors busy, as each of its documents
+// takes two, and an extractor child beside it.
+var DocumentPlaces = 2 * max(1, runtime.GOMAXPROCS(0)/2)
+
+// How often empty queues are looked at: somebody may wait for runs and documents, deliveries are urgent.
 const (
 	checkEvery = 50 * time.Millisecond
+	checkSoon  = 20 * time.Millisecond
 	checkOften = 8 * time.Millisecond
+	// blobsAtOnce is how many originals are deleted at the same time.
+	blobsAtOnce = 10
 	// pokesAtOnce is how many tasks of destinations are taken up at once; of these, half may wait for what
 	// comes of the attempts, so that there are always others that begin them.
 	pokesAtOnce = 1024
 	followers   = pokesAtOnce / 2
 )
 
-func (w *Worker) server(concurrency int, every time.Duration, queues map[string]int) *asynq.Server {
+func (w *Worker) server(l line) *asynq.Server {
 	return asynq.NewServer(w.Redis, asynq.Config{
-		Concurrency:       concurrency,
-		Queues:            queues,
-		TaskCheckInterval: every,
+		Concurrency:       l.atOnce,
+		Queues:            map[string]int{l.queue: 1},
+		TaskCheckInterval: l.every,
 		ShutdownTimeout:   drainTime,
 		Logger:            asynqLog{w.Log},
 		LogLevel:          asynq.WarnLevel,

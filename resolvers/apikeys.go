@@ -6,6 +6,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/internal/problem"
 	"canopy/internal/rule"
 	"canopy/internal/secret"
@@ -17,12 +18,39 @@ const (
 	maxGrace     = 30 * 24 * time.Hour
 )
 
+// GetAPIKey gives one key within reach.
+func (q Query) GetAPIKey(ctx context.Context, id globalid.ID) (*db.APIKey, error) {
+	c, err := q.may(ctx, rule.CustomerAPIKeys)
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.Store.APIKey(ctx, c.Scope(), id.Int)
+	return row, c.unreached(err, "API key", id.Int)
+}
+
+// ListAPIKeys gives each key of a company within reach by id. after is the cursor of an earlier call;
+// limit 0 gives all.
+func (q Query) ListAPIKeys(ctx context.Context, id *globalid.ID, after paging.Cursor, limit int, each func(*db.APIKey) error) error {
+	c, err := q.may(ctx, rule.CustomerAPIKeys)
+	if err != nil {
+		return err
+	}
+	customer, err := q.customer(ctx, c, id, "customerId")
+	if err != nil {
+		return err
+	}
+	return q.Store.StreamAPIKeys(ctx, customer.ID, lastID(after), limit, each)
+}
+
 // CreateAPIKeyInput is a new API key.
 type CreateAPIKeyInput struct {
 	CustomerID *globalid.ID
 	UserID     *globalid.ID
 	Name       *string
 	ExpiresAt  *time.Time
+	// Features bound the key's rights, AllowedAddresses the networks that it works from; nil is no bound.
+	Features         []string
+	AllowedAddresses []string
 }
 
 // CreateAPIKeyPayload is what CreateAPIKey made; the secret is shown this once.
@@ -41,6 +69,10 @@ func (m Mutation) CreateAPIKey(ctx context.Context, in CreateAPIKeyInput) (*Crea
 	var v check
 	v.optional("name", in.Name)
 	v.future("expiresAt", in.ExpiresAt)
+	key := db.APIKey{
+		Name: or(in.Name, ""), ExpiresAt: in.ExpiresAt, Features: v.keyFeatures(in.Features),
+		AllowedAddresses: v.networks("allowedAddresses", in.AllowedAddresses),
+	}
 	if err := v.err(); err != nil {
 		return nil, err
 	}
@@ -48,37 +80,37 @@ func (m Mutation) CreateAPIKey(ctx context.Context, in CreateAPIKeyInput) (*Crea
 	if err != nil {
 		return nil, err
 	}
-	userID := c.UserID
+	key.CustomerID, key.UserID = customer.ID, c.UserID
 	if in.UserID != nil {
 		user, err := m.user(ctx, c, *in.UserID, "userId")
 		if err != nil {
 			return nil, err
 		}
-		userID = user.ID
+		key.UserID = user.ID
 	}
-	if err := c.mayDealWithKeysOf(userID); err != nil {
+	if err := c.mayDealWithKeysOf(key.UserID); err != nil {
 		return nil, err
 	}
 	out := &CreateAPIKeyPayload{}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		member, err := tx.IsMember(ctx, customer.ID, userID)
+		member, err := tx.IsMember(ctx, key.CustomerID, key.UserID)
 		if err != nil {
 			return err
 		}
 		if !member {
 			return problem.Invalid(problem.Fault{Location: "userId", Message: "is not a user of the company"})
 		}
-		if err := mayHandKeyOver(ctx, tx, c, customer.ID, userID); err != nil {
+		if err := mayMakeKey(ctx, tx, c, &key); err != nil {
 			return err
 		}
-		out.APIKey, out.ClientSecret, err = NewAPIKey(ctx, tx, db.APIKey{
-			CustomerID: customer.ID, UserID: userID, Name: or(in.Name, ""), ExpiresAt: in.ExpiresAt,
-		}, ch.actor())
+		out.APIKey, out.ClientSecret, err = NewAPIKey(ctx, tx, key, ch.actor())
 		if err != nil {
 			return err
 		}
 		out.ClientID = out.APIKey.ClientID
-		return ch.audit(ctx, customer.ID, "apiKey.created", out.APIKey, details{"user": userID, "name": or(in.Name, "")})
+		return ch.audit(ctx, key.CustomerID, "apiKey.created", out.APIKey, details{
+			"user": key.UserID, "name": key.Name, "expiresAt": key.ExpiresAt, "features": key.Features, "allowedAddresses": key.AllowedAddresses,
+		})
 	})
 	return out, err
 }
@@ -118,10 +150,8 @@ func (m Mutation) RotateAPIKeySecret(ctx context.Context, in RotateAPIKeySecretI
 		if k.RevokedAt != nil {
 			return problem.Bad("the key was revoked")
 		}
-		if k.UserID != c.UserID {
-			if err := mayHandKeyOver(ctx, tx, c, k.CustomerID, k.UserID); err != nil {
-				return err
-			}
+		if err := mayTakeOverKey(ctx, tx, c, k); err != nil {
+			return err
 		}
 		var err error
 		out.APIKey, out.ClientID, out.GraceEndsAt = k, k.ClientID, time.Now().UTC().Add(grace).Truncate(time.Millisecond)
@@ -200,4 +230,14 @@ func (e APIKeyEdges) User(ctx context.Context, obj *db.APIKey) (*db.User, error)
 // Customer is where the key acts.
 func (e APIKeyEdges) Customer(ctx context.Context, obj *db.APIKey) (*db.Customer, error) {
 	return obj.Customer(ctx, e.Store, reach(ctx))
+}
+
+// Features are the rights that the key has at most; nil: all those of its user.
+func (e APIKeyEdges) Features(_ context.Context, obj *db.APIKey) ([]string, error) {
+	return obj.Features, nil
+}
+
+// AllowedAddresses are the networks that the key works from; nil: any.
+func (e APIKeyEdges) AllowedAddresses(_ context.Context, obj *db.APIKey) ([]string, error) {
+	return obj.AllowedAddresses, nil
 }

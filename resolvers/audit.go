@@ -33,31 +33,6 @@ func (ch *changes) audit(ctx context.Context, customerID int64, action string, o
 	return err
 }
 
-// actor is the user who makes the change; 0 for the platform itself.
-func (ch *changes) actor() int64 {
-	if ch.caller == nil {
-		return 0
-	}
-	return ch.caller.UserID
-}
-
-// announce tells of a committed change: listeners of its events, and the relay of its outbox
-// rows. Both may miss it; the rows are there.
-func (r *Resolver) announce(ctx context.Context, ch *changes) {
-	for _, id := range ch.audits {
-		outbox.TellAudit(ctx, r.Bus, id)
-	}
-	for _, d := range ch.documents {
-		outbox.TellDocument(ctx, r.Bus, d[0], d[1])
-	}
-	for _, m := range ch.told {
-		r.Bus.Publish(ctx, m.topic, m.payload)
-	}
-	if ch.mail || ch.work || ch.due {
-		outbox.Wake(ctx, r.Bus)
-	}
-}
-
 // AuditEvents is a page of the changes within reach, newest first.
 func (q Query) AuditEvents(ctx context.Context, first *int, after *string) (*AuditEventConnection, error) {
 	c, err := q.may(ctx, rule.AuditEvents)

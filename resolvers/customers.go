@@ -186,6 +186,16 @@ type UpdateCustomerInput struct {
 	Name              *string
 	CanAddCustomers   *bool
 	DescendantsCanAdd *bool
+	MaxKeyDays        Change[int]
+}
+
+// UpdateCustomerInputFields sets the fields of the input where null says something.
+type UpdateCustomerInputFields struct{ *Resolver }
+
+// MaxKeyDays sets or unsets the bound.
+func (UpdateCustomerInputFields) MaxKeyDays(_ context.Context, in *UpdateCustomerInput, days *int) error {
+	in.MaxKeyDays = ChangeTo(days)
+	return nil
 }
 
 // UpdateCustomerPayload is what UpdateCustomer changed.
@@ -205,6 +215,9 @@ func (m Mutation) UpdateCustomer(ctx context.Context, in UpdateCustomerInput) (*
 	if in.Name != nil {
 		v.name("name", *in.Name)
 	}
+	if days := in.MaxKeyDays.to; days != nil && (*days < 1 || *days > longestKeyDays) {
+		v.fault("maxKeyDays", "must be between 1 and %d", longestKeyDays)
+	}
 	if err := v.err(); err != nil {
 		return nil, err
 	}
@@ -218,6 +231,7 @@ func (m Mutation) UpdateCustomer(ctx context.Context, in UpdateCustomerInput) (*
 		next.Name = or(in.Name, row.Name)
 		next.CanAddCustomers = or(in.CanAddCustomers, row.CanAddCustomers)
 		next.DescendantsCanAdd = or(in.DescendantsCanAdd, row.DescendantsCanAdd)
+		next.MaxKeyDays = in.MaxKeyDays.or(row.MaxKeyDays)
 		if err := mayTurnOn(ctx, tx, c, row, &next); err != nil {
 			return err
 		}
@@ -225,7 +239,7 @@ func (m Mutation) UpdateCustomer(ctx context.Context, in UpdateCustomerInput) (*
 			return err
 		}
 		return ch.audit(ctx, id, "customer.updated", row, details{
-			"name": next.Name, "canAddCustomers": next.CanAddCustomers, "descendantsCanAdd": next.DescendantsCanAdd,
+			"name": next.Name, "canAddCustomers": next.CanAddCustomers, "descendantsCanAdd": next.DescendantsCanAdd, "maxKeyDays": next.MaxKeyDays,
 		})
 	})
 	return out, err

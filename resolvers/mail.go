@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"canopy/db"
+	"canopy/internal/access"
 	"canopy/internal/mail"
 	"canopy/internal/secret"
 	"canopy/outbox"
@@ -53,13 +54,13 @@ func (r *Resolver) newLink(ctx context.Context, tx *db.Store, userID int64, kind
 	return r.PublicURL.JoinPath("setup").String() + "#token=" + plain, nil
 }
 
-// post seals a message into the outbox.
+// post seals a message into the outbox, as work of the caller's tenant.
 func (r *Resolver) post(ctx context.Context, ch *changes, userID int64, kind string, m mail.Message) error {
 	sealed, err := outbox.SealMail(r.Box, m)
 	if err != nil {
 		return err
 	}
 	ch.mail = true
-	_, err = ch.tx.InsertMail(ctx, userID, kind, sealed)
+	_, err = ch.tx.InsertMail(ctx, access.TenantOf(ctx), userID, kind, sealed)
 	return err
 }

@@ -42,10 +42,5 @@ func (q Query) billingNode(ctx context.Context, id globalid.ID) (*db.Billing, er
 }
 
 func (q Query) apiKeyNode(ctx context.Context, id globalid.ID) (*db.APIKey, error) {
-	c, err := q.may(ctx, rule.CustomerAPIKeys)
-	if err != nil {
-		return nil, err
-	}
-	row, err := q.Store.APIKey(ctx, c.Scope(), id.Int)
-	return row, c.unreached(err, "API key", id.Int)
+	return q.GetAPIKey(ctx, id)
 }

@@ -41,6 +41,8 @@ type Resolver struct {
 	Limiter   *limit.Limiter
 	Throttle  *limit.Throttle
 	Addresses *limit.Throttle
+	// ClientAddress tells where the request of a context comes from; "" where that is not known.
+	ClientAddress func(context.Context) string
 	// RequestsPerMinute is the rate limit of one API key, 0 for none.
 	RequestsPerMinute int
 	// PublicURL is where the platform is reached: the issuer of tokens, the base of links.
@@ -86,33 +88,4 @@ func customerIn(ctx context.Context, s *db.Store, c *caller, id *globalid.ID, fi
 	}
 	row, err := s.Customer(ctx, c.Scope(), n)
 	return row, c.unreached(err, "company", n)
-}
-
-// changes collects what is to be told once a transaction has been committed.
-type changes struct {
-	caller *caller
-	tx     *db.Store
-	audits []int64
-	mail   bool
-	// work: there are other outbox rows than mails; documents have changed, by context and id.
-	work      bool
-	documents [][2]int64
-	// due: there is something to deliver, or to run.
-	due bool
-	// told are the messages for those who follow an object.
-	told []message
-}
-
-// change runs do in one transaction and tells of it after the commit.
-func (r *Resolver) change(ctx context.Context, c *caller, do func(tx *db.Store, ch *changes) error) error {
-	ch := &changes{caller: c}
-	err := r.Store.Tx(ctx, func(tx *db.Store) error {
-		ch.tx = tx
-		return do(tx, ch)
-	})
-	if err != nil {
-		return err
-	}
-	r.announce(ctx, ch)
-	return nil
 }

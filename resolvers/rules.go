@@ -97,15 +97,6 @@ func mayOpen(ctx context.Context, tx *db.Store, c *caller, account *db.Account) 
 	return c.mayGive(rights)
 }
 
-// mayHandKeyOver: who has a key's secret may what the key's user may in its company and below.
-func mayHandKeyOver(ctx context.Context, tx *db.Store, c *caller, customerID, userID int64) error {
-	rights, err := tx.RightsOf(ctx, userID, customerID)
-	if err != nil {
-		return err
-	}
-	return c.mayGive(rights)
-}
-
 // mayLoseOwner keeps a company from locking itself out: the last enabled owner permission of its
 // own account stays, unless a company above takes it away.
 func mayLoseOwner(ctx context.Context, tx *db.Store, c *caller, p *db.Permission) error {

@@ -104,11 +104,16 @@ func (m Mutation) StartRun(ctx context.Context, in StartRunInput) (*StartRunPayl
 	if err != nil {
 		return nil, err
 	}
+	var keyID *int64
+	if !c.Login() {
+		keyID = &c.KeyID
+	}
 	out := &StartRunPayload{JobKey: key.String()}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		id, err := tx.InsertRun(ctx, db.Run{
 			JobKey: out.JobKey, AgentID: agent.ID, RevisionID: *agent.PublishedID, AccountID: agent.AccountID, Input: in.Input,
-		}, ch.actor())
+			UserID: &c.UserID, KeyID: keyID,
+		})
 		if err != nil {
 			return err
 		}

@@ -76,10 +76,13 @@ func (r *Resolver) ExchangeToken(ctx context.Context, req TokenRequest) (*Issued
 	if x.AccountID == 0 || req.AccountID != nil && x.AccountID != *req.AccountID {
 		return nil, &OAuthError{Code: "unauthorized_client", Description: "the key's user has no enabled permission on such an account of the application " + app.String()}
 	}
+	if !r.comesFrom(ctx, x.AllowedAddresses) {
+		return nil, &OAuthError{Code: "unauthorized_client", Description: "the key does not work from this address"}
+	}
 	r.touchExchange(ctx, x)
 	signed, err := r.sign(token.Claims{
 		Audience: []string{app.String()}, Subject: strconv.FormatInt(x.UserID, 10), ClientID: req.ClientID,
-		CustomerID: x.CustomerID, AccountID: x.AccountID, Scope: strings.Join(access.ParseFeatures(x.Features).Names(), " "),
+		CustomerID: x.CustomerID, AccountID: x.AccountID, Scope: strings.Join(x.Rights().Names(), " "),
 	})
 	return &IssuedToken{signed, int(TokenLife / time.Second)}, err
 }
@@ -186,6 +189,8 @@ func (r *Resolver) principal(ctx context.Context, claims *token.Claims) (*access
 		return nil, problem.Unauthorized("the access token no longer works: its API key was revoked or its password changed").With("invalid_token")
 	case err != nil:
 		return nil, err
+	case !r.comesFrom(ctx, c.AllowedAddresses):
+		return nil, problem.Denied("the API key does not work from this address").With("address_not_allowed")
 	}
 	c.Serves, c.Expires = serves, claims.ExpiresAt
 	return &c.Principal, nil
@@ -213,21 +218,6 @@ func (r *Resolver) renew(ctx context.Context) (context.Context, error) {
 		return ctx, err
 	}
 	return access.WithPrincipal(ctx, p), nil
-}
-
-// withinRate counts a request against its API key's minute.
-func (r *Resolver) withinRate(ctx context.Context, p *access.Principal) error {
-	if r.RequestsPerMinute == 0 || p.Login() {
-		return nil
-	}
-	d, err := r.Limiter.Allow(ctx, "requests:"+strconv.FormatInt(p.KeyID, 10), 1, r.RequestsPerMinute)
-	if err != nil || d.Allowed {
-		return nil // without Redis the limit is open
-	}
-	return &problem.Error{
-		Code: problem.RateLimited, RetryAfter: d.RetryAfter,
-		Detail: "the API key is over its " + strconv.Itoa(r.RequestsPerMinute) + " requests a minute",
-	}
 }
 
 // JWKS is the document of the keys that access tokens are signed with.

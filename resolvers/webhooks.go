@@ -95,6 +95,7 @@ type CreateWebhookDestinationInput struct {
 	URL        string
 	Name       *string
 	Events     []string
+	Signing    *string
 }
 
 // CreateWebhookDestinationPayload is what CreateWebhookDestination made; the secret is shown this once.
@@ -123,7 +124,7 @@ func (m Mutation) CreateWebhookDestination(ctx context.Context, in CreateWebhook
 	out := &CreateWebhookDestinationPayload{Secret: secret.NewSigningSecret()}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) (err error) {
 		out.Destination, err = tx.InsertDestination(ctx, db.Destination{
-			CustomerID: customer.ID, URL: in.URL, Name: or(in.Name, ""), Events: inOrder(in.Events),
+			CustomerID: customer.ID, URL: in.URL, Name: or(in.Name, ""), Events: inOrder(in.Events), Signing: or(in.Signing, webhook.SigningSpec),
 		})
 		if err != nil {
 			return err
@@ -188,6 +189,7 @@ type UpdateWebhookDestinationInput struct {
 	Events    []string
 	AllEvents *bool
 	Enabled   *bool
+	Signing   *string
 }
 
 // UpdateWebhookDestinationPayload is what UpdateWebhookDestination changed.
@@ -224,10 +226,38 @@ func (m Mutation) UpdateWebhookDestination(ctx context.Context, in UpdateWebhook
 		if or(in.AllEvents, false) {
 			d.Events = nil
 		}
+		if in.Signing != nil && *in.Signing != d.Signing {
+			d.Signing = *in.Signing
+			if err := m.maySign(ctx, tx, d); err != nil {
+				return err
+			}
+		}
 		out.Destination = d
 		return tx.UpdateDestination(ctx, d)
 	})
 	return out, err
+}
+
+// maySign tells whether a destination's secrets can sign as it asks for. During the overlap of a
+// rotation one that can is enough: receivers get that one to verify with.
+func (m Mutation) maySign(ctx context.Context, tx *db.Store, d *db.Destination) error {
+	if d.Signing != webhook.SigningStandard {
+		return nil
+	}
+	list, err := tx.SigningSecrets(ctx, d.ID)
+	if err != nil {
+		return err
+	}
+	for _, sealed := range list {
+		plain, err := outbox.OpenSigningSecret(m.Box, d.ID, sealed)
+		if err != nil {
+			return err
+		}
+		if _, ok := secret.SigningKey(plain); ok {
+			return nil
+		}
+	}
+	return problem.Bad("the secret of the destination %d is of an older form, which Standard Webhooks do not take: rotate it first", d.ID).With("rotation_needed")
 }
 
 // DeleteWebhookDestinationInput is a destination to delete.

@@ -104,10 +104,12 @@ func (a *api) registerContexts() {
 	add(a, operation{
 		id: "updateContext", rule: rule.UpdateContext, method: http.MethodPut, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound}, status: http.StatusOK,
 		summary: "Update a context", description: "Writes the context's name, instructions and caption, and what else is given.",
+		names: map[string]string{"id": "contextId"},
 	}, a.updateContext)
 	add(a, operation{
 		id: "deleteContext", rule: rule.DeleteContext, method: http.MethodDelete, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound}, status: http.StatusOK,
 		summary: "Delete a context", description: "Removes the context, its documents and their embeddings.",
+		names: map[string]string{"id": "contextId"},
 	}, func(ctx context.Context, in *ContextPath) (*one[gone], error) {
 		_, err := a.mutations().DeleteContext(ctx, resolvers.DeleteContextInput{ID: in.id()})
 		return &one[gone]{gone{true}}, err
@@ -115,6 +117,7 @@ func (a *api) registerContexts() {
 	add(a, operation{
 		id: "shareContext", rule: rule.ShareContext, method: http.MethodPut, path: "/context/share/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
 		summary: "Share a context", description: "Makes the context private or shared.",
+		names: map[string]string{"id": "contextId"},
 	}, func(ctx context.Context, in *shareContextInput) (*struct{}, error) {
 		_, err := a.mutations().ShareContext(ctx, resolvers.ShareContextInput{ID: in.id(), ShareState: int(in.Body.ShareState), Icon: in.Body.Icon})
 		return nil, err

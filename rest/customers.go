@@ -145,10 +145,11 @@ type listCustomersOf struct {
 
 type updateCustomerInput struct {
 	Body struct {
-		CustomerID        int64   `json:"customerId" doc:"The company to change"`
-		Name              *string `json:"name,omitempty"`
-		CanAddCustomers   *bool   `json:"canAddCustomers,omitempty" doc:"Turned on only from a company above"`
-		DescendantsCanAdd *bool   `json:"descendantsCanAdd,omitempty" doc:"Turned on only from a company above"`
+		CustomerID        int64         `json:"customerId" doc:"The company to change"`
+		Name              *string       `json:"name,omitempty"`
+		CanAddCustomers   *bool         `json:"canAddCustomers,omitempty" doc:"Turned on only from a company above"`
+		DescendantsCanAdd *bool         `json:"descendantsCanAdd,omitempty" doc:"Turned on only from a company above"`
+		MaxKeyDays        nullable[int] `json:"maxKeyDays,omitempty" doc:"How many days new API keys may live at most, here and in the companies below: 1 to 3650. Null takes the bound away"`
 	} `nameHint:"UpdateCustomerRequest"`
 }
 
@@ -245,7 +246,7 @@ func ancestorOf(c *db.CustomerRef) ancestorCustomer {
 func (a *api) updateCustomer(ctx context.Context, in *updateCustomerInput) (*struct{}, error) {
 	_, err := a.mutations().UpdateCustomer(ctx, resolvers.UpdateCustomerInput{
 		CustomerID: globalid.ID{Int: in.Body.CustomerID}, Name: in.Body.Name,
-		CanAddCustomers: in.Body.CanAddCustomers, DescendantsCanAdd: in.Body.DescendantsCanAdd,
+		CanAddCustomers: in.Body.CanAddCustomers, DescendantsCanAdd: in.Body.DescendantsCanAdd, MaxKeyDays: in.Body.MaxKeyDays.Change,
 	})
 	return nil, err
 }

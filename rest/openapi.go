@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"canopy/internal/access"
@@ -26,6 +27,7 @@ const (
 	tagAccounts    = "Accounts and billing"
 	tagRegions     = "Regions"
 	tagUsers       = "Users"
+	tagKeys        = "API keys"
 	tagPermissions = "Permissions"
 	tagContexts    = "Contexts"
 	tagRuns        = "Runs"
@@ -66,6 +68,7 @@ func config(version, base string) huma.Config {
 		{Name: tagAccounts, Description: "Application accounts and billing records of companies"},
 		{Name: tagRegions, Description: "Where companies' data lives"},
 		{Name: tagUsers, Description: "The users of companies"},
+		{Name: tagKeys, Description: "Credentials of programs, for the token exchange"},
 		{Name: tagPermissions, Description: "Who has which role on which account"},
 		{Name: tagContexts, Description: "Custom assistants, their documents and the search of these; with a token for the assistant"},
 		{Name: tagRuns, Description: "Agents, executed in the background"},
@@ -110,6 +113,10 @@ func tidy(_ *huma.OpenAPI, op *huma.Operation) {
 			r.Headers = map[string]*huma.Param{"Retry-After": {Description: "When to come back, in seconds", Schema: &huma.Schema{Type: huma.TypeInteger}}}
 		}
 	}
+	// Given earlier, the library would read it, and refuse a form.
+	if upload, _ := op.Metadata[uploadKey].(*huma.RequestBody); upload != nil {
+		op.RequestBody = upload
+	}
 	if op.RequestBody != nil && op.RequestBody.Description == "" {
 		op.RequestBody.Description = "The input"
 	}
@@ -148,6 +155,16 @@ type Endpoint struct {
 	Method, Path, OperationID string
 	// Rule says who may use it; nil where no token is asked for.
 	Rule *rule.Rule
+
+	names map[string]string
+}
+
+// NameOf is what the operation calls a field of the graph's operation behind it.
+func (e Endpoint) NameOf(field string) string {
+	if name := e.names[field]; name != "" {
+		return strings.TrimPrefix(name, "path.")
+	}
+	return field
 }
 
 // Endpoints lists every documented operation, by path and method.
@@ -156,7 +173,7 @@ func Endpoints(registry huma.API) []Endpoint {
 	var list []Endpoint
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for _, op := range operationsAt(doc, path) {
-			list = append(list, Endpoint{Method: op.Method, Path: path, OperationID: op.OperationID, Rule: ruleOf(op)})
+			list = append(list, Endpoint{Method: op.Method, Path: path, OperationID: op.OperationID, Rule: ruleOf(op), names: namesOf(op)})
 		}
 	}
 	return list

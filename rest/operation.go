@@ -69,20 +69,29 @@ func (o operation) document() *huma.Operation {
 		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, Description: o.description,
 		Tags: []string{o.tag}, DefaultStatus: o.status, Errors: o.refusals(), Responses: o.responses,
 		// The body is in memory before the library reads it: no deadline, no limit of its own.
-		BodyReadTimeout: -1, MaxBodyBytes: -1, Security: anonymous,
+		BodyReadTimeout: -1, MaxBodyBytes: -1, Security: anonymous, Metadata: map[string]any{uploadKey: o.upload},
 	}
 	if !o.public {
 		n := needsOf(o.rule)
 		op.Description += " " + o.rule.Sentence()
 		op.Security = []map[string][]string{{bearerScheme: {}}, {oauthScheme: n.scopes()}}
 		op.Extensions = map[string]any{"x-needs": n}
-		op.Metadata = map[string]any{ruleKey: o.rule}
+		op.Metadata[ruleKey], op.Metadata[namesKey] = o.rule, o.names
 	}
 	return op
 }
 
-// ruleKey is where an operation's metadata has its rule.
-const ruleKey = "rule"
+// Where an operation's metadata has its rule, its names of fields, and the body that it reads by itself.
+const (
+	ruleKey   = "rule"
+	namesKey  = "names"
+	uploadKey = "upload"
+)
+
+func namesOf(op *huma.Operation) map[string]string {
+	names, _ := op.Metadata[namesKey].(map[string]string)
+	return names
+}
 
 // ruleOf gives an operation's rule; nil for a public one.
 func ruleOf(op *huma.Operation) *rule.Rule {

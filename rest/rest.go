@@ -39,6 +39,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerAccounts()
 	a.registerRegions()
 	a.registerUsers()
+	a.registerKeys()
 	a.registerPermissions()
 	a.registerContexts()
 	a.registerRuns()

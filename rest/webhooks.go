@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"canopy/db"
 	"canopy/internal/globalid"
@@ -41,6 +44,7 @@ type Destination struct {
 	Name      string    `json:"name"`
 	Events    *[]string `json:"events" nullable:"true" doc:"The subscribed types; null for all"`
 	Enabled   bool      `json:"enabled" doc:"Whether events are written down for it"`
+	Signing   string    `json:"signing" enum:"spec,standard" doc:"How deliveries are signed"`
 	CreatedAt time.Time `json:"createdAt"`
 }
 
@@ -51,16 +55,14 @@ func destinationOf(d *db.Destination) Destination {
 		Name:      d.Name,
 		Events:    subscribed(d),
 		Enabled:   d.Enabled,
+		Signing:   strings.ToLower(d.Signing),
 		CreatedAt: d.CreatedAt.UTC(),
 	}
 }
 
 // subscribed are the types that a destination has chosen; nil, and not an empty list, for all.
 func subscribed(d *db.Destination) *[]string {
-	if d.Events == nil {
-		return nil
-	}
-	return (*[]string)(&d.Events)
+	return listOrNull(d.Events)
 }
 
 // createdDestination is a destination with its secret, which is shown this once.
@@ -74,11 +76,35 @@ type shownSecret struct {
 	Secret string `json:"secret" doc:"The signing secret; it is shown this once"`
 }
 
+// signing is how deliveries are to be signed. Its values are also taken as the graph has them.
+type signing string
+
+// Schema documents the values.
+func (signing) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{
+		Type: huma.TypeString, Enum: []any{"spec", "standard", webhook.SigningSpec, webhook.SigningStandard},
+		Description: "How deliveries are signed: spec, the default, is x-service-signature alone; standard adds the headers of Standard Webhooks, " +
+			"and takes a secret of the present form: an older one is rotated first",
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// asked is the graph's name of it; nil where it was left out.
+func (s *signing) asked() *string {
+	if s == nil {
+		return nil
+	}
+	name := strings.ToUpper(string(*s))
+	return &name
+}
+
 type createDestinationInput struct {
 	Body struct {
-		URL    string    `json:"url" example:"https://example.com/hooks" doc:"An https URL whose host has public addresses only"`
-		Name   *string   `json:"name,omitempty"`
-		Events *[]string `json:"events,omitempty" doc:"The types to subscribe; by default all"`
+		URL     string    `json:"url" example:"https://example.com/hooks" doc:"An https URL whose host has public addresses only"`
+		Name    *string   `json:"name,omitempty"`
+		Events  *[]string `json:"events,omitempty" doc:"The types to subscribe; by default all"`
+		Signing *signing  `json:"signing,omitempty"`
 	} `nameHint:"CreateDestinationRequest"`
 }
 
@@ -96,8 +122,9 @@ type updateDestinationInput struct {
 		Name   *string   `json:"name,omitempty"`
 		Events *[]string `json:"events,omitempty" doc:"The types to subscribe"`
 		// AllEvents is what null is in a new destination: here null leaves the list as it is.
-		AllEvents *bool `json:"allEvents,omitempty" doc:"true subscribes every type, those to come included; not together with events"`
-		Enabled   *bool `json:"enabled,omitempty" doc:"Whether events are written down for it"`
+		AllEvents *bool    `json:"allEvents,omitempty" doc:"true subscribes every type, those to come included; not together with events"`
+		Enabled   *bool    `json:"enabled,omitempty" doc:"Whether events are written down for it"`
+		Signing   *signing `json:"signing,omitempty"`
 	} `nameHint:"UpdateDestinationRequest"`
 }
 
@@ -164,6 +191,7 @@ func (a *api) registerDestination() {
 	}, func(ctx context.Context, in *updateDestinationInput) (*one[Destination], error) {
 		out, err := a.mutations().UpdateWebhookDestination(ctx, resolvers.UpdateWebhookDestinationInput{
 			ID: in.id(), URL: in.Body.URL, Name: in.Body.Name, Events: chosen(in.Body.Events), AllEvents: in.Body.AllEvents, Enabled: in.Body.Enabled,
+			Signing: in.Body.Signing.asked(),
 		})
 		if err != nil {
 			return nil, err
@@ -228,7 +256,7 @@ func (a *api) catalog(ctx context.Context, _ *struct{}) (*one[catalog], error) {
 
 func (a *api) createDestination(ctx context.Context, in *createDestinationInput) (*one[createdDestination], error) {
 	out, err := a.mutations().CreateWebhookDestination(ctx, resolvers.CreateWebhookDestinationInput{
-		URL: in.Body.URL, Name: in.Body.Name, Events: chosen(in.Body.Events),
+		URL: in.Body.URL, Name: in.Body.Name, Events: chosen(in.Body.Events), Signing: in.Body.Signing.asked(),
 	})
 	if err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing for `make run`: the PostgreSQL server's programs and redis-server; and with
-# the argument `tests` what `make test` needs besides: PgBouncer and zsh. What is installed is never
-# upgraded, and no system-wide server is set up.
+# the argument `tests` what `make test` needs besides: PgBouncer, and zsh, bash, curl and jq for the
+# examples. What is installed is never upgraded, and no system-wide server is set up.
 set -eu
 
 say() { printf 'bootstrap: %s\n' "$*" >&2; }
@@ -22,7 +22,9 @@ missing=
 [ -n "${REDIS_URL:-}" ] || have_redis || missing="$missing redis"
 if [ "${1:-}" = tests ]; then
     have_pgbouncer || missing="$missing pgbouncer"
-    command -v zsh >/dev/null 2>&1 || missing="$missing zsh"
+    for program in zsh bash curl jq; do
+        command -v $program >/dev/null 2>&1 || missing="$missing $program"
+    done
 fi
 
 if ! command -v go >/dev/null 2>&1; then
@@ -97,5 +99,5 @@ elif command -v brew >/dev/null 2>&1; then
 else
     say "please install:$(printf ' %s' $missing) (PostgreSQL 14 or newer; or set DATABASE_URL and REDIS_URL)"
     # Without a Redis there is a stand-in; without the others nothing works.
-    case $missing in *postgresql* | *pgbouncer* | *zsh*) exit 1 ;; esac
+    case $missing in redis | " redis") ;; *) exit 1 ;; esac
 fi

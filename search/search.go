@@ -52,7 +52,7 @@ type Hit struct {
 // words have the rest.
 const denseWeight = 0.5
 
-// Engine searches contexts. It asks nobody who may: its callers have read the context within the
+// Engine searches contexts. Find asks nobody who may: its callers have read the context within the
 // scope of whom they search for.
 type Engine struct {
 	Models
@@ -87,10 +87,14 @@ func (e *Engine) Find(ctx context.Context, row *db.Context, q Query) ([]*Hit, er
 	return e.read(ctx, row, hits)
 }
 
-// FindIn is Find in a context of a company, for the company's own runs, which see its private
-// contexts, too. A context of another company is not there, nor is one on a disabled account.
-func (e *Engine) FindIn(ctx context.Context, customerID, contextID int64, q Query) ([]*Hit, error) {
-	row, err := e.store.ContextIn(ctx, customerID, contextID)
+// FindFor is Find for a run, in a context of the run's company that its starter may read at this moment.
+// Any other is not there.
+func (e *Engine) FindFor(ctx context.Context, run *db.Run, contextID int64, q Query) ([]*Hit, error) {
+	desk, err := e.store.DeskOfRun(ctx, run, contextID)
+	var row *db.Context
+	if err == nil {
+		row, err = e.store.Context(ctx, desk, contextID)
+	}
 	if errors.Is(err, db.ErrNoRows) {
 		return nil, noContext(contextID)
 	}

@@ -157,11 +157,11 @@ func TestLexicalModelFindsWhatBM25Finds(t *testing.T) {
 	c := load(t)
 	b, id := vector.NewSparseBuilder(nil), int64(0)
 	for _, d := range c.Documents {
-		chunks, err := chunk.Split(d.Text, nil, chunk.Options{Size: chunk.MinSize, Overlap: 0.2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, k := range chunks {
+		unmarked := func(func(chunk.Mark, error) bool) {}
+		for k, err := range chunk.All(strings.NewReader(d.Text), unmarked, chunk.Options{Size: chunk.MinSize, Overlap: 0.2}) {
+			if err != nil {
+				t.Fatal(err)
+			}
 			id++
 			b.Add(vector.SparseRow{Chunk: id, Document: int64(d.ID), Vector: lexical.Embed(k.Content)})
 		}

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -10,20 +11,32 @@ import (
 	"canopy/e2e/platform"
 )
 
-// TestRunsTakeTurns: however many runs of one account wait, those of another are handed out beside
-// them, and no more of the first than its share.
+// spread moves an agent's runs to all accounts of agent builders in a tenant: it makes them no less that tenant's.
+func spread(s *platform.Platform, agent int64, tenant string) {
+	s.T.Helper()
+	s.SQL(`WITH builders AS (SELECT a.id, row_number() OVER (ORDER BY a.id) - 1 AS n, count(*) OVER () AS many FROM accounts a
+			JOIN app_instances i ON i.id = a.app_instance_id JOIN applications p ON p.id = i.application_id
+			JOIN customers c ON c.id = a.customer_id WHERE p.code = 'builder' AND $2 = ANY(c.lineage))
+		UPDATE runs r SET account_id = b.id FROM builders b WHERE r.agent_id = $1 AND b.n = r.id % b.many`, agent, s.Customer(tenant))
+}
+
+// TestRunsTakeTurns: however many runs of one tenant wait, in however many companies, those of another
+// are handed out beside them. A tenant gets one more while it has fewer than there are places free.
 func TestRunsTakeTurns(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	greedy, modest := s.RootAs("builder"), s.TokenOf(s.Customer("Alpine Energy"), "greta@alpine.example", "builder")
+	modest, greedy := s.RootAs("builder"), s.TokenOf(s.Customer("Alpine Energy"), "greta@alpine.example", "builder")
 	a, b := s.Publish(greedy, platform.Greeter), s.Publish(modest, platform.Greeter)
-	for range 12 {
+	for range 30 {
 		s.Start(greedy, a, object{})
 	}
-	s.Start(modest, b, object{})
-	handedOut := func(limit, share int) (ofA, ofB int64) {
+	spread(s, a, "Alpine Energy")
+	if n := s.Number(`SELECT count(DISTINCT account_id) FROM runs`); n < 3 {
+		t.Fatalf("the runs are in %d accounts", n)
+	}
+	handedOut := func(places int) (ofA, ofB int64) {
 		t.Helper()
-		due, err := s.App.Store.LeaseRuns(t.Context(), limit, share, time.Minute)
+		due, err := s.App.Store.LeaseRuns(t.Context(), places, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,18 +49,62 @@ func TestRunsTakeTurns(t *testing.T) {
 		}
 		return ofA, ofB
 	}
-	for i, want := range []struct {
-		limit, share int
-		ofA, ofB     int64
+	steps := []struct {
+		what               string
+		start, end, places int
+		ofA, ofB           int64
 	}{
-		{2, 5, 1, 1},  // a turn each
-		{20, 5, 4, 0}, // up to the share
-		{20, 5, 0, 0}, // which is had
-		{20, 9, 4, 0},
-	} {
-		if ofA, ofB := handedOut(want.limit, want.share); ofA != want.ofA || ofB != want.ofB {
-			t.Errorf("%d: %d and %d were handed out, want %d and %d", i, ofA, ofB, want.ofA, want.ofB)
+		{what: "one alone gets half", places: 16, ofA: 8},
+		{what: "and no more", places: 16},
+		{what: "another gets half of the rest", start: 20, places: 16, ofB: 4},
+		{what: "and no more", places: 16},
+		{what: "of what becomes free who has fewer gets first", end: 3, places: 16, ofA: 1, ofB: 1},
+		{what: "whoever that is", end: 2, places: 16, ofA: 2},
+		{what: "more places are for both", places: 32, ofA: 5, ofB: 6},
+	}
+	for _, step := range steps {
+		for range step.start {
+			s.Start(modest, b, object{})
 		}
+		s.SQL(`UPDATE runs SET status = 'finished', finished_at = now() WHERE id IN (
+			SELECT id FROM runs WHERE agent_id = $1 AND status = 'running' AND due_at > now() ORDER BY id LIMIT $2)`, a, step.end)
+		if ofA, ofB := handedOut(step.places); ofA != step.ofA || ofB != step.ofB {
+			t.Errorf("%s: %d and %d were handed out, want %d and %d", step.what, ofA, ofB, step.ofA, step.ofB)
+		}
+	}
+}
+
+// TestLongRunsKeepNobodyWaiting: while a tenant has all the runs under way that it can have, in several
+// companies, a run of another begins and ends.
+func TestLongRunsKeepNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	const atOnce, more = 64, 200
+	begun, end := make(chan struct{}, atOnce+more), make(chan struct{})
+	r := platform.NewReceiver(t, func(platform.Received, int) int {
+		begun <- struct{}{}
+		<-end
+		return http.StatusOK
+	})
+	defer close(end)
+	s := platform.Start(t, platform.DeliverLocally(t))
+	s.NoDemoMails()
+	modest, greedy := s.RootAs("builder"), s.TokenOf(s.Customer("Alpine Energy"), "greta@alpine.example", "builder")
+	a, b := s.Publish(greedy, platform.PostingSteps(1, r.URL)), s.Publish(modest, platform.Greeter)
+	for range atOnce + more {
+		s.Start(greedy, a, object{"run": 1})
+	}
+	spread(s, a, "Alpine Energy")
+	s.Work(nil)
+	for range atOnce {
+		<-begun
+	}
+	for range 3 {
+		if got := s.Poll(modest, s.Start(modest, b, object{"name": "Ada"})); got.Status != http.StatusOK {
+			t.Errorf("%d %s", got.Status, got.Body)
+		}
+	}
+	if n := s.Number(`SELECT count(*) FROM runs WHERE agent_id = $1 AND status <> 'running'`, a); n != 0 {
+		t.Errorf("%d of the long runs have ended", n)
 	}
 }
 
@@ -63,7 +120,7 @@ func TestLapsedRunsKeepTheirTurn(t *testing.T) {
 	}
 	var first []db.DueRun
 	for range 3 {
-		due, err := s.App.Store.LeaseRuns(t.Context(), 256, 3, time.Millisecond)
+		due, err := s.App.Store.LeaseRuns(t.Context(), 6, time.Millisecond)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +136,7 @@ func TestLapsedRunsKeepTheirTurn(t *testing.T) {
 }
 
 // TestWaitingIsNotRunning: the minutes of a run are counted from when a worker takes it up, and all
-// of an account's runs have their turn.
+// of a tenant's runs have their turn.
 func TestWaitingIsNotRunning(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)

@@ -18,7 +18,7 @@ import (
 func lostRun(s *platform.Platform, token string, agent int64, finished int) (key string, lost *db.RunWork) {
 	s.T.Helper()
 	key = s.Mutate(token, "startRun", "jobKey", map[string]any{"agentId": agent})["jobKey"].(string)
-	due, err := s.App.Store.LeaseRuns(s.T.Context(), 10, 10, time.Millisecond)
+	due, err := s.App.Store.LeaseRuns(s.T.Context(), 20, time.Millisecond)
 	if err != nil || len(due) != 1 {
 		s.T.Fatal(due, err)
 	}

@@ -21,11 +21,6 @@ import (
 // TestExampleTour runs the tour of examples against a platform with a worker.
 func TestExampleTour(t *testing.T) {
 	t.Parallel()
-	for _, program := range []string{"bash", "curl", "jq"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%s is not installed: the tour is not tested", program)
-		}
-	}
 	s := platform.Start(t)
 	s.NoDemoMails()
 	s.Work(nil)

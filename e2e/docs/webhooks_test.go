@@ -9,10 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"canopy/e2e/platform"
+	"canopy/internal/secret"
 	"canopy/internal/webhook"
 )
 
@@ -24,6 +27,9 @@ type language struct {
 	// around wraps the page's few lines into a program, and file is where that is put. It is started with
 	// the secret and the signature, and with the body as its input.
 	around, file string
+	// timed is what around is, for the lines about Standard Webhooks. It is started with the secret and the
+	// three headers.
+	timed string
 	// run are the interpreter's arguments before the file.
 	run []string
 }
@@ -37,18 +43,37 @@ func main() {
 	body, _ := io.ReadAll(os.Stdin)
 	` + here + `
 	fmt.Println(ok)
-}`, "main.go", []string{"run"}},
+}`, "main.go", `package main
+import ("crypto/hmac"; "crypto/sha256"; "encoding/base64"; "fmt"; "io"; "net/http"; "os"; "strconv"; "strings"; "time")
+func main() {
+	secret, r := os.Args[1], &http.Request{Header: http.Header{}}
+	for i, name := range []string{"webhook-id", "webhook-timestamp", "webhook-signature"} {
+		r.Header.Set(name, os.Args[2+i])
+	}
+	body, _ := io.ReadAll(os.Stdin)
+	` + here + `
+	fmt.Println(ok)
+}`, []string{"run"}},
 	{"js", "node", "verify.mjs", `import { createHmac, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 const [secret, signature] = process.argv.slice(2), body = readFileSync(0), req = { headers: { "x-service-signature": signature } };
 ` + here + `
-console.log(ok);`, "main.mjs", nil},
+console.log(ok);`, "main.mjs", `import { createHmac, timingSafeEqual } from "node:crypto";
+import { readFileSync } from "node:fs";
+const [secret, ...h] = process.argv.slice(2), body = readFileSync(0);
+const req = { headers: { "webhook-id": h[0], "webhook-timestamp": h[1], "webhook-signature": h[2] } };
+` + here + `
+console.log(ok);`, nil},
 	{"python", "python3", "verify.py", `import hashlib, hmac, sys
 secret, headers, body = sys.argv[1], {"x-service-signature": sys.argv[2]}, sys.stdin.buffer.read()
 ` + here + `
-print(str(ok).lower())`, "main.py", nil},
+print(str(ok).lower())`, "main.py", `import base64, hashlib, hmac, sys, time
+secret, body = sys.argv[1], sys.stdin.buffer.read()
+headers = dict(zip(["webhook-id", "webhook-timestamp", "webhook-signature"], sys.argv[2:]))
+` + here + `
+print(str(ok).lower())`, nil},
 	{"sh", "sh", "", `WEBHOOK_SECRET=$1; cat > body.json
-[ "sha256=$(` + here + ` | sed 's/.*= //')" = "$2" ] && echo true || echo false`, "main.sh", nil},
+[ "sha256=$(` + here + ` | sed 's/.*= //')" = "$2" ] && echo true || echo false`, "main.sh", "", nil},
 }
 
 // here stands for the page's lines in a program.
@@ -63,14 +88,15 @@ func (l language) program(t *testing.T) string {
 	return program
 }
 
-// shown gives the first block of a language in docs/webhooks.md.
-func (l language) shown(t *testing.T) string {
+// shown gives the first block of a language below a heading of docs/webhooks.md.
+func (l language) shown(t *testing.T, heading string) string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/webhooks.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(page), "\n```"+l.name+"\n")
+	_, section, _ := strings.Cut(string(page), "\n"+heading+"\n")
+	_, rest, found := strings.Cut(section, "\n```"+l.name+"\n")
 	block, _, closed := strings.Cut(rest, "\n```\n")
 	if !found || !closed {
 		t.Fatalf("the page shows no %s", l.name)
@@ -90,25 +116,87 @@ func TestShownVerification(t *testing.T) {
 	signature := x.Header.Get(webhook.HeaderSignature)
 	for _, l := range languages {
 		t.Run(l.name, func(t *testing.T) {
-			program, dir := l.program(t), t.TempDir()
-			source := strings.Replace(l.around, here, l.shown(t), 1)
-			if err := os.WriteFile(filepath.Join(dir, l.file), []byte(source), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			says := l.written(t, l.around, "## Verify the signature")
 			for _, c := range []struct{ name, secret, signature, body, want string }{
 				{"as it came", secret, signature, string(x.Body), "true"},
 				{"another body", secret, signature, string(x.Body) + " ", "false"},
 				{"another secret", "another", signature, string(x.Body), "false"},
 				{"no signature", secret, "", string(x.Body), "false"},
 			} {
-				cmd := exec.CommandContext(t.Context(), program, append(l.run, l.file, c.secret, c.signature)...)
-				cmd.Dir, cmd.Stdin = dir, strings.NewReader(c.body)
-				if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != c.want {
-					t.Errorf("%s: %v %s, want %s", c.name, err, out, c.want)
+				if got := says(c.body, c.secret, c.signature); got != c.want {
+					t.Errorf("%s: %s, want %s", c.name, got, c.want)
 				}
 			}
 		})
 	}
+}
+
+// written writes a program around the lines of docs/webhooks.md below a heading, and gives what runs it
+// with an input and arguments.
+func (l language) written(t *testing.T, around, heading string) func(input string, args ...string) (said string) {
+	t.Helper()
+	program, dir := l.program(t), t.TempDir()
+	source := strings.Replace(around, here, l.shown(t, heading), 1)
+	if err := os.WriteFile(filepath.Join(dir, l.file), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return func(input string, args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), program, slices.Concat(l.run, []string{l.file}, args)...)
+		cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%v", err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+}
+
+// TestShownVerificationWithTime runs the lines about Standard Webhooks on a delivery that has come, on one
+// that was changed, and on one that is sent again when it is old.
+func TestShownVerificationWithTime(t *testing.T) {
+	t.Parallel()
+	r := platform.NewReceiver(t, nil)
+	s := platform.StartDelivering(t)
+	made := s.Must(http.StatusCreated, "POST", platform.Hooks+"/destinations", s.RootAs("builder"), object{"url": r.URL, "events": []string{"agent.created"}, "signing": "standard"})
+	key := platform.Member(t, made.JSON(t), "secret").(string)
+	s.Mutate(s.RootAs("builder"), "createAgent", "agent { name }", object{"name": "Ünïcode \u2028 & <tags>"})
+	x := r.Wait(t, 1)[0]
+	body, came := string(x.Body), headers(x.Header)
+	old, foreign := http.Header{}, http.Header{}
+	webhook.SetStandardHeaders(old, x.ID, time.Now().Add(-time.Hour), x.Body, key)
+	another := secret.NewSigningSecret()
+	webhook.SetStandardHeaders(foreign, x.ID, time.Now(), x.Body, another, key)
+	for _, l := range languages {
+		if l.timed == "" {
+			continue
+		}
+		t.Run(l.name, func(t *testing.T) {
+			says := l.written(t, l.timed, "### With the time")
+			for _, c := range []struct {
+				name, secret string
+				headers      [3]string
+				body, want   string
+			}{
+				{"as it came", key, came, body, "true"},
+				{"the second of two signatures", key, headers(foreign), body, "true"},
+				{"another body", key, came, body + " ", "false"},
+				{"another id", key, [3]string{"evt_1", came[1], came[2]}, body, "false"},
+				{"another time", key, [3]string{came[0], "1" + came[1], came[2]}, body, "false"},
+				{"an old delivery", key, headers(old), body, "false"},
+				{"another secret", another, came, body, "false"},
+				{"no signature", key, [3]string{}, body, "false"},
+			} {
+				if got := says(c.body, append([]string{c.secret}, c.headers[:]...)...); got != c.want {
+					t.Errorf("%s: %s, want %s", c.name, got, c.want)
+				}
+			}
+		})
+	}
+}
+
+func headers(h http.Header) [3]string {
+	return [3]string{h.Get(webhook.HeaderStandardID), h.Get(webhook.HeaderStandardTimestamp), h.Get(webhook.HeaderStandardSignature)}
 }
 
 // TestSampleReceivers has the platform deliver to the receivers in examples.

@@ -6,97 +6,51 @@ import (
 	"testing"
 
 	"canopy/e2e/platform"
-	"canopy/internal/config"
 )
 
-// grow gives a company so many companies below it, each with users that have three permissions
-// and a billing record, a role and a key of its own.
+// grow gives a company so many companies below it, each with users that have three permissions, and with
+// a billing record, a role, keys, agents and webhooks of its own.
 func grow(s *platform.Platform, parent int64, customers, users int) {
 	s.T.Helper()
-	c := s.DB
 	for i := range customers {
-		var id int64
-		name := fmt.Sprintf("Grown %d.%d", parent, i)
-		if err := c.QueryRow(`INSERT INTO customers (parent_id, name, region_id) VALUES ($1, $2, 1) RETURNING id`, parent, name).Scan(&id); err != nil {
-			s.T.Fatal(err)
-		}
-		for _, statement := range []string{
-			`INSERT INTO accounts (customer_id, app_instance_id, name) SELECT $1, i.id, 'Grown' FROM app_instances i WHERE i.region_id = 1`,
-			`INSERT INTO billing (customer_id) VALUES ($1)`,
-			`INSERT INTO roles (application_id, customer_id, name) VALUES (1, $1, 'Own')`,
-			fmt.Sprintf(`WITH u AS (INSERT INTO users (email, first_name) SELECT 'grown' || $1::bigint || '.' || n || '@grown.example', 'G' FROM generate_series(1, %d) n RETURNING id),
-				m AS (INSERT INTO memberships (customer_id, user_id) SELECT $1, id FROM u),
-				k AS (INSERT INTO api_keys (client_id, customer_id, user_id) SELECT 'grown' || id, $1, id FROM u)
-				INSERT INTO permissions (account_id, user_id, role_id) SELECT a.id, u.id, r.id FROM u, accounts a
-				JOIN app_instances i ON i.id = a.app_instance_id JOIN roles r ON r.application_id = i.application_id AND r.customer_id IS NULL AND r.name = 'Viewer'
-				WHERE a.customer_id = $1`, users),
-		} {
-			if _, err := c.Exec(statement, id); err != nil {
-				s.T.Fatal(err)
-			}
-		}
+		id := s.Number(`INSERT INTO customers (parent_id, name, region_id) VALUES ($1, $2, 1) RETURNING id`, parent, fmt.Sprintf("Grown %d.%d", parent, i))
+		s.SQL(`INSERT INTO accounts (customer_id, app_instance_id, name) SELECT $1, i.id, 'Grown' FROM app_instances i WHERE i.region_id = 1`, id)
+		s.SQL(`INSERT INTO billing (customer_id) VALUES ($1)`, id)
+		s.SQL(`INSERT INTO roles (application_id, customer_id, name) VALUES (1, $1, 'Own')`, id)
+		s.SQL(`WITH u AS (INSERT INTO users (email, first_name) SELECT 'grown' || $1::bigint || '.' || n || '@grown.example', 'G' FROM generate_series(1, $2) n RETURNING id),
+			m AS (INSERT INTO memberships (customer_id, user_id) SELECT $1, id FROM u),
+			k AS (INSERT INTO api_keys (client_id, customer_id, user_id) SELECT 'grown' || id, $1, id FROM u)
+			INSERT INTO permissions (account_id, user_id, role_id, created_by) SELECT a.id, u.id, r.id, u.id FROM u, accounts a
+			JOIN app_instances i ON i.id = a.app_instance_id JOIN roles r ON r.application_id = i.application_id AND r.customer_id IS NULL AND r.name = 'Viewer'
+			WHERE a.customer_id = $1`, id, users)
+		growAgents(s, s.Account(id, "builder"), users)
+		s.SQL(`WITH d AS (INSERT INTO webhook_destinations (customer_id, url, secret) SELECT $1, $3, '' FROM generate_series(1, $2) RETURNING id)
+			INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, status, completed_at, log)
+			SELECT $1, id, 'evt_' || id, 'run.started', '{}', 'delivered', now(), '[{"at": "2026-01-01T00:00:00Z", "durationMs": 1}]' FROM d`, id, users, platform.PublicURL)
 	}
 }
 
-func TestStatementsDoNotGrowWithRows(t *testing.T) {
-	t.Parallel()
-	s := platform.Start(t, func(c *config.Config) { c.MaxCost = 0 })
-	root := s.Root()
-	few, many := s.Customer("Brightwater Labs"), s.Customer("Alpine Solar")
-	grow(s, few, 1, 1)
-	grow(s, many, 12, 6)
-	s.SQL(`INSERT INTO billing (customer_id) VALUES ($1), ($2) ON CONFLICT DO NOTHING`, few, many)
-	// The listings of one company show many rows where the company itself has them.
-	s.SQL(`WITH u AS (INSERT INTO users (email) SELECT 'more' || n || '@x.example' FROM generate_series(1, 40) n RETURNING id),
-		m AS (INSERT INTO memberships (customer_id, user_id) SELECT $1, id FROM u)
-		INSERT INTO permissions (account_id, user_id, role_id) SELECT a.id, u.id, 4 FROM u, accounts a WHERE a.customer_id = $1 AND EXISTS (SELECT 1 FROM roles WHERE id = 4)`, many)
-	s.Must(200, "GET", "/tenant", root, nil)
-	for _, path := range []string{
-		"/tenant/%d", "/tenant/customers/%d", "/tenant/customers/%d?self=true", "/tenant/users/%d", "/tenant/accounts/%d", "/tenant/billing/%d", "/permission/options?cid=%d",
-	} {
-		t.Run(path, func(t *testing.T) {
-			a := s.Statements(func() { s.Must(200, "GET", fmt.Sprintf(path, few), root, nil) })
-			b := s.Statements(func() { s.Must(200, "GET", fmt.Sprintf(path, many), root, nil) })
-			if a != b || a > 7 {
-				t.Errorf("%d statements for few rows, %d for many", a, b)
-			}
-		})
-	}
-	customer := []string{
-		"path", "effectiveCanAddCustomers", "region { name }", "parent { name customer { name } }", "ancestors { name customer { name } }", "billing { city }",
-		"roles { name application { name } customer { name } }",
-		"children { totalCount nodes { name region { name } } }", "descendants(first: 100) { totalCount nodes { name path } }",
-		"accounts { totalCount nodes { name application { name } region { name } permissions { totalCount nodes { user { name } role { name } } } } }",
-		"users { totalCount nodes { lastAccess customers { totalCount nodes { name } } permissions { totalCount nodes { account { name customer { name } } createdBy { email } } } } }",
-		"apiKeys { totalCount nodes { clientId user { email } customer { name } } }",
-	}
-	for _, edge := range customer {
-		t.Run(edge, func(t *testing.T) {
-			// The edge of one company, of all below it, and of those through their users.
-			for _, query := range []string{
-				"query($c: ID!) { customer(id: $c) { %s } }",
-				"query($c: ID!) { customer(id: $c) { descendants(first: 100) { nodes { %s } } } }",
-				"query($c: ID!) { customer(id: $c) { descendants(first: 100) { nodes { users { nodes { customers { nodes { %s } } } } } } } }",
-			} {
-				full := strings.Replace(query, "%s", edge, 1)
-				a := s.Statements(func() { s.MustGQL(root, full, map[string]any{"c": few}) })
-				b := s.Statements(func() { s.MustGQL(root, full, map[string]any{"c": many}) })
-				if a != b {
-					t.Errorf("%s: %d statements for few rows, %d for many", full, a, b)
-				}
-			}
-		})
-	}
-	t.Run("audit events", func(t *testing.T) {
-		ask := func(n int) int64 {
-			return s.Statements(func() {
-				s.MustGQL(root, `query($n: Int!) { auditEvents(first: $n) { nodes { action actor { email } customer { name } } } }`, map[string]any{"n": n})
-			})
-		}
-		if a, b := ask(2), ask(60); a != b {
-			t.Errorf("%d statements for 2 events, %d for 60", a, b)
-		}
-	})
+// growAgents gives an account so many published agents, each with a run of one step.
+func growAgents(s *platform.Platform, account int64, agents int) {
+	s.SQL(`WITH a AS (INSERT INTO agents (account_id, name, draft) SELECT $1, 'Grown', '{}' FROM generate_series(1, $2) RETURNING id),
+			r AS (INSERT INTO agent_revisions (agent_id, number, diagram) SELECT id, 1, '{}' FROM a RETURNING id, agent_id),
+			x AS (INSERT INTO runs (job_key, agent_id, revision_id, account_id, input, status, finished_at)
+				SELECT gen_random_uuid(), agent_id, id, $1, '{}', 'finished', now() FROM r RETURNING id)
+		INSERT INTO run_steps (run_id, position, step_id, type, started_at, duration_ms) SELECT id, 0, 'a', 'set', now(), 1 FROM x`, account, agents)
+	s.SQL(`UPDATE agents a SET published_id = r.id FROM agent_revisions r WHERE r.agent_id = a.id AND a.account_id = $1`, account)
+}
+
+// growContexts gives the assistant's account so many contexts, each with a tool, and a document of one chunk.
+func growContexts(s *platform.Platform, contexts int) {
+	account, builder := s.Account(s.Customer("Northwind Group"), "assistant"), s.Account(s.Customer("Northwind Group"), "builder")
+	growAgents(s, builder, contexts)
+	s.SQL(`WITH c AS (INSERT INTO contexts (account_id, user_id, name, description, caption, embedding_model, tools_json)
+			SELECT $1, $3, 'Grown', '', '', 'canopy-lexical-1', replace($4, '4711', id::text) FROM agents WHERE account_id = $2 RETURNING id),
+		d AS (INSERT INTO documents (context_id, created_by, file_name, original_name, display_name, name_index, format, content_type, content_hash, size,
+				status, chunks, model, chunk_size, overlap)
+			SELECT id, $3, gen_random_uuid(), 'a.txt', 'a.txt', 0, 'txt', 'text/plain', '', 1, 'ready', 1, 'canopy-lexical-1', 1000, 0.2 FROM c RETURNING id)
+		INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, sparse) SELECT id, 1, 0, 'a', 0, 1, '' FROM d`,
+		account, builder, s.UserID(s.Demo.AdminEmail), strings.Replace(platform.OneTool(4711), "}]", `,"parameters":[{"paramName":"p","type":"string","required":true,"description":"d"}]}]`, 1))
 }
 
 // TestTreeInNineStatements asks for 20 companies with 10 users each and 3 permissions each, with

@@ -47,12 +47,52 @@ func TestRateLimit(t *testing.T) {
 		t.Error("never past the limit")
 	})
 	t.Run("another key is another count", func(t *testing.T) { s.Must(200, "GET", "/tenant", s.Root(), nil) })
-	t.Run("people are not counted", func(t *testing.T) {
+	t.Run("people are counted, too", func(t *testing.T) {
 		login := s.Login(platform.DemoAdmin, s.Demo.AdminPassword)
+		past := 0
 		for range 2*limit + 1 {
-			s.Must(200, "GET", "/tenant", login, nil)
+			if s.Do("GET", "/tenant", login, nil).Status == 429 {
+				past++
+			}
+		}
+		if past == 0 {
+			t.Error("never past the limit")
 		}
 	})
+}
+
+// TestTenantsRate: more keys, of a company and of those below it, are not more budget; other companies keep
+// theirs.
+func TestTenantsRate(t *testing.T) {
+	t.Parallel()
+	const limit = 3
+	s := platform.Start(t, func(c *config.Config) { c.RateLimit = limit })
+	find := func(name string) int64 { return s.Number(`SELECT id FROM customers WHERE name = $1`, name) }
+	alpine, hydro := find("Alpine Energy"), find("Alpine Hydro")
+	user := s.Number(`SELECT p.user_id FROM permissions p WHERE p.account_id = $1 LIMIT 1`, s.Account(hydro, "tenant"))
+	var email string
+	s.Look(&email, `SELECT email FROM users WHERE id = $1`, user)
+	count := map[int]int{}
+	for i := range 21 { // twice the ten budgets of three, and one more
+		token := ""
+		if i%2 == 0 {
+			token = s.TokenOf(alpine, "greta@alpine.example", "tenant")
+		} else {
+			token = s.TokenOf(hydro, email, "tenant")
+		}
+		for range limit {
+			a := s.Do("GET", "/tenant", token, nil)
+			count[a.Status]++
+			if a.Status == 429 && !strings.Contains(string(a.Body), "with all companies below it") {
+				t.Errorf("%s", a.Body)
+			}
+		}
+	}
+	if count[429] == 0 || count[200] < 10*limit {
+		t.Errorf("%v", count)
+	}
+	coral := find("Coral Logistics")
+	s.Must(200, "GET", "/tenant", s.TokenOf(coral, "wei@coral.example", "tenant"), nil)
 }
 
 // TestSubscriptionEndsWithItsToken signs a token of a short life, as time would make of any.

@@ -143,6 +143,9 @@ func (b *badInput) member(t *testing.T, e rest.Endpoint, row restRow, m inputMem
 		if e.OperationID == "createPermission" && (m.name == "email" || m.name == "userIdentityId") && v.must == accepted {
 			v.must = refused // one of the two is needed
 		}
+		if e.OperationID == "createKey" && (m.name == "customerId" || m.name == "userId") && v.must == accepted {
+			continue // the caller itself is no user of every company, nor the user one of the caller's
+		}
 		b.judge(t, fitting(e.OperationID, m.name, v), m.name, got, before)
 	}
 }
@@ -151,7 +154,7 @@ func (b *badInput) member(t *testing.T, e rest.Endpoint, row restRow, m inputMem
 func fitting(op, member string, v hostile) hostile {
 	switch {
 	case v.name == "too long" && strings.HasSuffix(op, "Context") && (member == "description" || member == "prompt"),
-		v.name == "0" && member == "shareState":
+		v.name == "0" && (member == "shareState" || member == "graceSeconds"):
 		v.must, v.text = accepted, ""
 	case op == "requestReset": // which answers the same to every text
 		v.text = ""
@@ -197,15 +200,7 @@ func (b *badInput) passwordHash() (hash string) {
 
 // kept tells whether a text stands in the tables exactly as it came.
 func (b *badInput) kept(text string) (found bool) {
-	b.Look(&found, `SELECT EXISTS (SELECT FROM customers WHERE $1 IN (name))
-		OR EXISTS (SELECT FROM users WHERE $1 IN (email, first_name, last_name, trim(first_name || ' ' || last_name)))
-		OR EXISTS (SELECT FROM roles WHERE $1 IN (name, description))
-		OR EXISTS (SELECT FROM contexts WHERE $1 IN (name, trim(description), trim(caption), trim(tools_json), icon) OR $1 = ANY(starter_prompts))
-		OR EXISTS (SELECT FROM api_keys WHERE $1 IN (name))
-		OR EXISTS (SELECT FROM billing WHERE $1 IN (billing_name, business_id, tax_id, address_line1, address_line2, city, state, zip_code))
-		OR EXISTS (SELECT FROM agents WHERE $1 IN (name))
-		OR EXISTS (SELECT FROM webhook_destinations WHERE $1 IN (name))
-		OR $1 = ''`, strings.TrimSpace(text))
+	b.Look(&found, b.tables.holds, strings.TrimSpace(text))
 	return found
 }
 

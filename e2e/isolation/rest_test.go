@@ -31,7 +31,7 @@ func billingBody(*ask) any { return object{"billingName": secretMark} }
 
 // restRows has at least one row for every documented operation.
 func restRows() []restRow {
-	return slices.Concat(customerRows(), userRows(), permissionRows(), contextRows())
+	return slices.Concat(customerRows(), userRows(), keyRows(), permissionRows(), contextRows())
 }
 
 func customerRows() []restRow {
@@ -72,6 +72,21 @@ func userRows() []restRow {
 			return object{"customerId": a.theCustomer(), "email": a.freshMail()}
 		}, want: reach},
 		{op: "inviteAgain", body: func(a *ask) any { return object{"id": a.freshUser()} }, want: reach},
+	}
+}
+
+func keyRows() []restRow {
+	ofCustomer := func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }
+	onKey := func(a *ask) []any { return []any{a.freshKey()} }
+	return []restRow{
+		{op: "listKeys", query: ofCustomer, want: reach},
+		{op: "listKeys/own", want: shared},
+		{op: "createKey", body: func(a *ask) any {
+			return object{"customerId": a.theCustomer(), "userId": a.shared, "name": a.unique()}
+		}, gives: true, want: reach},
+		{op: "getKey", path: onKey, want: reach},
+		{op: "rotateKey", path: onKey, body: func(*ask) any { return object{"graceSeconds": 60} }, gives: true, want: reach},
+		{op: "revokeKey", path: onKey, want: reach},
 	}
 }
 

@@ -22,8 +22,15 @@ const noteWrites = `
 		RETURN NULL;
 	END $$`
 
+// spaced are the columns that keep the space around a text; elsewhere it is cut off.
+var spaced = map[string]bool{"contexts.description": true, "contexts.caption": true, "contexts.tools_json": true}
+
 // tables is a look at everything that the database holds.
-type tables struct{ db *sqlx.DB }
+type tables struct {
+	db *sqlx.DB
+	// holds asks whether a text stands in any column of texts, or is a person's full name.
+	holds string
+}
 
 func newTables(t testing.TB, db *sqlx.DB) *tables {
 	t.Helper()
@@ -39,7 +46,34 @@ func newTables(t testing.TB, db *sqlx.DB) *tables {
 	if _, err := db.Exec(statements); err != nil {
 		t.Fatal(err)
 	}
-	return &tables{db}
+	return &tables{db, textColumns(t, db)}
+}
+
+// textColumns makes the statement of tables.holds from what columns there are.
+func textColumns(t testing.TB, db *sqlx.DB) string {
+	t.Helper()
+	var columns []struct {
+		Table  string `db:"table_name"`
+		Column string `db:"column_name"`
+		Type   string `db:"udt_name"`
+	}
+	err := db.Select(&columns, `SELECT table_name, column_name, udt_name FROM information_schema.columns
+		WHERE table_schema = current_schema() AND udt_name IN ('text', '_text')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	statement := `SELECT $1 = '' OR EXISTS (SELECT FROM users WHERE trim(first_name || ' ' || last_name) = $1)`
+	for _, c := range columns {
+		where := fmt.Sprintf("%q = $1", c.Column)
+		switch {
+		case c.Type == "_text":
+			where = fmt.Sprintf("$1 = ANY(%q)", c.Column)
+		case spaced[c.Table+"."+c.Column]:
+			where = fmt.Sprintf("trim(%q) = $1", c.Column)
+		}
+		statement += fmt.Sprintf("\n\tOR EXISTS (SELECT FROM %q WHERE %s)", c.Table, where)
+	}
+	return statement
 }
 
 // state stands for what all tables hold; two of them differ where anything was written in between.

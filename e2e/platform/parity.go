@@ -2,11 +2,12 @@ package platform
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
 // Plain brings a value of either door to one form: connections become lists, JSON texts what they
-// hold, and "no creator" is the platform itself.
+// hold, words of enums are in lower case, and "no creator" is the platform itself.
 func Plain(v any) any {
 	switch x := v.(type) {
 	case []any:
@@ -27,6 +28,9 @@ func Plain(v any) any {
 					x[name] = held
 				}
 			}
+		}
+		if word, ok := x["signing"].(string); ok { // an enum, whose words REST has in lower case
+			x["signing"] = strings.ToLower(word)
 		}
 		if by, ok := x["createdBy"]; ok && by == nil {
 			x["createdBy"] = map[string]any{"id": 0, "email": ""}

@@ -2,10 +2,14 @@ package tenancy
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"canopy/e2e/platform"
+	"canopy/rest"
 )
 
 // The fields of GraphQL under the names that REST gives them.
@@ -29,9 +33,37 @@ const (
 		addressLine1 addressLine2 city state zipCode countryCode } } }`
 	parityOptions = `query($c: ID, $t: ID, $r: ID, $a: ID) { permissionOptions(customerId: $c, type: $t, region: $r, account: $a) {
 		applications { value title selected } regions { value title selected } accounts { value title selected } roles { value title selected } users { value title selected } } }`
+	parityKeys = `query($c: ID) { customer(id: $c) { apiKeys(first: 200) { nodes { id: databaseId clientId name features allowedAddresses
+		createdAt expiresAt revokedAt lastUsedAt user { databaseId } customer { databaseId } } } } }`
 )
 
-// TestParity asks both doors for the same over the whole demo data.
+// doors asks both doors for the same.
+type doors struct {
+	*platform.Platform
+	// compared are the documented paths that were asked for.
+	compared map[string]bool
+}
+
+// rest reads a documented path; values are pairs of a place and what stands there.
+func (d *doors) rest(t *testing.T, token, path, query string, values ...string) platform.Answer {
+	t.Helper()
+	d.compared[path] = true
+	return d.Do(http.MethodGet, strings.NewReplacer(values...).Replace(path)+query, token, nil)
+}
+
+// same compares what REST reads with what the graph shows.
+func (d *doors) same(t *testing.T, token, path, query string, graph any, values ...string) any {
+	t.Helper()
+	got := d.rest(t, token, path, query, values...)
+	if got.Status != http.StatusOK {
+		t.Fatalf("%s: %d %s", path, got.Status, got.Body)
+	}
+	own := got.JSON(t)
+	platform.SameAnswers(t, path, own, graph)
+	return own
+}
+
+// TestParity asks both doors for the same over the whole demo data, by each documented read of this area.
 func TestParity(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
@@ -51,74 +83,105 @@ func TestParity(t *testing.T) {
 	reach := map[string][]string{
 		s.As("Alpine Energy", "greta@alpine.example"):   {"Alpine Energy", "Alpine Hydro", "Alpine Solar"},
 		s.As("Coral Ports", "minh@coral-ports.example"): {"Coral Ports", "Harbour Robotics"},
+		s.Root(): slices.Sorted(maps.Keys(customers)),
 	}
-	all := []string{}
-	for name := range customers {
-		all = append(all, name)
-	}
-	sort.Strings(all)
-	reach[s.Root()] = all
+	d := &doors{s, map[string]bool{}}
 	for token, names := range reach {
 		s.Must(200, "GET", "/tenant", token, nil)
 		for _, name := range names {
-			t.Run(fmt.Sprintf("%d companies/%s", len(names), name), func(t *testing.T) { compare(t, s, token, customers[name]) })
+			t.Run(fmt.Sprintf("%d companies/%s", len(names), name), func(t *testing.T) { d.compare(t, token, customers[name]) })
+		}
+	}
+	t.Run("regions", func(t *testing.T) { d.compareRegions(t) })
+	t.Run("caller", func(t *testing.T) { d.compareCaller(t) })
+	d.whole(t)
+}
+
+// whole names the documented reads that were not compared. The form of a path that leaves out the
+// company is the same as the other.
+func (d *doors) whole(t *testing.T) {
+	_, registry := rest.New(d.App.Resolver, rest.Options{})
+	for _, e := range rest.Endpoints(registry) {
+		elsewhere := strings.HasPrefix(e.Path, "/context") || strings.HasPrefix(e.Path, "/job/") || strings.HasPrefix(e.Path, platform.Hooks)
+		if e.Method == http.MethodGet && e.Rule != nil && !elsewhere && !d.compared[e.Path] && !d.compared[e.Path+"/{cid}"] {
+			t.Errorf("%s is documented, and compared with nothing", e.Path)
 		}
 	}
 }
 
-func compare(t *testing.T, s *platform.Platform, token string, id int64) {
+func (d *doors) compare(t *testing.T, token string, id int64) {
 	t.Helper()
 	graph := func(query string) any {
-		return platform.Member(t, s.MustGQL(token, query, map[string]any{"c": id}), "customer")
+		return platform.Member(t, d.MustGQL(token, query, map[string]any{"c": id}), "customer")
 	}
-	rest := func(path string) any { return s.Must(200, "GET", fmt.Sprintf(path, id), token, nil).JSON(t) }
+	cid := []string{"{cid}", platform.Decimal(id)}
 	details := graph(parityDetails).(map[string]any)
 	parent, ancestors := details["parent"], details["ancestors"]
 	delete(details, "parent")
 	delete(details, "ancestors")
-	platform.SameAnswers(t, "details", rest("/tenant/%d"), map[string]any{"customer": details, "parent": parent, "ancestors": ancestors})
-	platform.SameAnswers(t, "companies", rest("/tenant/customers/%d?self=true"), platform.Member(t, graph(parityList), "descendants"))
-	users := rest("/tenant/users/%d")
-	platform.SameAnswers(t, "users", users, platform.Member(t, graph(parityUser), "users"))
-	platform.SameAnswers(t, "accounts", rest("/tenant/accounts/%d"), platform.Member(t, graph(parityAccounts), "accounts"))
-	billing := s.Do("GET", fmt.Sprintf("/tenant/billing/%d", id), token, nil)
-	if got := platform.Member(t, graph(parityBilling), "billing"); billing.Status == 404 {
-		if got != nil {
-			t.Errorf("billing: REST has none, GraphQL %v", got)
-		}
-	} else {
-		platform.SameAnswers(t, "billing", billing.JSON(t), got)
+	d.same(t, token, "/tenant/{cid}", "", map[string]any{"customer": details, "parent": parent, "ancestors": ancestors}, cid...)
+	d.same(t, token, "/tenant/customers/{cid}", "?self=true", platform.Member(t, graph(parityList), "descendants"), cid...)
+	users := d.same(t, token, "/tenant/users/{cid}", "", platform.Member(t, graph(parityUser), "users"), cid...)
+	d.same(t, token, "/tenant/accounts/{cid}", "", platform.Member(t, graph(parityAccounts), "accounts"), cid...)
+	if billing := platform.Member(t, graph(parityBilling), "billing"); billing != nil {
+		d.same(t, token, "/tenant/billing/{cid}", "", billing, cid...)
+	} else if got := d.rest(t, token, "/tenant/billing/{cid}", "", cid...); got.Status != http.StatusNotFound {
+		t.Errorf("billing: GraphQL has none, REST %d %s", got.Status, got.Body)
 	}
-	options := func(path string, variables map[string]any) any {
-		variables["c"] = id
-		got := s.MustGQL(token, parityOptions, variables)["permissionOptions"]
-		own := s.Must(200, "GET", fmt.Sprintf("/permission/options%s?cid=%d", path, id), token, nil).JSON(t)
-		platform.SameAnswers(t, "options"+path, own, got)
+	d.compareOptions(t, token, id, len(users.([]any)))
+	d.compareKeys(t, token, id)
+}
+
+// compareKeys compares a company's API keys, as a list and one by one.
+func (d *doors) compareKeys(t *testing.T, token string, customer int64) {
+	shown := platform.Member(t, d.MustGQL(token, parityKeys, map[string]any{"c": customer}), "customer.apiKeys.nodes").([]any)
+	for _, k := range shown {
+		k := k.(map[string]any)
+		for member, edge := range map[string]string{"userId": "user", "customerId": "customer"} {
+			k[member] = platform.Member(t, k, edge+".databaseId")
+			delete(k, edge)
+		}
+		d.same(t, token, "/v1/keys/{id}", "", k, "{id}", fmt.Sprint(k["id"]))
+	}
+	d.same(t, token, "/v1/keys", "?customerId="+platform.Decimal(customer), shown)
+}
+
+// compareOptions chooses step by step, as one does for a new permission.
+func (d *doors) compareOptions(t *testing.T, token string, customer int64, users int) {
+	variables, values, path := map[string]any{"c": customer}, []string{}, "/permission/options"
+	choose := func(variable, place string, id int64) any {
+		if variable != "" {
+			path, values, variables[variable] = path+"/"+place, append(values, place, platform.Decimal(id)), id
+		}
+		got := d.MustGQL(token, parityOptions, variables)["permissionOptions"]
+		d.same(t, token, path, "?cid="+platform.Decimal(customer), got, values...)
 		return got
 	}
-	app := int64(1)
-	region := int64(platform.Member(t, options("/1", map[string]any{"t": app}), "regions.0.value").(float64))
-	account := int64(platform.Member(t, options(fmt.Sprintf("/1/%d", region), map[string]any{"t": app, "r": region}), "accounts.0.value").(float64))
-	last := options(fmt.Sprintf("/1/%d/%d", region, account), map[string]any{"t": app, "r": region, "a": account})
-	if n, m := platform.Member(t, last, "users.#"), len(users.([]any)); n != m {
-		t.Errorf("%v users to choose from, %d listed", n, m)
+	choose("", "", 0)
+	region := choose("t", "{type}", 1)
+	account := choose("r", "{region}", int64(platform.Member(t, region, "regions.0.value").(float64)))
+	last := choose("a", "{account}", int64(platform.Member(t, account, "accounts.0.value").(float64)))
+	if n := platform.Member(t, last, "users.#"); n != users {
+		t.Errorf("%v users to choose from, %d listed", n, users)
 	}
 }
 
-// TestParityOfRegions compares what belongs to no company.
-func TestParityOfRegions(t *testing.T) {
-	t.Parallel()
-	s := platform.Start(t)
-	root := s.Root()
+// compareRegions compares what belongs to no company.
+func (d *doors) compareRegions(t *testing.T) {
+	root := d.Root()
 	for path, query := range map[string]string{
 		"/region":           `{ v: regions(all: true) { ` + parityRegion + ` } }`,
 		"/region/available": `{ v: regions { ` + parityRegion + ` } }`,
-		"/region/4":         `{ v: region(id: 4) { ` + parityRegion + ` } }`,
+		"/region/{id}":      `{ v: region(id: 4) { ` + parityRegion + ` } }`,
 	} {
-		platform.SameAnswers(t, path, s.Must(200, "GET", path, root, nil).JSON(t), s.MustGQL(root, query, nil)["v"])
+		d.same(t, root, path, "", d.MustGQL(root, query, nil)["v"], "{id}", "4")
 	}
+}
+
+func (d *doors) compareCaller(t *testing.T) {
 	const me = `{ me { identity: user { userIdentityId: databaseId email } customer { id: databaseId name regionId canAddCustomers descendantsCanAdd createdAt } } }`
-	own := s.Must(200, "GET", "/tenant", root, nil).JSON(t)
+	root := d.Root()
+	own := d.rest(t, root, "/tenant", "").JSON(t)
 	delete(platform.Member(t, own, "identity").(map[string]any), "customerId")
-	platform.SameAnswers(t, "/tenant", own, s.MustGQL(root, me, nil)["me"])
+	platform.SameAnswers(t, "/tenant", own, d.MustGQL(root, me, nil)["me"])
 }

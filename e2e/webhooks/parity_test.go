@@ -17,7 +17,7 @@ import (
 // The fields of webhooks under the names that REST gives them.
 const (
 	parityCatalog     = `{ v: webhookCatalog { version events { type category description example schema } } }`
-	parityDestination = `id: databaseId url name events enabled createdAt`
+	parityDestination = `id: databaseId url name events enabled signing createdAt`
 	parityDelivery    = `id: databaseId eventId destinationId type status attempts httpStatus error test createdAt completedAt`
 	parityAttempts    = `attemptLog { at durationMs httpStatus error response }`
 )

@@ -24,6 +24,9 @@ type bind struct {
 func (*bind) Name() string { return "bind" }
 
 func (b *bind) MutateConfig(cfg *config.Config) error {
+	if err := untyped(cfg); err != nil {
+		return err
+	}
 	b.edges = map[string]map[string]bool{}
 	scope := cfg.Packages.LoadWithTypes(resolversPackage).Types.Scope()
 	var errs []error
@@ -56,6 +59,19 @@ func (b *bind) MutateConfig(cfg *config.Config) error {
 	return errors.Join(errs...)
 }
 
+// untyped names the objects and inputs that have no Go type. gqlgen would write types of its own.
+func untyped(cfg *config.Config) error {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(cfg.Schema.Types)) {
+		def := cfg.Schema.Types[name]
+		has := def.Kind == ast.Object || def.Kind == ast.InputObject
+		if has && !def.BuiltIn && !cfg.IsRoot(def) && !cfg.Models.UserDefined(name) {
+			errs = append(errs, fmt.Errorf("%s: neither db nor resolvers have a type of this name", name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // GenerateCode refuses a field that nothing was found for. gqlgen has logged why the row's own did
 // not fit, and would ask for a resolver.
 func (b *bind) GenerateCode(data *codegen.Data) error {
@@ -66,6 +82,13 @@ func (b *bind) GenerateCode(data *codegen.Data) error {
 			if known && f.IsResolver && !methods[templates.ToGo(f.Name)] {
 				errs = append(errs, fmt.Errorf("%s.%s: %s has no fitting field or method %s, and resolvers.%s has no such method",
 					o.Name, f.Name, o.Type, templates.ToGo(f.Name), edgesOf(o.Name)))
+			}
+		}
+	}
+	for _, in := range data.Inputs {
+		for _, f := range in.Fields {
+			if f.IsResolver && !data.Config.Models[in.Name].Fields[f.Name].Resolver {
+				errs = append(errs, fmt.Errorf("%s.%s: %s has no fitting field %s", in.Name, f.Name, in.Type, templates.ToGo(f.Name)))
 			}
 		}
 	}

@@ -18,9 +18,9 @@ func bound(t *testing.T, more string) (*config.Config, error) {
 		t.Fatal(err)
 	}
 	t.Chdir(root)
-	cfg, err := config.LoadConfig("gqlgen.yml")
-	if err != nil {
-		t.Fatal(err)
+	cfg, err := load()
+	if err != nil || cfg.Model.IsDefined() {
+		t.Fatalf("models are written: %v", err)
 	}
 	cfg.Sources = append(cfg.Sources, &ast.Source{Name: "more.graphql", Input: more})
 	if err := cfg.LoadSchema(); err != nil {
@@ -79,6 +79,31 @@ func TestBindNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
+// gqlgen would leave out of a mutation what the input's Go type has no field for.
+func TestBindNamesWhatAnInputLacks(t *testing.T) {
+	_, err := bound(t, `
+		extend input UpdateCustomerInput { timeZone: String }
+		extend input CreateRoleInput { name2: [Int!] }`)
+	for _, want := range []string{
+		"UpdateCustomerInput.timeZone: canopy/resolvers.UpdateCustomerInput has no fitting field TimeZone",
+		"CreateRoleInput.name2: canopy/resolvers.CreateRoleInput has no fitting field Name2",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func TestBindNamesWhatHasNoType(t *testing.T) {
+	_, err := bound(t, `
+		type Note { text: String! }
+		input CreateNoteInput { text: String! }`)
+	const want = "CreateNoteInput: neither db nor resolvers have a type of this name\nNote: neither db nor resolvers have a type of this name"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
 // A method of an object's edges that the schema has no field for serves nobody.
 func TestBindNamesWhatIsLeftOver(t *testing.T) {
 	root, err := moduleRoot()
@@ -86,7 +111,7 @@ func TestBindNamesWhatIsLeftOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(root)
-	cfg, err := config.LoadConfig("gqlgen.yml")
+	cfg, err := load()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,12 +73,15 @@ func (roots) Name() string { return "roots" }
 func (roots) GenerateCode(data *codegen.Data) error {
 	b := begin("graph", "canopy/graph/generated", resolversPackage)
 	b.WriteString("// root has the resolvers of each type.\ntype root struct{ r *resolvers.Resolver }\n\n")
-	for _, o := range data.Objects {
+	for _, o := range slices.Concat(data.Objects, data.Inputs) {
 		if !o.HasResolvers() {
 			continue
 		}
 		resolver := o.Name
-		if !o.Root {
+		switch {
+		case o.Kind == ast.InputObject: // for fields where null says something: gqlgen.yml names them
+			resolver = o.Name + "Fields"
+		case !o.Root:
 			resolver = edgesOf(o.Name)
 		}
 		name := templates.UcFirst(o.Name)

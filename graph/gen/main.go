@@ -36,7 +36,7 @@ func generate() error {
 	if err := os.Chdir(root); err != nil {
 		return err
 	}
-	cfg, err := config.LoadConfig("gqlgen.yml")
+	cfg, err := load()
 	if err != nil {
 		return err
 	}
@@ -50,6 +50,16 @@ func generate() error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(filepath.Dir(cfg.Exec.Filename), "sdl.go"), []byte(sdl), 0o644) //nolint:gosec // source code
+}
+
+// load reads the settings of gqlgen. It is to write no models: bind names a type that nobody has written.
+func load() (*config.Config, error) {
+	cfg, err := config.LoadConfig("gqlgen.yml")
+	if err != nil {
+		return nil, err
+	}
+	cfg.Model = config.PackageConfig{}
+	return cfg, nil
 }
 
 // before writes what follows from the schema alone, and what gqlgen then finds in its packages.

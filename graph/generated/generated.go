@@ -60,6 +60,7 @@ type ResolverRoot interface {
 	User() UserResolver
 	WebhookDelivery() WebhookDeliveryResolver
 	WebhookDestination() WebhookDestinationResolver
+	UpdateCustomerInput() UpdateCustomerInputResolver
 }
 
 type DirectiveRoot struct {
@@ -90,6 +91,8 @@ type AgentRevisionResolver interface {
 	Agent(ctx context.Context, obj *db.Revision) (*db.Agent, error)
 }
 type ApiKeyResolver interface {
+	Features(ctx context.Context, obj *db.APIKey) ([]string, error)
+	AllowedAddresses(ctx context.Context, obj *db.APIKey) ([]string, error)
 	User(ctx context.Context, obj *db.APIKey) (*db.User, error)
 	Customer(ctx context.Context, obj *db.APIKey) (*db.Customer, error)
 }
@@ -258,6 +261,10 @@ type WebhookDestinationResolver interface {
 
 	Customer(ctx context.Context, obj *db.Destination) (*db.Customer, error)
 	Deliveries(ctx context.Context, obj *db.Destination, first *int, after *string) (*resolvers.Connection[*db.Delivery], error)
+}
+
+type UpdateCustomerInputResolver interface {
+	MaxKeyDays(ctx context.Context, obj *resolvers.UpdateCustomerInput, data *int) error
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -511,6 +518,8 @@ type Customer implements Node {
   effectiveCanAddCustomers: Boolean! @needs(app: [TENANT], right: "company.read")
   "When the company was created."
   createdAt: DateTime!
+  "How many days new API keys may live, here and in the companies below; null: no bound of its own."
+  maxKeyDays: Int
   "Names from the root down, joined by ` + "`" + `/` + "`" + `. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   path: String! @needs(app: [TENANT], right: "company.read")
   "Depth in the hierarchy, 0 for the root."
@@ -958,6 +967,10 @@ type ApiKey implements Node {
   revokedAt: DateTime
   "When a token was last asked for or used with it; null: never."
   lastUsedAt: DateTime
+  "The rights that the key has at most, of those of its user; null: all of them."
+  features: [String!]
+  "The networks that the key works from, as CIDRs; null: any."
+  allowedAddresses: [String!]
   "The user that it acts for; null beyond the caller's reach."
   user: User
   "The company that it acts in."
@@ -1539,6 +1552,8 @@ type WebhookDestination implements Node {
   events: [String!]
   "Events are written down for it."
   enabled: Boolean!
+  "How deliveries are signed."
+  signing: WebhookSigning!
   "When the platform disabled it, after three days of failures; null when it did not."
   autoDisabledAt: DateTime
   "When the destination was created."
@@ -1552,6 +1567,14 @@ type WebhookDestination implements Node {
     "Cursor of the row before the first."
     after: String
   ): WebhookDeliveryConnection! @needs(right: "webhook.read")
+}
+
+"How the deliveries to a destination are signed."
+enum WebhookSigning {
+  "` + "`" + `x-service-signature` + "`" + `, over the body."
+  SPEC
+  "Beside it the headers of Standard Webhooks, whose signature covers the event's id and the time of the attempt, too."
+  STANDARD
 }
 
 "A page of destinations."
@@ -1981,6 +2004,8 @@ input UpdateCustomerInput {
   canAddCustomers: Boolean
   "Sub-customers may create their own customers."
   descendantsCanAdd: Boolean
+  "How many days new API keys may live at most, here and in the companies below: 1 to 3650. Null takes the bound away."
+  maxKeyDays: Int
 }
 
 "What ` + "`" + `updateCustomer` + "`" + ` changed."
@@ -2123,8 +2148,15 @@ input CreateApiKeyInput {
   userId: ID
   "What the key is for."
   name: String
-  "When the key ends; never when left out."
+  "When the key ends; never when left out. A company's ` + "`" + `maxKeyDays` + "`" + `, and those above it, bound it."
   expiresAt: DateTime
+  "The rights that the key has at most, of those of its user; all of them when left out."
+  features: [String!]
+  """
+  The networks that the key works from, as CIDRs such as ` + "`" + `203.0.113.0/24` + "`" + `; any when left out. From
+  elsewhere no token is issued, and a token is refused.
+  """
+  allowedAddresses: [String!]
 }
 
 "What ` + "`" + `createApiKey` + "`" + ` made."
@@ -2537,6 +2569,8 @@ input CreateWebhookDestinationInput {
   name: String
   "The types to subscribe; all when left out."
   events: [String!]
+  "How deliveries are signed; ` + "`" + `SPEC` + "`" + ` when left out."
+  signing: WebhookSigning
 }
 
 "What ` + "`" + `createWebhookDestination` + "`" + ` made."
@@ -2561,6 +2595,8 @@ input UpdateWebhookDestinationInput {
   allEvents: Boolean
   "Write events down for it."
   enabled: Boolean
+  "How deliveries are signed. ` + "`" + `STANDARD` + "`" + ` takes a secret of the present form: an older one is rotated first."
+  signing: WebhookSigning
 }
 
 "What ` + "`" + `updateWebhookDestination` + "`" + ` changed."
@@ -2825,6 +2861,10 @@ func (ec *executionContext) childFields_ApiKey(ctx context.Context, field graphq
 		return ec.fieldContext_ApiKey_revokedAt(ctx, field)
 	case "lastUsedAt":
 		return ec.fieldContext_ApiKey_lastUsedAt(ctx, field)
+	case "features":
+		return ec.fieldContext_ApiKey_features(ctx, field)
+	case "allowedAddresses":
+		return ec.fieldContext_ApiKey_allowedAddresses(ctx, field)
 	case "user":
 		return ec.fieldContext_ApiKey_user(ctx, field)
 	case "customer":
@@ -3231,6 +3271,8 @@ func (ec *executionContext) childFields_Customer(ctx context.Context, field grap
 		return ec.fieldContext_Customer_effectiveCanAddCustomers(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_Customer_createdAt(ctx, field)
+	case "maxKeyDays":
+		return ec.fieldContext_Customer_maxKeyDays(ctx, field)
 	case "path":
 		return ec.fieldContext_Customer_path(ctx, field)
 	case "level":
@@ -4083,6 +4125,8 @@ func (ec *executionContext) childFields_WebhookDestination(ctx context.Context, 
 		return ec.fieldContext_WebhookDestination_events(ctx, field)
 	case "enabled":
 		return ec.fieldContext_WebhookDestination_enabled(ctx, field)
+	case "signing":
+		return ec.fieldContext_WebhookDestination_signing(ctx, field)
 	case "autoDisabledAt":
 		return ec.fieldContext_WebhookDestination_autoDisabledAt(ctx, field)
 	case "createdAt":
@@ -7499,6 +7543,52 @@ func (ec *executionContext) fieldContext_ApiKey_lastUsedAt(_ context.Context, fi
 	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _ApiKey_features(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ApiKey_features(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ApiKey().Features(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ApiKey_features(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ApiKey", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ApiKey_allowedAddresses(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ApiKey_allowedAddresses(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ApiKey().AllowedAddresses(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ApiKey_allowedAddresses(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ApiKey", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _ApiKey_user(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -10726,6 +10816,29 @@ func (ec *executionContext) _Customer_createdAt(ctx context.Context, field graph
 }
 func (ec *executionContext) fieldContext_Customer_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Customer_maxKeyDays(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Customer_maxKeyDays(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxKeyDays, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Customer_maxKeyDays(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _Customer_path(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
@@ -20187,6 +20300,29 @@ func (ec *executionContext) fieldContext_WebhookDestination_enabled(_ context.Co
 	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _WebhookDestination_signing(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WebhookDestination_signing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Signing, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNWebhookSigning2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WebhookDestination_signing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type WebhookSigning does not have child fields"))
+}
+
 func (ec *executionContext) _WebhookDestination_autoDisabledAt(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -21772,7 +21908,7 @@ func (ec *executionContext) unmarshalInputCreateApiKeyInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"customerId", "userId", "name", "expiresAt"}
+	fieldsInOrder := [...]string{"customerId", "userId", "name", "expiresAt", "features", "allowedAddresses"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -21807,6 +21943,20 @@ func (ec *executionContext) unmarshalInputCreateApiKeyInput(ctx context.Context,
 				return it, err
 			}
 			it.ExpiresAt = data
+		case "features":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("features"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Features = data
+		case "allowedAddresses":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("allowedAddresses"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AllowedAddresses = data
 		}
 	}
 	return it, nil
@@ -22187,7 +22337,7 @@ func (ec *executionContext) unmarshalInputCreateWebhookDestinationInput(ctx cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"customerId", "url", "name", "events"}
+	fieldsInOrder := [...]string{"customerId", "url", "name", "events", "signing"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -22222,6 +22372,13 @@ func (ec *executionContext) unmarshalInputCreateWebhookDestinationInput(ctx cont
 				return it, err
 			}
 			it.Events = data
+		case "signing":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("signing"))
+			data, err := ec.unmarshalOWebhookSigning2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Signing = data
 		}
 	}
 	return it, nil
@@ -23288,7 +23445,7 @@ func (ec *executionContext) unmarshalInputUpdateCustomerInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"customerId", "name", "canAddCustomers", "descendantsCanAdd"}
+	fieldsInOrder := [...]string{"customerId", "name", "canAddCustomers", "descendantsCanAdd", "maxKeyDays"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23323,6 +23480,15 @@ func (ec *executionContext) unmarshalInputUpdateCustomerInput(ctx context.Contex
 				return it, err
 			}
 			it.DescendantsCanAdd = data
+		case "maxKeyDays":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxKeyDays"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			if err = ec.Resolvers.UpdateCustomerInput().MaxKeyDays(ctx, &it, data); err != nil {
+				return it, err
+			}
 		}
 	}
 	return it, nil
@@ -23427,7 +23593,7 @@ func (ec *executionContext) unmarshalInputUpdateWebhookDestinationInput(ctx cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "url", "name", "events", "allEvents", "enabled"}
+	fieldsInOrder := [...]string{"id", "url", "name", "events", "allEvents", "enabled", "signing"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23476,6 +23642,13 @@ func (ec *executionContext) unmarshalInputUpdateWebhookDestinationInput(ctx cont
 				return it, err
 			}
 			it.Enabled = data
+		case "signing":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("signing"))
+			data, err := ec.unmarshalOWebhookSigning2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Signing = data
 		}
 	}
 	return it, nil
@@ -24248,6 +24421,16 @@ func (ec *executionContext) _ApiKey(ctx context.Context, sel ast.SelectionSet, o
 			}
 		case "lastUsedAt":
 			out.Values[i] = ec._ApiKey_lastUsedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "features":
+			out.Values[i] = ec._ApiKey_features(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "allowedAddresses":
+			out.Values[i] = ec._ApiKey_allowedAddresses(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -25758,6 +25941,11 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 		case "createdAt":
 			out.Values[i] = ec._Customer_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "maxKeyDays":
+			out.Values[i] = ec._Customer_maxKeyDays(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "path":
@@ -29692,6 +29880,11 @@ func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.Sel
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "signing":
+			out.Values[i] = ec._WebhookDestination_signing(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "autoDisabledAt":
 			out.Values[i] = ec._WebhookDestination_autoDisabledAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -32019,6 +32212,22 @@ func (ec *executionContext) marshalNWebhookEventType2ᚕcanopyᚋinternalᚋwebh
 	return ret
 }
 
+func (ec *executionContext) unmarshalNWebhookSigning2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNWebhookSigning2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalN__Directive2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirective(ctx context.Context, sel ast.SelectionSet, v introspection.Directive) graphql.Marshaler {
 	return ec.___Directive(ctx, sel, &v)
 }
@@ -32851,6 +33060,24 @@ func (ec *executionContext) marshalOWebhookDestination2ᚖcanopyᚋdbᚐDestinat
 		return graphql.Null
 	}
 	return ec._WebhookDestination(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOWebhookSigning2ᚖstring(ctx context.Context, v any) (*string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalString(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOWebhookSigning2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(*v)
+	return res
 }
 
 func (ec *executionContext) marshalO__EnumValue2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐEnumValueᚄ(ctx context.Context, sel ast.SelectionSet, v []introspection.EnumValue) graphql.Marshaler {

@@ -5,6 +5,7 @@ package access
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -80,6 +81,14 @@ func (p *Principal) Scope() Scope { return p.Lineage.Subtree() }
 // Login tells a token of a person's login from one of an API key.
 func (p *Principal) Login() bool { return p.KeyID == 0 }
 
+// Credential names what the caller has come with, for what is counted by it: a person's login, or an API key.
+func (p *Principal) Credential() string {
+	if p.Login() {
+		return "user:" + strconv.FormatInt(p.UserID, 10)
+	}
+	return "key:" + strconv.FormatInt(p.KeyID, 10)
+}
+
 // HasAccess tells whether there is an application left that the caller may use.
 func (p *Principal) HasAccess() bool {
 	return slices.ContainsFunc(p.Grants[:], func(g *Grant) bool { return g != nil })
@@ -96,4 +105,12 @@ func WithPrincipal(ctx context.Context, p *Principal) context.Context {
 func PrincipalOf(ctx context.Context) *Principal {
 	p, _ := ctx.Value(principalKey{}).(*Principal)
 	return p
+}
+
+// TenantOf is the tenant that the caller of a request belongs to; 0 when there is none.
+func TenantOf(ctx context.Context) int64 {
+	if p := PrincipalOf(ctx); p != nil {
+		return p.Lineage.Tenant()
+	}
+	return 0
 }

@@ -11,6 +11,15 @@ import (
 // subtree is one contiguous range and their order is the tree's preorder.
 type Lineage []int64
 
+// Tenant is the company that work and budgets are counted for: the one right below the root, with all
+// below it; the root itself is one. It is 0 for the empty lineage.
+func (l Lineage) Tenant() int64 {
+	if len(l) == 0 {
+		return 0
+	}
+	return l[min(1, len(l)-1)]
+}
+
 // Scope is a range of lineages: the part of the tree that a read or a write may touch. The zero
 // Scope holds nothing, so a forgotten one finds no rows. Scopes of the same part are equal by ==.
 type Scope struct {
@@ -28,6 +37,15 @@ func (l Lineage) Subtree() Scope {
 		top = binary.BigEndian.AppendUint64(top, uint64(id))
 	}
 	return Scope{top: string(top)}
+}
+
+// Tenant is the company right below root that the company belongs to, or root itself: what shares of the
+// platform are counted by, however many companies there are below. 0 for no company.
+func (l Lineage) Tenant() int64 {
+	if len(l) == 0 {
+		return 0
+	}
+	return l[min(1, len(l)-1)]
 }
 
 // From is the lower bound as a statement argument; NULL for the zero Scope.

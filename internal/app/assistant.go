@@ -59,6 +59,6 @@ func (p *Platform) documents() *jobs.Documents {
 	if p.Resolver.Blobs == nil {
 		return nil
 	}
-	runner := extract.NewRunner(extract.RunnerOptions{Logger: p.Log})
+	runner := extract.NewRunner(extract.RunnerOptions{Parallel: jobs.DocumentPlaces, Logger: p.Log})
 	return &jobs.Documents{Blobs: p.Resolver.Blobs, Extract: runner, Embeddings: p.Resolver.Search.Embeddings}
 }

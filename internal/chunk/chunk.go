@@ -27,7 +27,7 @@ const MinSize = 16
 // acts as this one, so that every chunk brings new text and the whole grows at most sixteenfold.
 const maxOverlap = 0.875
 
-// Errors of Split, told apart with errors.Is.
+// Errors of All, told apart with errors.Is.
 var (
 	ErrOptions = errors.New("chunk: bad options")
 	ErrUTF8    = errors.New("chunk: the text is not valid UTF-8")
@@ -72,30 +72,6 @@ type Chunk struct {
 // complete; there is nothing in them to embed.
 func (c Chunk) Blank() bool {
 	return strings.TrimSpace(c.Content[c.OverlapBytes:]) == ""
-}
-
-// Split returns all chunks of a text in order; none for a text of white space alone.
-// See All, which holds only one chunk at a time.
-func Split(text string, marks []Mark, opts Options) ([]Chunk, error) {
-	each := func(yield func(Mark, error) bool) {
-		for _, m := range marks {
-			if !yield(m, nil) {
-				return
-			}
-		}
-	}
-	var chunks []Chunk
-	blank := true
-	for c, err := range All(strings.NewReader(text), each, opts) {
-		if err != nil {
-			return nil, err
-		}
-		chunks, blank = append(chunks, c), blank && c.Blank()
-	}
-	if blank {
-		return nil, nil
-	}
-	return chunks, nil
 }
 
 // All yields the chunks of a text in order, and then at most one error: ErrOptions, ErrUTF8, ErrMarks,

@@ -64,7 +64,7 @@ func BenchmarkDOCX(b *testing.B) {
 	path := writeFile(b, "a.docx", string(docxWith(b, body)))
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		if _, err := Extract(b.Context(), path, DOCX, Limits{}); err != nil {
+		if _, err := extractHere(b.Context(), path, DOCX, Limits{}, ""); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -66,5 +66,5 @@ func do(work job, errs io.Writer) (result *Result, err error) {
 		engine.close()
 		return &Result{}, nil
 	}
-	return extractWith(ctx, work.Path, work.Format, work.Limits, work.CacheDir)
+	return extractHere(ctx, work.Path, work.Format, work.Limits, work.CacheDir)
 }

@@ -3,8 +3,7 @@
 //
 // Documents come from strangers, so the work is done by a child process: a [Runner] starts the own
 // binary again with [ChildCommand], under a deadline and a memory limit, and reads the text back.
-// Whatever the file does to its reader, the platform's own process goes on. [Extract] is the reader
-// itself, which runs in the child.
+// Whatever the file does to its reader, the platform's own process goes on.
 //
 // What is wrong with a document is a [Failure], with a sentence for the person who uploaded it.
 // Every other error is about the machine, and the work can be tried again.
@@ -111,16 +110,12 @@ func (s source) readAll(max int64) ([]byte, error) {
 	return data, nil
 }
 
-// Extract reads the document at path in this process. It trusts nothing in the file, but a hostile
+// extractHere reads the document at path in this process. It trusts nothing in the file, but a hostile
 // one can still take time and memory up to the limits: outside the child and tests use a [Runner].
+// cacheDir is the folder of the PDF engine's compilation cache, "" for none.
 //
 // The error is a *[Failure] where the document is at fault. ctx is looked at between pages and parts.
-func Extract(ctx context.Context, path string, format Format, limits Limits) (*Result, error) {
-	return extractWith(ctx, path, format, limits, "")
-}
-
-// extractWith is Extract with the folder of the PDF engine's compilation cache ("" for none).
-func extractWith(ctx context.Context, path string, format Format, limits Limits, cacheDir string) (*Result, error) {
+func extractHere(ctx context.Context, path string, format Format, limits Limits, cacheDir string) (*Result, error) {
 	limits = limits.withDefaults()
 	file, err := os.Open(path)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 func extractFile(t testing.TB, file string, format Format) *Result {
 	t.Helper()
-	r, err := extractWith(t.Context(), filepath.Join("testdata", file), format, Limits{}, cacheDir)
+	r, err := extractHere(t.Context(), filepath.Join("testdata", file), format, Limits{}, cacheDir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestFailures(t *testing.T) {
 		{"report.pdf", Text, "The file is not a text file (its content is application/pdf)."},
 	} {
 		t.Run(test.file+" as "+string(test.format), func(t *testing.T) {
-			_, err := extractWith(t.Context(), filepath.Join("testdata", test.file), test.format, Limits{}, cacheDir)
+			_, err := extractHere(t.Context(), filepath.Join("testdata", test.file), test.format, Limits{}, cacheDir)
 			if err == nil || err.Error() != test.message || !isFailure(err) {
 				t.Errorf("error = %v, want %q", err, test.message)
 			}
@@ -190,9 +190,9 @@ func TestFailures(t *testing.T) {
 }
 
 func TestEmptyAndBlank(t *testing.T) {
-	_, err := Extract(t.Context(), writeFile(t, "a.txt", ""), Text, Limits{})
+	_, err := extractHere(t.Context(), writeFile(t, "a.txt", ""), Text, Limits{}, "")
 	wantReason(t, err, ReasonEmpty)
-	_, err = Extract(t.Context(), writeFile(t, "a.txt", " \r\n\t\n"), Text, Limits{})
+	_, err = extractHere(t.Context(), writeFile(t, "a.txt", " \r\n\t\n"), Text, Limits{}, "")
 	wantReason(t, err, ReasonNoText)
 }
 
@@ -201,7 +201,7 @@ func TestTextLimit(t *testing.T) {
 		"report.pdf": PDF, "report.docx": DOCX, "report.doc": DOC, "report.rtf": DOC, "cafe.utf16le.txt": Text,
 	} {
 		t.Run(file, func(t *testing.T) {
-			_, err := extractWith(t.Context(), filepath.Join("testdata", file), format, Limits{Text: 50}, cacheDir)
+			_, err := extractHere(t.Context(), filepath.Join("testdata", file), format, Limits{Text: 50}, cacheDir)
 			wantReason(t, err, ReasonTooLarge)
 		})
 	}

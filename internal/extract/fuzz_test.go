@@ -22,7 +22,7 @@ func fuzzReader(f *testing.F, format Format, samples ...string) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := Extract(t.Context(), path, format, Limits{Text: 1 << 20, Part: 1 << 20})
+		r, err := extractHere(t.Context(), path, format, Limits{Text: 1 << 20, Part: 1 << 20}, "")
 		var failure *Failure
 		switch {
 		case err == nil:
@@ -49,7 +49,7 @@ func FuzzWordXML(f *testing.F) {
 	f.Add(wordRoot + `<w:p><w:pPr><w:pStyle w:val="1"/></w:pPr><w:r><w:t>a</w:t></w:r></w:p><w:tbl><w:tr><w:tc><w:p/></w:tc></w:tr></w:tbl>` + wordEnd)
 	f.Fuzz(func(t *testing.T, xml string) {
 		path := writeFile(t, "a.docx", string(docxWith(t, xml)))
-		r, err := Extract(t.Context(), path, DOCX, Limits{Text: 1 << 20, Part: 1 << 20})
+		r, err := extractHere(t.Context(), path, DOCX, Limits{Text: 1 << 20, Part: 1 << 20}, "")
 		if err == nil {
 			wantClean(t, r)
 		} else if !isFailure(err) {

@@ -65,7 +65,7 @@ func TestOLEContainers(t *testing.T) {
 		"Word without its main text": {"WordDocument", DOC, ReasonDamaged},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Extract(t.Context(), writeFile(t, "a.doc", string(oleWith(test.stream))), test.format, Limits{})
+			_, err := extractHere(t.Context(), writeFile(t, "a.doc", string(oleWith(test.stream))), test.format, Limits{}, "")
 			wantReason(t, err, test.reason)
 		})
 	}

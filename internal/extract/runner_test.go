@@ -68,7 +68,7 @@ func TestRunnerReadsDocuments(t *testing.T) {
 			if !strings.Contains(got.Text, test.want) {
 				t.Errorf("text %q lacks %q", got.Text, test.want)
 			}
-			direct, err := extractWith(t.Context(), path, test.format, Limits{}, cacheDir)
+			direct, err := extractHere(t.Context(), path, test.format, Limits{}, cacheDir)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -32,7 +32,7 @@ const maxMessage = 4 << 10
 
 var errProtocol = errors.New("extract: the child's answer is malformed")
 
-// writeAnswer sends what Extract gave.
+// writeAnswer sends what the reader gave.
 func writeAnswer(out io.Writer, result *Result, err error) error {
 	w := bufio.NewWriterSize(out, 64<<10)
 	var failure *Failure

@@ -12,15 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"canopy/internal/problem"
+	"canopy/internal/problem/problemtest"
 )
-
-func isBad(t testing.TB, err error) {
-	t.Helper()
-	var p *problem.Error
-	if !errors.As(err, &p) || p.Code != problem.BadRequest {
-		t.Errorf("got %v, want a %s", err, problem.BadRequest)
-	}
-}
 
 func encode(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
 
@@ -58,7 +51,7 @@ func TestParseIDRefuses(t *testing.T) {
 			if err == nil {
 				t.Fatalf("%q is %+v", s, id)
 			}
-			isBad(t, err)
+			problemtest.IsBad(t, err)
 		})
 	}
 }
@@ -122,7 +115,7 @@ func FuzzParseID(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		id, err := ParseID(s)
 		if err != nil {
-			isBad(t, err)
+			problemtest.IsBad(t, err)
 			return
 		}
 		if id.Type == "" {

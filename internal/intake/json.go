@@ -18,8 +18,6 @@ const maxLocation = 400
 // Fault is the first thing that is wrong with a body, and where: "body.items[3].name".
 type Fault struct{ Location, Message string }
 
-func (f *Fault) Error() string { return f.Location + ": " + f.Message }
-
 // CheckJSON checks a body before it is decoded: one JSON value, in valid UTF-8, not nested too deeply, whose
 // objects name no member twice (RFC 8259 with the restrictions of RFC 7493). It gives the first fault; nil
 // when there is none.

@@ -25,43 +25,62 @@ func New(client redis.UniversalClient) *Limiter {
 	return &Limiter{redis: client, breaker: breaker{patience: patience}}
 }
 
+// Budget is how much one minute holds for a name.
+type Budget struct {
+	Name  string
+	Limit int
+}
+
 // Decision is what a limiter says of one call.
 type Decision struct {
 	Allowed bool
-	// Remaining is what is left of the current minute.
+	// Remaining is what is left of the current minute: of the budget that is over, or of the one with
+	// the least.
 	Remaining int
+	// Over is the place of the budget that is over, where the call was refused.
+	Over int
 	// RetryAfter is the time until the next minute, where the call was refused.
 	RetryAfter time.Duration
 }
 
-// take adds the cost to the minute's count unless that would pass the limit. It answers the new
-// count, or, refusing, minus one minus the old one.
+// take adds the cost to the minute's count of each budget unless that would pass one of them. It answers
+// the place of that one, from 1 on, and what it has left; or 0 and the least that is left.
 var take = redis.NewScript(`
-local used = tonumber(redis.call('GET', KEYS[1]) or '0')
-if used + tonumber(ARGV[1]) > tonumber(ARGV[2]) then return -used - 1 end
-local now = redis.call('INCRBY', KEYS[1], ARGV[1])
-if now == tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
-return now`)
+local cost, least = tonumber(ARGV[1]), math.huge
+for i, key in ipairs(KEYS) do
+	local left = tonumber(ARGV[i + 2]) - tonumber(redis.call('GET', key) or '0')
+	if cost > left then return {i, left} end
+	least = math.min(least, left - cost)
+end
+for _, key in ipairs(KEYS) do
+	if redis.call('INCRBY', key, cost) == cost then redis.call('PEXPIRE', key, ARGV[2]) end
+end
+return {0, least}`)
 
-// Allow counts a call of the given cost, at least 1, against a key's limit for the current minute,
-// in one round trip; a refused call counts nothing. The error says that Redis could not be asked
-// (ErrAway) or that ctx ended; the call is allowed then.
-func (l *Limiter) Allow(ctx context.Context, key string, cost, limit int) (Decision, error) {
-	open := Decision{Allowed: true, Remaining: limit}
+// Allow counts a call of the given cost, at least 1, against budgets for the current minute, in one round
+// trip; a refused call counts nothing. tenant is whose they are: its counts lie on one Redis. The error
+// says that Redis could not be asked (ErrAway) or that ctx ended; the call is allowed then.
+func (l *Limiter) Allow(ctx context.Context, tenant string, cost int, budgets ...Budget) (Decision, error) {
+	now := time.Now()
+	minute := now.Truncate(window)
+	least := budgets[0].Limit
+	names, args := make([]string, len(budgets)), []any{cost, (2 * window).Milliseconds()}
+	for i, b := range budgets {
+		names[i] = "canopy:limit:{" + tenant + "}:" + b.Name + ":" + strconv.FormatInt(minute.Unix(), 10)
+		args, least = append(args, b.Limit), min(least, b.Limit)
+	}
+	open := Decision{Allowed: true, Remaining: least}
 	if l.redis == nil {
 		return open, nil
 	}
-	now := time.Now()
-	minute := now.Truncate(window)
-	name := "canopy:limit:" + key + ":" + strconv.FormatInt(minute.Unix(), 10)
-	used, err := ask(ctx, &l.breaker, func(ctx context.Context) (int, error) {
-		return take.Run(ctx, l.redis, []string{name}, cost, limit, (2 * window).Milliseconds()).Int()
+	answer, err := ask(ctx, &l.breaker, func(ctx context.Context) ([]int64, error) {
+		return take.Run(ctx, l.redis, names, args...).Int64Slice()
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return open, err
+	case answer[0] > 0:
+		return Decision{Over: int(answer[0]) - 1, Remaining: max(0, int(answer[1])), RetryAfter: minute.Add(window).Sub(now)}, nil
 	}
-	if used < 0 {
-		return Decision{Remaining: max(0, limit+used+1), RetryAfter: minute.Add(window).Sub(now)}, nil
-	}
-	return Decision{Allowed: true, Remaining: limit - used}, nil
+	return Decision{Allowed: true, Remaining: int(answer[1])}, nil
 }

@@ -54,7 +54,7 @@ func TestAllow(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			inOneMinute(t, func(t *testing.T, key string) {
 				for i, call := range c.calls {
-					got, err := l.Allow(t.Context(), key, call.cost, c.limit)
+					got, err := l.Allow(t.Context(), "t", call.cost, Budget{key, c.limit})
 					if err != nil || got.Allowed != call.allowed || got.Remaining != call.remaining {
 						t.Errorf("call %d: %+v, %v; want %+v", i, got, err, call)
 					}
@@ -72,7 +72,7 @@ func TestAllowCountsEachKeyAndForgets(t *testing.T) {
 	l := patient(client)
 	inOneMinute(t, func(t *testing.T, key string) {
 		for _, k := range []string{key + "a", key + "b"} {
-			if got, err := l.Allow(t.Context(), k, 1, 1); err != nil || !got.Allowed {
+			if got, err := l.Allow(t.Context(), "t", 1, Budget{k, 1}); err != nil || !got.Allowed {
 				t.Errorf("%s: %+v, %v", k, got, err)
 			}
 		}
@@ -99,7 +99,7 @@ func TestAllowTogether(t *testing.T) {
 		for i := range 8 {
 			group.Go(func() {
 				for range 50 {
-					got, err := limiters[i%2].Allow(t.Context(), key, 1, limit)
+					got, err := limiters[i%2].Allow(t.Context(), "t", 1, Budget{key, limit})
 					if err != nil {
 						t.Error(err)
 					}
@@ -117,7 +117,7 @@ func TestAllowTogether(t *testing.T) {
 }
 
 func TestAllowWithoutRedis(t *testing.T) {
-	if got, err := New(nil).Allow(t.Context(), "k", 1, 0); err != nil || !got.Allowed {
+	if got, err := New(nil).Allow(t.Context(), "t", 1, Budget{"k", 0}); err != nil || !got.Allowed {
 		t.Errorf("with no client: %+v, %v", got, err)
 	}
 	for _, c := range []struct {
@@ -130,13 +130,13 @@ func TestAllowWithoutRedis(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := devtest.RedisServer(t)
 			l := New(s.Client())
-			if got, err := l.Allow(t.Context(), "k", 1, 1000); err != nil || !got.Allowed {
+			if got, err := l.Allow(t.Context(), "t", 1, Budget{"k", 1000}); err != nil || !got.Allowed {
 				t.Fatalf("before: %+v, %v", got, err)
 			}
 			c.away(s)
 			begun := time.Now()
 			for i := range 1000 {
-				got, err := l.Allow(t.Context(), "k", 1, 1000)
+				got, err := l.Allow(t.Context(), "t", 1, Budget{"k", 1000})
 				if !got.Allowed || !errors.Is(err, ErrAway) {
 					t.Fatalf("call %d: %+v, %v", i, got, err)
 				}
@@ -146,7 +146,7 @@ func TestAllowWithoutRedis(t *testing.T) {
 			}
 			c.back(s)
 			devtest.Eventually(t, "the limit counts again", func() bool {
-				got, err := l.Allow(t.Context(), "k", 1, 0)
+				got, err := l.Allow(t.Context(), "t", 1, Budget{"k", 0})
 				return err == nil && !got.Allowed
 			})
 		})
@@ -159,11 +159,11 @@ func TestAllowWhenTheCallerHangsUp(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 10 {
-		if _, err := l.Allow(gone, "k", 1, 1); err != nil && !errors.Is(err, context.Canceled) {
+		if _, err := l.Allow(gone, "t", 1, Budget{"k", 1}); err != nil && !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 	}
-	if got, err := l.Allow(t.Context(), "k", 1, 0); err != nil || got.Allowed {
+	if got, err := l.Allow(t.Context(), "t", 1, Budget{"k", 0}); err != nil || got.Allowed {
 		t.Errorf("the next one: %+v, %v", got, err)
 	}
 }
@@ -173,7 +173,7 @@ func TestBreakerLetsOneThrough(t *testing.T) {
 	s := devtest.RedisServer(t)
 	l := New(s.Client())
 	s.Freeze()
-	if _, err := l.Allow(t.Context(), "k", 1, 1); !errors.Is(err, ErrAway) {
+	if _, err := l.Allow(t.Context(), "t", 1, Budget{"k", 1}); !errors.Is(err, ErrAway) {
 		t.Fatal(err)
 	}
 	l.breaker.restUntil.Store(time.Now().UnixNano())
@@ -181,7 +181,7 @@ func TestBreakerLetsOneThrough(t *testing.T) {
 	var group sync.WaitGroup
 	for range 50 {
 		group.Go(func() {
-			_, err := l.Allow(t.Context(), "k", 1, 1)
+			_, err := l.Allow(t.Context(), "t", 1, Budget{"k", 1})
 			if errors.Is(err, context.DeadlineExceeded) {
 				paid.Add(1)
 			}
@@ -201,7 +201,7 @@ func BenchmarkAllow(b *testing.B) {
 				l.breaker.restUntil.Store(time.Now().Add(time.Hour).UnixNano())
 			}
 			for i := 0; b.Loop(); i++ {
-				_, _ = l.Allow(b.Context(), fmt.Sprint(i%100), 1, 1<<30)
+				_, _ = l.Allow(b.Context(), "t", 1, Budget{fmt.Sprint(i % 100), 1 << 30})
 			}
 		})
 	}

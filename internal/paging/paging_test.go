@@ -2,23 +2,14 @@ package paging
 
 import (
 	"encoding/base64"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"canopy/internal/problem"
+	"canopy/internal/problem/problemtest"
 )
-
-func isBad(t testing.TB, err error) {
-	t.Helper()
-	var p *problem.Error
-	if !errors.As(err, &p) || p.Code != problem.BadRequest {
-		t.Errorf("got %v, want a %s", err, problem.BadRequest)
-	}
-}
 
 func encode(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
 
@@ -57,7 +48,7 @@ func TestParseCursorRefuses(t *testing.T) {
 			if err == nil {
 				t.Fatalf("%q is %v", s, c)
 			}
-			isBad(t, err)
+			problemtest.IsBad(t, err)
 		})
 	}
 }
@@ -120,7 +111,7 @@ func FuzzParseCursor(f *testing.F) {
 		c, err := ParseCursor(s, keys)
 		switch {
 		case err != nil:
-			isBad(t, err)
+			problemtest.IsBad(t, err)
 		case c.String() != s, keys > 0 && len(c) != keys, len(c) == 0:
 			t.Errorf("%q became %v", s, c)
 		}

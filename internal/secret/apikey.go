@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/base64"
 	"hash/crc32"
 	"math/big"
 	"strings"
@@ -15,6 +16,7 @@ const (
 	randomDigits = 43
 	crcDigits    = 6
 	clientDigits = 20
+	signingBytes = 32
 
 	apiPrefix     = "cnpy_"
 	clientPrefix  = "cnpyid_"
@@ -45,9 +47,21 @@ func IsClientID(s string) bool {
 	return len(s) == len(clientPrefix)+clientDigits && strings.HasPrefix(s, clientPrefix) && isBase62(s[len(clientPrefix):])
 }
 
-// NewSigningSecret makes the secret that a webhook destination's deliveries are signed with. Its
-// prefix, too, is one that scanners know.
-func NewSigningSecret() string { return signingPrefix + randomBase62(randomDigits) }
+// NewSigningSecret makes the secret that a webhook destination's deliveries are signed with: 32 random
+// bytes in base64, as the libraries of Standard Webhooks take them. Its prefix, too, is one that scanners
+// know.
+func NewSigningSecret() string {
+	key := make([]byte, signingBytes)
+	_, _ = rand.Read(key) // never fails, by its documentation
+	return signingPrefix + base64.StdEncoding.EncodeToString(key)
+}
+
+// SigningKey gives the bytes of a signing secret; false for one of the older form, which is no base64.
+func SigningKey(s string) ([]byte, bool) {
+	encoded, prefixed := strings.CutPrefix(s, signingPrefix)
+	key, err := base64.StdEncoding.Strict().DecodeString(encoded)
+	return key, prefixed && err == nil && len(key) == signingBytes
+}
 
 // NewLinkToken makes the token of a link: 256 random bits.
 func NewLinkToken() string { return randomBase62(randomDigits) }

@@ -15,7 +15,7 @@ func TestForms(t *testing.T) {
 	}{
 		{"API secret", `^cnpy_[0-9A-Za-z]{49}$`, NewAPISecret},
 		{"client id", `^cnpyid_[0-9A-Za-z]{20}$`, NewClientID},
-		{"signing secret", `^whsec_[0-9A-Za-z]{43}$`, NewSigningSecret},
+		{"signing secret", `^whsec_[0-9A-Za-z+/]{43}=$`, NewSigningSecret},
 		{"link token", `^[0-9A-Za-z]{43}$`, NewLinkToken},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,0 +1,99 @@
+package isolation
+
+import (
+	"canopy/e2e/platform"
+	"canopy/internal/globalid"
+	"canopy/resolvers"
+)
+
+// writeRow gives a mutation that makes or changes an object a good value for each field of its input.
+type writeRow struct {
+	mutation string
+	// app is the application of the token: tenant, assistant or builder.
+	app string
+	// names are the fields that say which object is changed.
+	names object
+	// gives are those that are kept, each with another value than the object has before.
+	gives object
+	// shown are the fields of the object that show what is given under another name; "" for what it
+	// does not show.
+	shown map[string]string
+}
+
+// untold are the fields whose values the audit log leaves out, with the reason; a name without a field
+// stands for all of a mutation's.
+var untold = map[string]string{
+	"saveBilling":              "tax ids and addresses are for those with billing.read",
+	"updateAgent":              "a draft may be long; what is published is kept as a revision",
+	"updateWebhookDestination": "an address may hold a credential",
+	"updateRole.description":   "a long text",
+	"shareContext.icon":        "says nothing of who may see it",
+
+	"updateContext.description": "a long text", "updateContext.caption": "a long text", "updateContext.toolsJson": "a long text",
+	"updateContext.starterPrompts": "long texts", "updateContext.topN": "the same for all who see it", "updateContext.scoreThreshold": "as topN",
+	"updateContext.chunkSize": "as topN", "updateContext.overlap": "as topN", "updateContext.embeddingModel": "as topN",
+}
+
+// toldAs are the fields that the log has under another name.
+var toldAs = map[string]string{"updatePermission.roleId": "role"}
+
+// writeRows has a row for every mutation whose input is kept. What is given in place of something else
+// has a row of its own.
+func (y *yard) writeRows() []writeRow {
+	a := &ask{world: y.world, as: asOwner}
+	admin := map[string]string{"email": "", "firstName": "", "lastName": "", "assistant": "", "builder": "", "tenant": ""}
+	user := map[string]string{"customerId": ""}
+	person := map[string]string{"email": "", "firstName": "", "lastName": "", "name": "", "accountId": "account { databaseId }", "roleId": "role { databaseId }", "userId": "user { databaseId }"}
+	of := map[string]string{"accountId": "account { databaseId }", "applicationId": "application { databaseId }", "customerId": "customer { databaseId }", "userId": "user { databaseId }"}
+	account := a.Account(a.target, "tenant")
+	return []writeRow{
+		{mutation: "createCustomer", app: "tenant", shown: admin, gives: object{
+			"parentId": a.freshCustomer(), "name": a.unique(), "regionId": a.region(), "canAddCustomers": true, "descendantsCanAdd": true, "email": a.freshMail(),
+			"firstName": "Ada", "lastName": "Lovelace", "assistant": true, "builder": true, "tenant": false,
+		}},
+		{mutation: "updateCustomer", app: "tenant", names: object{"customerId": a.freshCustomer()}, gives: object{
+			"name": a.unique(), "canAddCustomers": false, "descendantsCanAdd": false, "maxKeyDays": 90,
+		}},
+		{mutation: "saveBilling", app: "tenant", names: object{"customerId": a.freshCustomer()}, gives: object{
+			"billingName": "a", "businessId": "b", "taxId": "c", "addressLine1": "d", "addressLine2": "e", "city": "f", "state": "g", "zipCode": "h", "countryCode": "NO",
+		}},
+		{mutation: "createUser", app: "tenant", shown: user, gives: object{"customerId": a.target, "email": a.freshMail(), "firstName": "Ada", "lastName": "Lovelace"}},
+		{mutation: "createUser", app: "tenant", shown: user, gives: object{"customerId": a.target, "email": a.freshMail(), "name": "Grace Hopper"}},
+		{mutation: "createPermission", app: "tenant", shown: person, gives: object{
+			"accountId": account, "roleId": a.viewerRole(), "email": a.freshMail(), "firstName": "Ada", "lastName": "Lovelace", "name": "Ada Lovelace", "disabled": true,
+		}},
+		{mutation: "createPermission", app: "tenant", shown: person, gives: object{"accountId": account, "roleId": a.viewerRole(), "userId": a.freshUser()}},
+		{mutation: "updatePermission", app: "tenant", names: object{"id": a.freshPermission()}, shown: person, gives: object{"roleId": a.viewerRole()}},
+		{mutation: "createApiKey", app: "tenant", shown: of, gives: object{
+			"customerId": a.target, "userId": a.shared, "name": a.unique(), "expiresAt": "2046-01-02T03:04:05Z",
+			"features": []string{"user.read"}, "allowedAddresses": []string{"198.51.100.0/24"},
+		}},
+		{mutation: "createRole", app: "tenant", shown: of, gives: object{
+			"applicationId": 1, "customerId": a.target, "name": a.unique(), "description": "d", "isOwner": true, "features": []string{"user.read"},
+		}},
+		{mutation: "updateRole", app: "tenant", names: object{"id": a.freshRole()}, gives: object{"name": a.unique(), "description": "d", "features": []string{"user.read"}}},
+		{mutation: "setAccountDisabled", app: "tenant", names: object{"id": a.Account(a.freshCustomer(), "builder")}, gives: object{"disabled": true}},
+		{mutation: "createContext", app: "assistant", gives: object{"name": a.unique(), "description": "d", "caption": "c", "toolsJson": platform.OneTool(7), "starterPrompts": []string{"Where?"}}},
+		{mutation: "updateContext", app: "assistant", names: object{"id": a.freshContext()}, gives: object{
+			"name": a.unique(), "description": "d", "caption": "c", "toolsJson": platform.OneTool(7), "starterPrompts": []string{"Where?"},
+			"topN": 3, "scoreThreshold": .25, "chunkSize": 50, "overlap": .5, "embeddingModel": "canopy-lexical-1",
+		}},
+		{mutation: "shareContext", app: "assistant", names: object{"id": a.freshContext()}, gives: object{"shareState": 1, "icon": "📚"}},
+		{mutation: "createAgent", app: "builder", shown: map[string]string{"diagram": "draft"}, gives: object{"accountId": y.agent.Agent.AccountID, "name": a.unique(), "diagram": object{"steps": []any{}}}},
+		{mutation: "updateAgent", app: "builder", names: object{"id": y.freshAgent(a)}, shown: map[string]string{"diagram": "draft"}, gives: object{"name": a.unique(), "diagram": object{"steps": []any{}}}},
+		{mutation: "createWebhookDestination", app: "builder", shown: of, gives: object{"customerId": a.target, "url": platform.PublicURL, "name": a.unique(), "events": []string{"run.started"}, "signing": "STANDARD"}},
+		{mutation: "updateWebhookDestination", app: "builder", names: object{"id": y.freshDestination(a)}, shown: map[string]string{"allEvents": ""}, gives: object{
+			"url": platform.PublicURL + "/new", "name": a.unique(), "events": []string{"run.started"}, "allEvents": false, "enabled": false, "signing": "STANDARD",
+		}},
+	}
+}
+
+// freshCustomer is a company that may do all that its flags allow.
+func (a *ask) freshCustomer() int64 {
+	on := true
+	made, err := a.m.CreateCustomer(a.ctx, resolvers.CreateCustomerInput{
+		Name: a.unique(), RegionID: globalid.ID{Int: a.region()}, CanAddCustomers: &on, DescendantsCanAdd: &on, Email: a.freshMail(),
+	})
+	a.ok(err)
+	return made.Customer.ID
+}

@@ -1,0 +1,62 @@
+package resolvers
+
+import (
+	"context"
+
+	"canopy/db"
+	"canopy/outbox"
+)
+
+// changes collects what is to be told once a transaction has been committed.
+type changes struct {
+	caller *caller
+	tx     *db.Store
+	audits []int64
+	mail   bool
+	// work: there are other outbox rows than mails; documents have changed, by context and id.
+	work      bool
+	documents [][2]int64
+	// due: there is something to deliver, or to run.
+	due bool
+	// told are the messages for those who follow an object.
+	told []message
+}
+
+// change runs do in one transaction and tells of it after the commit.
+func (r *Resolver) change(ctx context.Context, c *caller, do func(tx *db.Store, ch *changes) error) error {
+	ch := &changes{caller: c}
+	err := r.Store.Tx(ctx, func(tx *db.Store) error {
+		ch.tx = tx
+		return do(tx, ch)
+	})
+	if err != nil {
+		return err
+	}
+	r.announce(ctx, ch)
+	return nil
+}
+
+// actor is the user who makes the change; 0 for the platform itself.
+func (ch *changes) actor() int64 {
+	if ch.caller == nil {
+		return 0
+	}
+	return ch.caller.UserID
+}
+
+// announce tells of a committed change: listeners of its events, and the relay of its outbox
+// rows. Both may miss it; the rows are there.
+func (r *Resolver) announce(ctx context.Context, ch *changes) {
+	for _, id := range ch.audits {
+		outbox.TellAudit(ctx, r.Bus, id)
+	}
+	for _, d := range ch.documents {
+		outbox.TellDocument(ctx, r.Bus, d[0], d[1])
+	}
+	for _, m := range ch.told {
+		r.Bus.Publish(ctx, m.topic, m.payload)
+	}
+	if ch.mail || ch.work || ch.due {
+		outbox.Wake(ctx, r.Bus)
+	}
+}

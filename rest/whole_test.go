@@ -1,0 +1,207 @@
+package rest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"canopy/graph/generated"
+)
+
+// bodies are the components by which REST shows an object of the graph, where it is not one of the
+// object's own name.
+var bodies = map[string][]string{
+	"Context": {"ContextBody"}, "Customer": {"ListedCustomer"}, "CustomerRef": {"AncestorCustomer"}, "Document": {"TrainingDocument"},
+	"Permission": {"UserPermission"}, "PermissionOption": {"Option"}, "Region": {"AccountRegion"}, "Run": {"FinishedJob", "FailedJob"},
+	"ApiKey": {"APIKey"}, "WebhookAttempt": {"Attempt"}, "WebhookCatalog": {"Catalog"}, "WebhookDelivery": {"DetailedDelivery"}, "WebhookDestination": {"Destination"},
+	"WebhookEventType": {"EventType"},
+}
+
+// shownAs are the fields that REST shows under another name.
+var shownAs = map[string]string{"Document.chunkCount": "chunks", "Run.output": "outputData", "Run.error": "errorData"}
+
+// graphOnly is what only the graph has, with the reason: an object, a field of one, a mutation, or a
+// field of its input. What is made by a mutation is left out with its object.
+var graphOnly = map[string]string{
+	"Agent":                "agents are built with the graph, and run by either door",
+	"AgentRevision":        "a part of Agent",
+	"AuditEvent":           "the log is read with the graph",
+	"Chunk":                "REST shows chunks as hits",
+	"ContextTool":          "REST has toolsJson, which holds them",
+	"ContextToolParameter": "a part of ContextTool",
+	"Grant":                "REST tells who is asking, not what they may",
+	"Me":                   "REST has parts of it: Caller and IdentityCustomer",
+	"PageInfo":             "REST has headers for it",
+	"PermissionCreator":    "REST has createdBy, a text that holds it",
+	"RunStep":              "the log of a run is read with the graph",
+
+	"Application.code":                  "REST has ids",
+	"Context.accountId":                 "a token of REST stands on the account",
+	"Customer.effectiveCanAddCustomers": "a statement for each list",
+	"Customer.maxKeyDays":               "a company is shown by REST as it is documented",
+	"Run.input":                         "REST tells what came of a run",
+	"Run.createdAt":                     "REST tells what came of a run",
+	"Run.finishedAt":                    "REST tells what came of a run",
+	"WebhookDestination.autoDisabledAt": "REST has enabled",
+
+	"createRole": "roles are managed with the graph", "updateRole": "as createRole", "deleteRole": "as createRole",
+	"setAccountDisabled": "accounts are closed with the graph",
+	"enableTotp":         "two-factor is set up in a browser", "confirmTotp": "as enableTotp", "disableTotp": "as enableTotp",
+	"reprocessContext": "follows updateContext, whose settings only the graph has", "reprocessDocument": "as reprocessContext",
+	"cancelRun": "runs are followed with the graph",
+
+	"updateContext.topN":                  "settings of the search are the graph's",
+	"updateContext.scoreThreshold":        "as topN",
+	"updateContext.chunkSize":             "as topN",
+	"updateContext.overlap":               "as topN",
+	"updateContext.embeddingModel":        "as topN",
+	"createWebhookDestination.customerId": "REST has the caller's own company here",
+	"saveBilling.customerId":              "a path of its own has it",
+}
+
+// decisions are the entries of graphOnly that a test has come by.
+type decisions map[string]bool
+
+// graphOnly tells whether it is decided that REST lacks something.
+func (d decisions) graphOnly(name string) bool {
+	d[name] = graphOnly[name] != ""
+	return d[name]
+}
+
+// needed names the entries of graphOnly that decide nothing.
+func (d decisions) needed(t *testing.T, mine func(name string) bool) {
+	for name := range graphOnly {
+		if mine(name) && !d[name] {
+			t.Errorf("graphOnly has %s, which REST has, or the graph has not", name)
+		}
+	}
+}
+
+// TestRESTShowsEveryField compares the objects of the graph with the bodies of REST.
+func TestRESTShowsEveryField(t *testing.T) {
+	_, registry := testDoor(t)
+	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
+	components := registry.OpenAPI().Components.Schemas.Map()
+	decided := decisions{}
+	for _, name := range slices.Sorted(maps.Keys(schema.Types)) {
+		def := schema.Types[name]
+		if !isObject(schema, def) {
+			continue
+		}
+		have, shown := members(components, name)
+		if !shown {
+			if !decided.graphOnly(name) {
+				t.Errorf("%s is not in REST: bodies has no component that shows it", name)
+			}
+			continue
+		}
+		for _, f := range def.Fields {
+			as := f.Name
+			if other := shownAs[name+"."+f.Name]; other != "" {
+				as = other
+			}
+			// The id of REST is databaseId; edges are operations of their own there.
+			leaf := schema.Types[f.Type.Name()].IsLeafType() && f.Type.Name() != "ID" && f.Name != "databaseId"
+			if leaf && !have[as] && !decided.graphOnly(name+"."+f.Name) {
+				t.Errorf("%s.%s is not in REST: its components have no %q", name, f.Name, as)
+			}
+		}
+	}
+	decided.needed(t, func(name string) bool { return strings.ToUpper(name[:1]) == name[:1] })
+}
+
+// members are those of the components that show an object.
+func members(components map[string]*huma.Schema, object string) (have map[string]bool, shown bool) {
+	list := bodies[object]
+	if list == nil {
+		list = []string{object}
+	}
+	have = map[string]bool{}
+	for _, name := range list {
+		if c := components[name]; c != nil {
+			shown = true
+			for member := range c.Properties {
+				have[member] = true
+			}
+		}
+	}
+	return have, shown
+}
+
+// isObject tells a type that has fields of its own from what only leads to such: the roots, pages and
+// payloads.
+func isObject(schema *ast.Schema, def *ast.Definition) bool {
+	part := slices.ContainsFunc([]string{"Connection", "Edge", "Payload"}, func(end string) bool { return strings.HasSuffix(def.Name, end) })
+	return def.Kind == ast.Object && !def.BuiltIn && !part && def != schema.Query && def != schema.Mutation && def != schema.Subscription
+}
+
+// TestRESTTakesEveryField compares the inputs of mutations with what the operations take that are
+// behind the same rule.
+func TestRESTTakesEveryField(t *testing.T) {
+	_, registry := testDoor(t)
+	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
+	behind := map[string][]Endpoint{}
+	for _, e := range Endpoints(registry) {
+		if e.Rule != nil {
+			behind[e.Rule.Field] = append(behind[e.Rule.Field], e)
+		}
+	}
+	decided := decisions{}
+	for _, m := range schema.Mutation.Fields {
+		endpoints := behind["Mutation."+m.Name]
+		if len(endpoints) == 0 && !ofGraphOnly(schema, m) && !decided.graphOnly(m.Name) {
+			t.Errorf("%s is not in REST: no operation is behind its rule", m.Name)
+		}
+		for _, e := range endpoints {
+			have := taken(registry.OpenAPI(), e)
+			for _, f := range schema.Types[m.Arguments[0].Type.Name()].Fields {
+				if as := e.NameOf(f.Name); !have[as] && !decided.graphOnly(m.Name+"."+f.Name) {
+					t.Errorf("%s.%s is not in REST: %s does not take %q", m.Name, f.Name, e.OperationID, as)
+				}
+			}
+		}
+	}
+	decided.needed(t, func(name string) bool { return strings.ToLower(name[:1]) == name[:1] })
+}
+
+// ofGraphOnly tells whether a mutation is named after an object that only the graph has.
+func ofGraphOnly(schema *ast.Schema, m *ast.FieldDefinition) bool {
+	for name, def := range schema.Types {
+		if def.Kind == ast.Object && graphOnly[name] != "" && strings.Contains(m.Name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// taken lists what an operation takes: its parameters, and the members of its body, which itself is
+// "body" where it is free or a file.
+func taken(doc *huma.OpenAPI, e Endpoint) map[string]bool {
+	have := map[string]bool{}
+	for _, op := range operationsAt(doc, e.Path) {
+		if op.OperationID != e.OperationID {
+			continue
+		}
+		for _, p := range op.Parameters {
+			have[p.Name] = true
+		}
+		if op.RequestBody == nil {
+			continue
+		}
+		have["body"] = true
+		for _, content := range op.RequestBody.Content {
+			schema := content.Schema
+			if schema.Ref != "" {
+				schema = doc.Components.Schemas.SchemaFromRef(schema.Ref)
+			}
+			for member := range schema.Properties {
+				have[member] = true
+			}
+		}
+	}
+	return have
+}
