@@ -39,15 +39,6 @@ func (l Lineage) Subtree() Scope {
 	return Scope{top: string(top)}
 }
 
-// Tenant is the company right below root that the company belongs to, or root itself: what shares of the
-// platform are counted by, however many companies there are below. 0 for no company.
-func (l Lineage) Tenant() int64 {
-	if len(l) == 0 {
-		return 0
-	}
-	return l[min(1, len(l)-1)]
-}
-
 // From is the lower bound as a statement argument; NULL for the zero Scope.
 func (s Scope) From() pq.Int64Array {
 	if s.top == "" {
