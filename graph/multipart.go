@@ -22,7 +22,7 @@ var _ graphql.Transport = multipartTransport{}
 
 // Supports takes forms.
 func (multipartTransport) Supports(r *http.Request) bool {
-	return r.Header.Get("Upgrade") == "" && r.Method == http.MethodPost && intake.IsForm(r)
+	return r.Method == http.MethodPost && intake.IsForm(r)
 }
 
 // preflighted tells whether a request has a header that a page of another site can't send without

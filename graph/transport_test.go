@@ -14,6 +14,22 @@ import (
 // typename asks for the one thing that needs no token.
 const typename = `{"query":"{ __typename }"}`
 
+// TestMembersAreExact: a member in other letters is not taken, and not passed over either.
+func TestMembersAreExact(t *testing.T) {
+	door := newTestDoor(t, nil)
+	for body, want := range map[string]string{
+		`{"Query":"{ __typename }"}`:                                                    `body.Query: differs only in letter case from "query"`,
+		`{"query":"{ __typename }","Variables":{}}`:                                     `body.Variables: differs only in letter case from "variables"`,
+		`{"query":"query A { __typename } query B { __typename }","OperationName":"A"}`: `body.OperationName: differs only in letter case from "operationName"`,
+		`{"query":"{ __typename }","id":1,"doc_id":"x"}`:                                "",
+	} {
+		a := door.do(t, post(t.Context(), strings.NewReader(body)))
+		if a.message() != want || (want == "") != (a.Status == http.StatusOK) {
+			t.Errorf("%s: %d %s", body, a.Status, a.Raw)
+		}
+	}
+}
+
 func TestTransport(t *testing.T) {
 	long := `{"query":"{ __typename }","x":"` + strings.Repeat("x", intake.MaxBody) + `"}`
 	get := "/graphql?" + url.Values{"query": {"{ __typename }"}}.Encode()

@@ -119,7 +119,7 @@ type drainer struct {
 func (d *drainer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.running.Add(1)
 	defer d.running.Done()
-	if d.ending.Err() != nil && r.Header.Get("Upgrade") == "" {
+	if d.ending.Err() != nil && !AsksForSocket(r) {
 		w.Header().Set("Connection", "close")
 	}
 	defer bodyEnds(w, r)()
