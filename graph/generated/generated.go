@@ -434,7 +434,8 @@ in words. What lies outside the caller's own company and its descendants is FORB
 exists or not. Nobody gives what they don't have: a role, an API key, or a permission that is enabled
 again, whose rights are not all among those of the caller's own role in tenant management is
 FORBIDDEN, with the reason ` + "`" + `beyond_own_rights` + "`" + `. A mutation or a look-up that fails is null, and
-` + "`" + `errors` + "`" + ` tells why under its path: what is asked for beside it is answered.
+` + "`" + `errors` + "`" + ` tells why under its path: what is asked for beside it is answered. So is what a mutation tells
+this once, such as a secret, where the object beside it can't be read.
 """
 schema {
   query: Query
@@ -2165,7 +2166,7 @@ input CreateApiKeyInput {
 "What ` + "`" + `createApiKey` + "`" + ` made."
 type CreateApiKeyPayload {
   "The key."
-  apiKey: ApiKey!
+  apiKey: ApiKey
   "The ` + "`" + `client_id` + "`" + ` of the token exchange."
   clientId: String!
   "The ` + "`" + `client_secret` + "`" + ` of the token exchange, shown this once."
@@ -2183,7 +2184,7 @@ input RotateApiKeySecretInput {
 "What ` + "`" + `rotateApiKeySecret` + "`" + ` made."
 type RotateApiKeySecretPayload {
   "The key."
-  apiKey: ApiKey!
+  apiKey: ApiKey
   "The key's client id, which stays."
   clientId: String!
   "The new secret, shown this once."
@@ -2545,7 +2546,7 @@ input StartRunInput {
 "What ` + "`" + `startRun` + "`" + ` began."
 type StartRunPayload {
   "The run."
-  run: Run!
+  run: Run
   "UUID under which the run is polled."
   jobKey: String!
 }
@@ -2579,7 +2580,7 @@ input CreateWebhookDestinationInput {
 "What ` + "`" + `createWebhookDestination` + "`" + ` made."
 type CreateWebhookDestinationPayload {
   "The destination."
-  destination: WebhookDestination!
+  destination: WebhookDestination
   "The signing secret, shown this once."
   secret: String!
 }
@@ -2634,7 +2635,7 @@ input RotateWebhookSecretInput {
 "What ` + "`" + `rotateWebhookSecret` + "`" + ` made."
 type RotateWebhookSecretPayload {
   "The destination."
-  destination: WebhookDestination!
+  destination: WebhookDestination
   "The signing secret, shown this once."
   secret: String!
 }
@@ -10316,10 +10317,10 @@ func (ec *executionContext) _CreateApiKeyPayload_apiKey(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.APIKey) graphql.Marshaler {
-			return ec.marshalNApiKey2ᚖcanopyᚋdbᚐAPIKey(ctx, selections, v)
+			return ec.marshalOApiKey2ᚖcanopyᚋdbᚐAPIKey(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_CreateApiKeyPayload_apiKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -10586,10 +10587,10 @@ func (ec *executionContext) _CreateWebhookDestinationPayload_destination(ctx con
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Destination) graphql.Marshaler {
-			return ec.marshalNWebhookDestination2ᚖcanopyᚋdbᚐDestination(ctx, selections, v)
+			return ec.marshalOWebhookDestination2ᚖcanopyᚋdbᚐDestination(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_CreateWebhookDestinationPayload_destination(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17466,10 +17467,10 @@ func (ec *executionContext) _RotateApiKeySecretPayload_apiKey(ctx context.Contex
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.APIKey) graphql.Marshaler {
-			return ec.marshalNApiKey2ᚖcanopyᚋdbᚐAPIKey(ctx, selections, v)
+			return ec.marshalOApiKey2ᚖcanopyᚋdbᚐAPIKey(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_RotateApiKeySecretPayload_apiKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17567,10 +17568,10 @@ func (ec *executionContext) _RotateWebhookSecretPayload_destination(ctx context.
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Destination) graphql.Marshaler {
-			return ec.marshalNWebhookDestination2ᚖcanopyᚋdbᚐDestination(ctx, selections, v)
+			return ec.marshalOWebhookDestination2ᚖcanopyᚋdbᚐDestination(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_RotateWebhookSecretPayload_destination(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18466,10 +18467,10 @@ func (ec *executionContext) _StartRunPayload_run(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Run) graphql.Marshaler {
-			return ec.marshalNRun2ᚖcanopyᚋdbᚐRun(ctx, selections, v)
+			return ec.marshalORun2ᚖcanopyᚋdbᚐRun(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_StartRunPayload_run(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -25636,7 +25637,7 @@ func (ec *executionContext) _CreateApiKeyPayload(ctx context.Context, sel ast.Se
 			out.Values[i] = graphql.MarshalString("CreateApiKeyPayload")
 		case "apiKey":
 			out.Values[i] = ec._CreateApiKeyPayload_apiKey(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "clientId":
@@ -25885,7 +25886,7 @@ func (ec *executionContext) _CreateWebhookDestinationPayload(ctx context.Context
 			out.Values[i] = graphql.MarshalString("CreateWebhookDestinationPayload")
 		case "destination":
 			out.Values[i] = ec._CreateWebhookDestinationPayload_destination(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "secret":
@@ -28389,7 +28390,7 @@ func (ec *executionContext) _RotateApiKeySecretPayload(ctx context.Context, sel 
 			out.Values[i] = graphql.MarshalString("RotateApiKeySecretPayload")
 		case "apiKey":
 			out.Values[i] = ec._RotateApiKeySecretPayload_apiKey(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "clientId":
@@ -28443,7 +28444,7 @@ func (ec *executionContext) _RotateWebhookSecretPayload(ctx context.Context, sel
 			out.Values[i] = graphql.MarshalString("RotateWebhookSecretPayload")
 		case "destination":
 			out.Values[i] = ec._RotateWebhookSecretPayload_destination(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "secret":
@@ -28919,7 +28920,7 @@ func (ec *executionContext) _StartRunPayload(ctx context.Context, sel ast.Select
 			out.Values[i] = graphql.MarshalString("StartRunPayload")
 		case "run":
 			out.Values[i] = ec._StartRunPayload_run(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "jobKey":
@@ -32417,6 +32418,13 @@ func (ec *executionContext) marshalOAgentRevision2ᚖcanopyᚋdbᚐRevision(ctx 
 		return graphql.Null
 	}
 	return ec._AgentRevision(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOApiKey2ᚖcanopyᚋdbᚐAPIKey(ctx context.Context, sel ast.SelectionSet, v *db.APIKey) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ApiKey(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOApp2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
