@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"canopy/db"
+	"canopy/internal/audit"
 	"canopy/internal/problem"
 	"canopy/internal/rule"
 	"canopy/internal/secret"
@@ -51,7 +53,7 @@ func (m Mutation) EnableTotp(ctx context.Context, in EnableTotpInput) (*EnableTo
 	if err != nil {
 		return nil, err
 	}
-	err = m.ownOTP(ctx, c, proof, "user.totpStarted", func(tx *db.Store, own *db.Credentials) error {
+	err = m.ownOTP(ctx, c, proof, audit.UserTotpStarted, func(tx *db.Store, own *db.Credentials) error {
 		if own.OTPMethod == otpTOTP {
 			return problem.Bad("two-factor is on already: turn it off first")
 		}
@@ -79,7 +81,7 @@ func (m Mutation) ConfirmTotp(ctx context.Context, in ConfirmTotpInput) (*Confir
 		return nil, err
 	}
 	codes, hashes := secret.NewRecoveryCodes()
-	user, err := m.switchOTP(ctx, c, nil, "user.totpEnabled", in.Code, func(tx *db.Store, own *db.Credentials) error {
+	user, err := m.switchOTP(ctx, c, nil, audit.UserTotpEnabled, in.Code, func(tx *db.Store, own *db.Credentials) error {
 		if own.OTPMethod == otpTOTP || own.OTPSecret == nil {
 			return problem.Bad("no enrolment has begun: enableTotp comes first")
 		}
@@ -110,7 +112,7 @@ func (m Mutation) DisableTotp(ctx context.Context, in DisableTotpInput) (*Disabl
 	if err != nil {
 		return nil, err
 	}
-	user, err := m.switchOTP(ctx, c, proof, "user.totpDisabled", in.Code, func(tx *db.Store, own *db.Credentials) error {
+	user, err := m.switchOTP(ctx, c, proof, audit.UserTotpDisabled, in.Code, func(tx *db.Store, own *db.Credentials) error {
 		if own.OTPMethod != otpTOTP {
 			return problem.Bad("two-factor is not on")
 		}
@@ -147,7 +149,7 @@ func (m Mutation) RegenerateRecoveryCodes(ctx context.Context, in RegenerateReco
 		return nil, err
 	}
 	codes, hashes := secret.NewRecoveryCodes()
-	err = m.ownOTP(ctx, c, proof, "user.recoveryCodesRegenerated", func(tx *db.Store, own *db.Credentials) error {
+	err = m.ownOTP(ctx, c, proof, audit.UserCodesRegenerated, func(tx *db.Store, own *db.Credentials) error {
 		if own.OTPMethod != otpTOTP {
 			return problem.Bad("two-factor is not on")
 		}
@@ -188,7 +190,7 @@ func (m Mutation) prove(ctx context.Context, c *caller, password *string) (proof
 
 // switchOTP changes the caller's two-factor with a code of it: first judges, then changes once the code
 // was taken.
-func (m Mutation) switchOTP(ctx context.Context, c *caller, p proof, action, code string, judge func(*db.Store, *db.Credentials) error, then ...func(context.Context, *db.Store, int64) error) (*db.User, error) {
+func (m Mutation) switchOTP(ctx context.Context, c *caller, p proof, action audit.Action, code string, judge func(*db.Store, *db.Credentials) error, then ...func(context.Context, *db.Store, int64) error) (*db.User, error) {
 	account := "otp:" + strconv.FormatInt(c.UserID, 10)
 	if m.Throttle.Wait(ctx, account) > 0 {
 		return nil, problem.New(problem.RateLimited, "too many wrong codes: wait before the next")
@@ -216,7 +218,7 @@ func (m Mutation) switchOTP(ctx context.Context, c *caller, p proof, action, cod
 	return user, c.unreached(err, "user", c.UserID)
 }
 
-func (m Mutation) ownOTP(ctx context.Context, c *caller, p proof, action string, do func(*db.Store, *db.Credentials) error) error {
+func (m Mutation) ownOTP(ctx context.Context, c *caller, p proof, action audit.Action, do func(*db.Store, *db.Credentials) error) error {
 	return m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		own, err := tx.OwnCredentials(ctx, c.UserID)
 		if err != nil {
@@ -228,7 +230,18 @@ func (m Mutation) ownOTP(ctx context.Context, c *caller, p proof, action string,
 		if err := do(tx, own); err != nil {
 			return err
 		}
-		return ch.audit(ctx, c.CustomerID, action, &db.User{ID: c.UserID}, nil)
+		now, err := tx.OwnCredentials(ctx, c.UserID)
+		if err != nil {
+			return err
+		}
+		what := audit.Between(own, now)
+		if !bytes.Equal(own.OTPSecret, now.OTPSecret) {
+			what = what.Secret("otpSecret", own.OTPSecret != nil, now.OTPSecret != nil)
+		}
+		if had, has := own.OTPMethod == otpTOTP, now.OTPMethod == otpTOTP; had != has || action == audit.UserCodesRegenerated {
+			what = what.Secret("recoveryCodes", had, has)
+		}
+		return ch.audit(ctx, c.CustomerID, action, &db.User{ID: c.UserID}, what)
 	})
 }
 

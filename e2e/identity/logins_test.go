@@ -186,6 +186,13 @@ func TestTwoFactor(t *testing.T) {
 		t.Errorf("%v", data)
 	}
 	try(t, nil, 200, "")
+	var told string
+	s.Look(&told, `SELECT string_agg(action || ' ' || details::text, E'\n' ORDER BY id) FROM audit_events WHERE action LIKE 'user.totp%'`)
+	if want := `user.totpStarted {"otpSecret": {"new": "changed"}}
+user.totpEnabled {"otpMethod": {"new": "totp", "old": "none"}, "recoveryCodes": {"new": "changed"}}
+user.totpDisabled {"otpMethod": {"new": "none", "old": "totp"}, "otpSecret": {"old": "changed"}, "recoveryCodes": {"old": "changed"}}`; told != want {
+		t.Errorf("the audit log has\n%s", told)
+	}
 	if n := s.Number(`SELECT count(*) FROM recovery_codes`); n != 0 {
 		t.Errorf("%d recovery codes are left", n)
 	}
