@@ -187,9 +187,10 @@ func TestTwoFactor(t *testing.T) {
 	}
 	try(t, nil, 200, "")
 	var told string
-	s.Look(&told, `SELECT string_agg(action || ' ' || details::text, E'\n' ORDER BY id) FROM audit_events WHERE action LIKE 'user.totp%'`)
+	s.Look(&told, `SELECT string_agg(action || ' ' || details::text, E'\n' ORDER BY id) FROM audit_events WHERE action LIKE 'user.totp%' OR action LIKE 'user.recovery%'`)
 	if want := `user.totpStarted {"otpSecret": {"new": "changed"}}
 user.totpEnabled {"otpMethod": {"new": "totp", "old": "none"}, "recoveryCodes": {"new": "changed"}}
+user.recoveryCodesRegenerated {"recoveryCodes": {"new": "changed", "old": "changed"}}
 user.totpDisabled {"otpMethod": {"new": "none", "old": "totp"}, "otpSecret": {"old": "changed"}, "recoveryCodes": {"old": "changed"}}`; told != want {
 		t.Errorf("the audit log has\n%s", told)
 	}
