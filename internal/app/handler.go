@@ -37,9 +37,12 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.Handle("/", door)
 	mux.Handle("/graphql", gql)
-	mux.HandleFunc("GET /schema.graphql", graph.ServeSchema)
-	pages.Register(mux, pages.Options{Version: p.version, Monitoring: p.Queue != nil})
-	guard := web.BasicAuth{User: p.Config.MonitorUser, Password: p.Config.MonitorPassword, Open: open && p.Config.MonitorUser == ""}
+	if p.Config.Introspection {
+		mux.HandleFunc("GET /schema.graphql", graph.ServeSchema)
+	}
+	pages.Register(mux, pages.Options{Version: p.version, Monitoring: p.Queue != nil, Closed: !p.Config.Introspection})
+	guard := p.guard()
+	guard.Open = open && p.Config.MonitorUser == ""
 	p.operators(mux, guard, registry)
 	if p.Queue != nil {
 		dashboard, err := monitoring.Handler(p.Queue)
@@ -50,7 +53,8 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 		mux.Handle("GET "+monitoring.Root, http.RedirectHandler(monitoring.Root+"/", http.StatusSeeOther))
 	}
 	return web.Chain(web.Routed(mux), web.Identify(p.Config.TrustedProxies), measure,
-		web.AccessLog(p.Log, "/healthz", "/readyz", "/metrics"), web.Recover(p.Log, rest.Failed), web.CORS(p.Config.CORSOrigins), web.NoStore,
+		web.AccessLog(p.Log, "/healthz", "/readyz", "/metrics"), web.Recover(p.Log, rest.Failed),
+		web.Bare(p.Config.PublicURL.Scheme == "https"), web.CORS(p.Config.CORSOrigins), web.NoStore,
 		web.CleanPaths(rest.NotFound)), nil
 }
 
@@ -99,6 +103,11 @@ func (p *Platform) relayLag(ctx context.Context) (late time.Duration) {
 		}
 	}
 	return late
+}
+
+// guard lets operators in.
+func (p *Platform) guard() web.BasicAuth {
+	return web.BasicAuth{User: p.Config.MonitorUser, Password: p.Config.MonitorPassword, Tries: p.Resolver.Addresses}
 }
 
 // operators serves what operators ask of any process of the platform.
