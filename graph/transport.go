@@ -281,6 +281,9 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, int, *problem.Err
 		w.Header().Set("Connection", "close")
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
+			if p := stranger(r.Context()); p != nil { // what may be asked without a token is short
+				return nil, p.Status(), p
+			}
 			return nil, http.StatusRequestEntityTooLarge, problem.New(problem.PayloadTooLarge, "%s: the request is larger than %d bytes", intake.OpenMember(body), intake.MaxBody)
 		}
 		return nil, http.StatusBadRequest, problem.Bad("the request could not be read")

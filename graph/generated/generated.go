@@ -220,7 +220,7 @@ type QueryResolver interface {
 	Agents(ctx context.Context, accountID *globalid.ID, first *int, after *string) (*resolvers.Connection[*db.Agent], error)
 	Agent(ctx context.Context, id globalid.ID) (*db.Agent, error)
 	Run(ctx context.Context, jobKey string) (*db.Run, error)
-	WebhookCatalog(ctx context.Context) (*resolvers.WebhookCatalog, error)
+	WebhookCatalog(ctx context.Context, extended bool) (*resolvers.WebhookCatalog, error)
 	WebhookDestinations(ctx context.Context, customerID *globalid.ID, first *int, after *string) (*resolvers.Connection[*db.Destination], error)
 	WebhookDestination(ctx context.Context, id globalid.ID) (*db.Destination, error)
 	WebhookDeliveries(ctx context.Context, destinationID *globalid.ID, typeArg *string, status *string, since *time.Time, first *int, after *string) (*resolvers.Connection[*db.Delivery], error)
@@ -1010,7 +1010,7 @@ type AuditEvent implements Node {
   objectType: String!
   "Id of the object that changed."
   objectId: Int!
-  "What changed, without secrets."
+  "What was changed, field by field: ` + "`" + `{field: {old: …, new: …}}` + "`" + `, of something new ` + "`" + `new` + "`" + ` alone, of something gone ` + "`" + `old` + "`" + ` alone; ` + "`" + `changed` + "`" + ` stands in place of a secret."
   details: JSON!
   "When."
   createdAt: DateTime!
@@ -1529,7 +1529,7 @@ type WebhookCatalog {
 type WebhookEventType {
   "Name, ` + "`" + `category.verb` + "`" + `."
   type: String!
-  "Prefix of the type: run or agent."
+  "Prefix of the type: run, agent or audit."
   category: String!
   "When it is emitted."
   description: String!
@@ -1638,7 +1638,7 @@ type WebhookDelivery implements Node {
   completedAt: DateTime
   "Where the event goes; null when the destination was deleted. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   destination: WebhookDestination @needs(right: "webhook.read")
-  "The exact bytes that every attempt sends."
+  "The exact bytes that every attempt sends; empty for an event of the audit log where the caller may not read that."
   payload: String!
   "The attempts so far, oldest first."
   attemptLog: [WebhookAttempt!]!
@@ -1804,7 +1804,10 @@ type Query {
     jobKey: String!
   ): Run @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "The event types that can be subscribed. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
-  webhookCatalog: WebhookCatalog! @needs(right: "webhook.read")
+  webhookCatalog(
+    "Whether those, too, that a destination gets only if it names them: ` + "`" + `audit.<action>` + "`" + `."
+    extended: Boolean! = false
+  ): WebhookCatalog! @needs(right: "webhook.read")
   "A company's destinations, by id. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDestinations(
     "The company; the caller's own when left out."
@@ -5591,6 +5594,20 @@ func (ec *executionContext) field_Query_user_args(ctx context.Context, rawArgs m
 		return nil, err
 	}
 	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_webhookCatalog_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "extended",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["extended"] = arg0
 	return args, nil
 }
 
@@ -16581,7 +16598,8 @@ func (ec *executionContext) _Query_webhookCatalog(ctx context.Context, field gra
 			return ec.fieldContext_Query_webhookCatalog(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Query().WebhookCatalog(ctx)
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().WebhookCatalog(ctx, fc.Args["extended"].(bool))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.WebhookCatalog) graphql.Marshaler {
@@ -16591,7 +16609,7 @@ func (ec *executionContext) _Query_webhookCatalog(ctx context.Context, field gra
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Query_webhookCatalog(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Query_webhookCatalog(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Query",
 		Field:      field,
@@ -16600,6 +16618,17 @@ func (ec *executionContext) fieldContext_Query_webhookCatalog(_ context.Context,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_WebhookCatalog(ctx, field)
 		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_webhookCatalog_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
