@@ -58,8 +58,12 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 		web.CleanPaths(rest.NotFound)), nil
 }
 
-// readyTimeout bounds what readiness asks of each part.
-const readyTimeout = 2 * time.Second
+// readyTimeout bounds what readiness asks of all parts. Redis, without which the platform is ready, has less:
+// a probe that gives up after a second, as Kubernetes' does by default, must not take the process out for it.
+const (
+	readyTimeout = 2 * time.Second
+	redisTimeout = 300 * time.Millisecond
+)
 
 // ready tells whether requests can be served: with the database away or read-only they can't, and
 // soon not where the process was told to stop; without Redis they can, though limits are open and
@@ -73,7 +77,7 @@ func (p *Platform) ready(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	parts := map[string]string{"postgresql": "ok", "schema": "ok", "redis": "ok"}
 	status, word := http.StatusOK, "ok"
-	if p.redis == nil || p.redis.Ping(ctx).Err() != nil {
+	if !p.redisAnswers(ctx) {
 		parts["redis"], word = "away", "degraded"
 	}
 	if err := p.Store.Ready(ctx); err != nil {
@@ -89,6 +93,12 @@ func (p *Platform) ready(w http.ResponseWriter, r *http.Request) {
 		parts["relay"], word = "stuck: something has been due for "+late.Round(time.Second).String(), "degraded"
 	}
 	answer(w, status, word, parts)
+}
+
+func (p *Platform) redisAnswers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, redisTimeout)
+	defer cancel()
+	return p.redis != nil && p.redis.Ping(ctx).Err() == nil
 }
 
 // stuckAfter is how long something may be due, with nobody at work on it, before the relay counts
