@@ -44,6 +44,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerContexts()
 	a.registerRuns()
 	a.registerWebhooks()
+	a.registerAudit()
 	a.serveDocuments(h.mux)
 	return h, a.huma
 }
