@@ -29,7 +29,6 @@ var shownAs = map[string]string{"Document.chunkCount": "chunks", "Run.output": "
 var graphOnly = map[string]string{
 	"Agent":                "agents are built with the graph, and run by either door",
 	"AgentRevision":        "a part of Agent",
-	"AuditEvent":           "the log is read with the graph",
 	"Chunk":                "REST shows chunks as hits",
 	"ContextTool":          "REST has toolsJson, which holds them",
 	"ContextToolParameter": "a part of ContextTool",

@@ -107,7 +107,10 @@ func TestAtOnce(t *testing.T) {
 		got := atOnce(crowd, func(i int) int {
 			return s.Do("POST", "/auth/setup", "", map[string]any{"token": link, "password": fmt.Sprintf("password of caller %d", i)}).Status
 		})
-		is(t, got, map[int]int{204: 1, 400: crowd - 1})
+		// Passwords are hashed a few at a time, and a crowd from one address is told to come back.
+		if got[204] != 1 || got[204]+got[400]+got[429] != crowd {
+			t.Errorf("statuses %v", got)
+		}
 	})
 	t.Run("one role's name", func(t *testing.T) {
 		got := atOnce(crowd, func(int) int {
