@@ -133,7 +133,12 @@ func (r *redactor) failure(err error) error {
 // forms are how a text is written: plain, escaped for JSON, Go, HTML and URLs, in hex and in base64.
 func forms(s string) []string {
 	list := []string{s, html.EscapeString(s), hex.EncodeToString([]byte(s)), strings.ToUpper(hex.EncodeToString([]byte(s)))}
-	list = append(list, jsonForms(s)...)
+	for _, once := range jsonForms(s) {
+		list = append(list, once)
+		if once != s {
+			list = append(list, jsonForms(once)...) // JSON in a text of JSON
+		}
+	}
 	list = append(list, urlForms(s)...)
 	return append(list, base64Forms([]byte(s))...)
 }
