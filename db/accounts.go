@@ -17,7 +17,7 @@ type Account struct {
 	AppInstanceID     int64     `db:"app_instance_id"`
 	InstanceAccountID int64     `db:"instance_account_id"`
 	Name              string    `db:"name"`
-	Disabled          bool      `db:"disabled"`
+	Disabled          bool      `db:"disabled" audit:"disabled"`
 	CreatedAt         time.Time `db:"created_at"`
 	// The instance's side of it.
 	ApplicationID  int64  `db:"application_id,joined"`

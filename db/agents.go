@@ -13,12 +13,12 @@ import (
 // Agent is a diagram of a builder account: a draft that changes, and the revision that runs.
 type Agent struct {
 	ID          int64           `db:"id"`
-	AccountID   int64           `db:"account_id"`
+	AccountID   int64           `db:"account_id" audit:"account"`
 	CustomerID  int64           `db:"customer_id,joined"`
-	Name        string          `db:"name"`
-	Draft       json.RawMessage `db:"draft"`
-	PublishedID *int64          `db:"published_id"`
-	Enabled     bool            `db:"enabled"`
+	Name        string          `db:"name" audit:"name"`
+	Draft       json.RawMessage `db:"draft" audit:"draft"`
+	PublishedID *int64          `db:"published_id" audit:"published"`
+	Enabled     bool            `db:"enabled" audit:"enabled"`
 	CreatedAt   time.Time       `db:"created_at"`
 	UpdatedAt   time.Time       `db:"updated_at"`
 

@@ -14,18 +14,18 @@ import (
 // APIKey lets a program act for a user in a company.
 type APIKey struct {
 	ID         int64      `db:"id"`
-	ClientID   string     `db:"client_id"`
+	ClientID   string     `db:"client_id" audit:"clientId"`
 	CustomerID int64      `db:"customer_id"`
-	UserID     int64      `db:"user_id"`
-	Name       string     `db:"name"`
-	ExpiresAt  *time.Time `db:"expires_at"`
-	RevokedAt  *time.Time `db:"revoked_at"`
+	UserID     int64      `db:"user_id" audit:"user"`
+	Name       string     `db:"name" audit:"name"`
+	ExpiresAt  *time.Time `db:"expires_at" audit:"expiresAt"`
+	RevokedAt  *time.Time `db:"revoked_at" audit:"revokedAt"`
 	LastUsedAt *time.Time `db:"last_used_at"`
 	CreatedAt  time.Time  `db:"created_at"`
 	// Features are the rights that the key has at most; nil: all those of its user.
-	Features pq.StringArray `db:"features"`
+	Features pq.StringArray `db:"features" audit:"features"`
 	// AllowedAddresses are the networks that it works from, as CIDRs; nil: any.
-	AllowedAddresses pq.StringArray `db:"allowed_addresses"`
+	AllowedAddresses pq.StringArray `db:"allowed_addresses" audit:"allowedAddresses"`
 
 	siblings
 }

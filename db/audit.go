@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/lib/pq"
+
 	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
@@ -31,9 +33,15 @@ func (e *AuditEvent) GlobalID() globalid.ID { return globalid.ID{Type: "AuditEve
 var auditColumns = columns[AuditEvent]("e")
 
 var (
+	// The event is dated at its writing, not at the beginning of its transaction: ids and times go together.
 	qInsertAudit = prepare(`
-		INSERT INTO audit_events (customer_id, actor_user_id, client_id, action, object_type, object_id, details)
-		VALUES ($1, NULLIF($2, 0), $3, $4, $5, $6, $7) RETURNING id`)
+		INSERT INTO audit_events (customer_id, actor_user_id, client_id, action, object_type, object_id, details, created_at)
+		VALUES ($1, NULLIF($2, 0), $3, $4, $5, $6, $7, clock_timestamp()) RETURNING id, created_at,
+			EXISTS (SELECT FROM webhook_destinations d WHERE d.customer_id = $1 AND d.deleted_at IS NULL AND d.enabled
+				AND d.events && $8::text[]) AS wanted`)
+	qWithin = prepare(`
+		SELECT EXISTS (SELECT FROM customers t CROSS JOIN memberships m JOIN customers c ON c.id = m.customer_id
+			WHERE t.id = $1 AND m.user_id = $2 AND c.lineage[t.level + 1] = t.id)`)
 	qAuditEvent = prepare(`
 		SELECT ` + auditColumns + ` FROM audit_events e JOIN customers c ON c.id = e.customer_id
 		WHERE e.id = $3 AND ` + inScope)
@@ -49,17 +57,28 @@ var (
 	auditEventActor    = edgeBy(func(e *AuditEvent) int64 { return orZero(e.ActorUserID) }, usersByID)
 )
 
-// InsertAudit writes an event down and gives its id.
-func (s *Store) InsertAudit(ctx context.Context, e AuditEvent) (id int64, err error) {
+// WrittenAudit is what was made of an event by writing it down. Wanted: there is a destination of the company
+// that asked for it by name.
+type WrittenAudit struct {
+	ID        int64     `db:"id"`
+	CreatedAt time.Time `db:"created_at"`
+	Wanted    bool      `db:"wanted"`
+}
+
+// InsertAudit writes an event down. names are those by which webhook destinations ask for it.
+func (s *Store) InsertAudit(ctx context.Context, e AuditEvent, names []string) (w WrittenAudit, err error) {
 	var actor int64
 	if e.ActorUserID != nil {
 		actor = *e.ActorUserID
 	}
-	if e.Details == nil {
-		e.Details = json.RawMessage("{}")
-	}
-	err = s.get(ctx, &id, qInsertAudit, e.CustomerID, actor, e.ClientID, e.Action, e.ObjectType, e.ObjectID, []byte(e.Details))
-	return id, err
+	err = s.get(ctx, &w, qInsertAudit, e.CustomerID, actor, e.ClientID, e.Action, e.ObjectType, e.ObjectID, []byte(e.Details), pq.StringArray(names))
+	return w, err
+}
+
+// Within tells whether a user belongs to a company, or to one below it.
+func (s *Store) Within(ctx context.Context, customerID, userID int64) (is bool, err error) {
+	err = s.get(ctx, &is, qWithin, customerID, userID)
+	return is, err
 }
 
 // AuditEvent reads one event of a company within the scope.

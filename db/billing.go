@@ -12,15 +12,15 @@ import (
 type Billing struct {
 	CustomerID   int64     `db:"customer_id"`
 	LocationID   int64     `db:"location_id"`
-	BillingName  string    `db:"billing_name"`
-	BusinessID   string    `db:"business_id"`
-	TaxID        string    `db:"tax_id"`
-	AddressLine1 string    `db:"address_line1"`
-	AddressLine2 string    `db:"address_line2"`
-	City         string    `db:"city"`
-	State        string    `db:"state"`
-	ZipCode      string    `db:"zip_code"`
-	CountryCode  string    `db:"country_code"`
+	BillingName  string    `db:"billing_name" audit:"billingName"`
+	BusinessID   string    `db:"business_id" audit:"businessId"`
+	TaxID        string    `db:"tax_id" audit:"taxId"`
+	AddressLine1 string    `db:"address_line1" audit:"addressLine1"`
+	AddressLine2 string    `db:"address_line2" audit:"addressLine2"`
+	City         string    `db:"city" audit:"city"`
+	State        string    `db:"state" audit:"state"`
+	ZipCode      string    `db:"zip_code" audit:"zipCode"`
+	CountryCode  string    `db:"country_code" audit:"countryCode"`
 	CreatedAt    time.Time `db:"created_at"`
 }
 

@@ -14,25 +14,25 @@ import (
 // Context is a custom assistant: its instructions, and the settings of its search.
 type Context struct {
 	ID             int64          `db:"id"`
-	AccountID      int64          `db:"account_id"`
+	AccountID      int64          `db:"account_id" audit:"account"`
 	UserID         *int64         `db:"user_id"`
-	Name           string         `db:"name"`
-	Description    string         `db:"description"`
-	Caption        string         `db:"caption"`
-	ToolsJSON      string         `db:"tools_json"`
-	StarterPrompts pq.StringArray `db:"starter_prompts"`
-	ShareState     int            `db:"share_state"`
-	Icon           string         `db:"icon"`
-	EmbeddingModel string         `db:"embedding_model"`
+	Name           string         `db:"name" audit:"name"`
+	Description    string         `db:"description" audit:"description"`
+	Caption        string         `db:"caption" audit:"caption"`
+	ToolsJSON      string         `db:"tools_json" audit:"toolsJson"`
+	StarterPrompts pq.StringArray `db:"starter_prompts" audit:"starterPrompts"`
+	ShareState     int            `db:"share_state" audit:"shareState"`
+	Icon           string         `db:"icon" audit:"icon"`
+	EmbeddingModel string         `db:"embedding_model" audit:"embeddingModel"`
 	// Dimensions of the dense vectors stored; 0 while there are none.
 	Dimensions int `db:"dimensions"`
 	// MaxSize bounds the documents' sizes together, in bytes.
 	MaxSize        int64   `db:"max_size"`
-	TopN           int     `db:"top_n"`
-	ScoreThreshold float64 `db:"score_threshold"`
+	TopN           int     `db:"top_n" audit:"topN"`
+	ScoreThreshold float64 `db:"score_threshold" audit:"scoreThreshold"`
 	// ChunkSize is in tokens, Overlap the part of it that neighbours share.
-	ChunkSize int     `db:"chunk_size"`
-	Overlap   float64 `db:"overlap"`
+	ChunkSize int     `db:"chunk_size" audit:"chunkSize"`
+	Overlap   float64 `db:"overlap" audit:"overlap"`
 	// Version grows with every change of what a search may find.
 	Version   int64     `db:"version"`
 	CreatedAt time.Time `db:"created_at"`

@@ -14,16 +14,16 @@ import (
 // Customer is a company of the tree.
 type Customer struct {
 	ID                int64          `db:"id"`
-	ParentID          *int64         `db:"parent_id"`
+	ParentID          *int64         `db:"parent_id" audit:"parent"`
 	Lineage           access.Lineage `db:"lineage"`
 	Level             int            `db:"level"`
-	Name              string         `db:"name"`
-	RegionID          int64          `db:"region_id"`
-	CanAddCustomers   bool           `db:"can_add_customers"`
-	DescendantsCanAdd bool           `db:"descendants_can_add"`
+	Name              string         `db:"name" audit:"name"`
+	RegionID          int64          `db:"region_id" audit:"region"`
+	CanAddCustomers   bool           `db:"can_add_customers" audit:"canAddCustomers"`
+	DescendantsCanAdd bool           `db:"descendants_can_add" audit:"descendantsCanAdd"`
 	CreatedAt         time.Time      `db:"created_at"`
 	// MaxKeyDays is how many days new API keys may live, here and below; nil: no bound of its own.
-	MaxKeyDays *int `db:"max_key_days"`
+	MaxKeyDays *int `db:"max_key_days" audit:"maxKeyDays"`
 	// Via is the company that this one was reached from, when an edge led here.
 	Via int64 `db:"via,joined"`
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/lib/pq"
+
 	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
@@ -23,15 +25,15 @@ const (
 type Delivery struct {
 	ID            int64  `db:"id"`
 	CustomerID    int64  `db:"customer_id"`
-	DestinationID int64  `db:"destination_id"`
-	EventID       string `db:"event_id"`
-	Type          string `db:"type"`
+	DestinationID int64  `db:"destination_id" audit:"destination"`
+	EventID       string `db:"event_id" audit:"eventId"`
+	Type          string `db:"type" audit:"type"`
 	Status        string `db:"status"`
 	Attempts      int    `db:"attempts"`
 	HTTPStatus    *int   `db:"http_status"`
 	Error         string `db:"error"`
 	// Test: it was sent to try the destination out, and tells of nothing that happened.
-	Test        bool       `db:"test"`
+	Test        bool       `db:"test" audit:"test"`
 	CreatedAt   time.Time  `db:"created_at"`
 	CompletedAt *time.Time `db:"completed_at"`
 
@@ -105,11 +107,12 @@ var (
 		SELECT destination_id AS id, count(*) AS value FROM webhook_deliveries WHERE destination_id = ANY($1) GROUP BY destination_id`)
 	qCaptured = prepare(`SELECT id, payload, log FROM webhook_deliveries WHERE id = ANY($1)`)
 
-	// One row for each enabled destination of the company that asked for the type.
+	// One row for each enabled destination of the company that asked for the type: by one of the names $5,
+	// or, where $6 says so, for all.
 	qEmit = prepare(`
 		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
 		SELECT d.customer_id, d.id, $2, $3::text, $4::bytea FROM webhook_destinations d
-		WHERE d.customer_id = $1 AND d.deleted_at IS NULL AND d.enabled AND (d.events IS NULL OR $3 = ANY(d.events))
+		WHERE d.customer_id = $1 AND d.deleted_at IS NULL AND d.enabled AND (d.events && $5::text[] OR $6 AND d.events IS NULL)
 		ORDER BY d.id`)
 	qEmitTest = prepare(`
 		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, test)
@@ -205,12 +208,15 @@ func (c *Captured) Attempts() ([]*Attempt, error) {
 type NewEvent struct {
 	ID, Type string
 	Payload  []byte
+	// Names are those by which destinations ask for it; All: it is for those, too, that asked for all.
+	Names []string
+	All   bool
 }
 
 // Emit writes one delivery for each enabled destination of a company that wants the event, and
 // tells how many these are.
 func (s *Store) Emit(ctx context.Context, customerID int64, e NewEvent) (int64, error) {
-	return s.exec(ctx, qEmit, customerID, e.ID, e.Type, e.Payload)
+	return s.exec(ctx, qEmit, customerID, e.ID, e.Type, e.Payload, pq.StringArray(e.Names), e.All)
 }
 
 // EmitTest writes a test delivery of an event to one destination, enabled or not.

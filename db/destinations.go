@@ -15,12 +15,12 @@ import (
 type Destination struct {
 	ID         int64          `db:"id"`
 	CustomerID int64          `db:"customer_id"`
-	URL        string         `db:"url"`
-	Name       string         `db:"name"`
-	Events     pq.StringArray `db:"events"`
-	Enabled    bool           `db:"enabled"`
+	URL        string         `db:"url" audit:"url"`
+	Name       string         `db:"name" audit:"name"`
+	Events     pq.StringArray `db:"events" audit:"events"`
+	Enabled    bool           `db:"enabled" audit:"enabled"`
 	// Signing is webhook.SigningSpec or webhook.SigningStandard.
-	Signing string `db:"signing"`
+	Signing string `db:"signing" audit:"signing"`
 	// AutoDisabledAt is when the platform disabled it for failing too long; nil when it did not.
 	AutoDisabledAt *time.Time `db:"auto_disabled_at"`
 	// NextAt is when the secret of the last rotation with overlap is in force alone.

@@ -12,18 +12,18 @@ import (
 // Document is an uploaded file of a context, and how far its processing has come.
 type Document struct {
 	ID           int64  `db:"id"`
-	ContextID    int64  `db:"context_id"`
+	ContextID    int64  `db:"context_id" audit:"context"`
 	FileName     string `db:"file_name"`
-	OriginalName string `db:"original_name"`
-	DisplayName  string `db:"display_name"`
+	OriginalName string `db:"original_name" audit:"originalName"`
+	DisplayName  string `db:"display_name" audit:"displayName"`
 	NameIndex    int    `db:"name_index"`
 	Format       string `db:"format"`
-	ContentType  string `db:"content_type"`
+	ContentType  string `db:"content_type" audit:"contentType"`
 	// ContentHash is the SHA-256 of the file in hexadecimal, Size its length in bytes.
-	ContentHash string `db:"content_hash"`
-	Size        int64  `db:"size"`
+	ContentHash string `db:"content_hash" audit:"contentHash"`
+	Size        int64  `db:"size" audit:"size"`
 	// Status is pending, processing, ready or failed.
-	Status   string  `db:"status"`
+	Status   string  `db:"status" audit:"status"`
 	Progress float64 `db:"progress"`
 	// Error is one sentence for a person; empty unless the document failed.
 	Error       string     `db:"error"`

@@ -10,7 +10,7 @@ type Credentials struct {
 	UserID       int64   `db:"id"`
 	Email        string  `db:"email"`
 	PasswordHash *string `db:"password_hash"`
-	OTPMethod    string  `db:"otp_method"`
+	OTPMethod    string  `db:"otp_method" audit:"otpMethod"`
 	OTPSecret    []byte  `db:"otp_secret"`
 	OTPLastStep  int64   `db:"otp_last_step"`
 }

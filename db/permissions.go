@@ -14,10 +14,10 @@ import (
 // Permission gives a user a role on an account.
 type Permission struct {
 	ID         int64      `db:"id"`
-	AccountID  int64      `db:"account_id"`
-	UserID     int64      `db:"user_id"`
-	RoleID     int64      `db:"role_id"`
-	Disabled   bool       `db:"disabled"`
+	AccountID  int64      `db:"account_id" audit:"account"`
+	UserID     int64      `db:"user_id" audit:"user"`
+	RoleID     int64      `db:"role_id" audit:"role"`
+	Disabled   bool       `db:"disabled" audit:"disabled"`
 	LastAccess *time.Time `db:"last_access"`
 	CreatedAt  time.Time  `db:"created_at"`
 	// Who granted it; zero when the platform itself did.
@@ -95,6 +95,11 @@ var (
 	qRightsOn = prepare(`
 		SELECT COALESCE(array_agg(DISTINCT f), '{}') FROM permissions p JOIN roles r ON r.id = p.role_id CROSS JOIN unnest(r.features) f
 		WHERE p.account_id = $1 AND NOT p.disabled`)
+	qTenantRights = prepare(`
+		SELECT COALESCE(array_agg(DISTINCT f), '{}') FROM permissions p JOIN accounts a ON a.id = p.account_id
+		JOIN app_instances i ON i.id = a.app_instance_id JOIN applications x ON x.id = i.application_id
+		JOIN roles r ON r.id = p.role_id CROSS JOIN unnest(r.features) f
+		WHERE p.user_id = $1 AND a.customer_id = $2 AND x.code = 'tenant' AND NOT p.disabled AND NOT a.disabled`)
 	qRightsOf = prepare(`
 		SELECT COALESCE(array_agg(DISTINCT f), '{}') FROM permissions p JOIN accounts a ON a.id = p.account_id
 		JOIN customers c ON c.id = a.customer_id JOIN customers top ON top.id = $2
@@ -209,6 +214,13 @@ func (s *Store) HasOtherOwner(ctx context.Context, accountID, permissionID int64
 func (s *Store) RightsOn(ctx context.Context, accountID int64) (access.Features, error) {
 	var names pq.StringArray
 	err := s.get(ctx, &names, qRightsOn, accountID)
+	return access.ParseFeatures(names), err
+}
+
+// TenantRights gives the rights that a user has in the tenant management of a company itself.
+func (s *Store) TenantRights(ctx context.Context, userID, customerID int64) (access.Features, error) {
+	var names pq.StringArray
+	err := s.get(ctx, &names, qTenantRights, userID, customerID)
 	return access.ParseFeatures(names), err
 }
 

@@ -13,12 +13,12 @@ import (
 // Role is a named set of rights in one application: system-wide, or a company's own.
 type Role struct {
 	ID            int64          `db:"id"`
-	ApplicationID int64          `db:"application_id"`
+	ApplicationID int64          `db:"application_id" audit:"application"`
 	CustomerID    *int64         `db:"customer_id"`
-	Name          string         `db:"name"`
-	Description   string         `db:"description"`
-	IsOwner       bool           `db:"is_owner"`
-	Features      pq.StringArray `db:"features"`
+	Name          string         `db:"name" audit:"name"`
+	Description   string         `db:"description" audit:"description"`
+	IsOwner       bool           `db:"is_owner" audit:"isOwner"`
+	Features      pq.StringArray `db:"features" audit:"features"`
 	CreatedAt     time.Time      `db:"created_at"`
 
 	siblings

@@ -20,15 +20,15 @@ const (
 // Run is one execution of an agent's revision.
 type Run struct {
 	ID         int64  `db:"id"`
-	JobKey     string `db:"job_key"`
-	AgentID    int64  `db:"agent_id"`
-	RevisionID int64  `db:"revision_id"`
+	JobKey     string `db:"job_key" audit:"jobKey"`
+	AgentID    int64  `db:"agent_id" audit:"agent"`
+	RevisionID int64  `db:"revision_id" audit:"revision"`
 	AccountID  int64  `db:"account_id"`
 	CustomerID int64  `db:"customer_id,joined"`
 	// UserID is who started the run, and KeyID the API key by which they did; nil for a login.
 	UserID    *int64    `db:"user_id"`
 	KeyID     *int64    `db:"api_key_id"`
-	Status    string    `db:"status"`
+	Status    string    `db:"status" audit:"status"`
 	CreatedAt time.Time `db:"created_at"`
 	// FinishedAt is when the run ended, well or badly.
 	FinishedAt *time.Time       `db:"finished_at"`

@@ -11,8 +11,8 @@ import (
 // Secret names a value that a company's agents may use. The value is read by runs alone.
 type Secret struct {
 	ID         int64     `db:"id"`
-	CustomerID int64     `db:"customer_id"`
-	Name       string    `db:"name"`
+	CustomerID int64     `db:"customer_id" audit:"customer"`
+	Name       string    `db:"name" audit:"name"`
 	CreatedAt  time.Time `db:"created_at"`
 	UpdatedAt  time.Time `db:"updated_at"`
 

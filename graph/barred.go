@@ -9,6 +9,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
 
+	"canopy/internal/access"
 	"canopy/internal/problem"
 	"canopy/internal/rule"
 	"canopy/resolvers"
@@ -55,6 +56,14 @@ func barred(ctx context.Context, params *graphql.RawParams) error {
 		}
 	}
 	return nil
+}
+
+// stranger is the refusal of a caller without a token; nil for another.
+func stranger(ctx context.Context) *problem.Error {
+	if access.PrincipalOf(ctx) != nil {
+		return nil
+	}
+	return problem.Unauthorized("a bearer token is needed")
 }
 
 var rootTypes = map[ast.Operation]string{ast.Query: "Query", ast.Mutation: "Mutation", ast.Subscription: "Subscription"}

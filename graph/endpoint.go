@@ -19,6 +19,7 @@ import (
 
 	"canopy/graph/generated"
 	"canopy/internal/problem"
+	"canopy/internal/web"
 	"canopy/resolvers"
 )
 
@@ -62,6 +63,7 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 	s.Use(newMetrics(o.Metrics))
 	s.Use(newGuard())
 	s.Use(persisted)
+	s.Use(singleField{})
 	s.Use(newListeners())
 	if o.Introspection {
 		s.Use(extension.Introspection{})
@@ -93,7 +95,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusForbidden, problem.Denied("a cross-site request needs the header GraphQL-Preflight"))
 		return
 	}
-	if r.Header.Get("Upgrade") != "" && !e.originAllowed(r) {
+	if web.AsksForSocket(r) && !e.originAllowed(r) {
 		refuse(w, r, http.StatusForbidden, problem.Denied("pages of this origin may not open a connection"))
 		return
 	}
@@ -130,5 +132,5 @@ func crossSite(r *http.Request) bool {
 		return false
 	}
 	// A JSON body has the browser ask first, and a WebSocket's origin is checked on its own.
-	return !isJSON(r) && r.Header.Get("Upgrade") == ""
+	return !isJSON(r) && !web.AsksForSocket(r)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"canopy/internal/access"
 	"canopy/internal/intake"
 	"canopy/internal/web"
 )
@@ -85,7 +86,7 @@ func TestServerSentEvents(t *testing.T) {
 		})
 	}
 	t.Run("a body that is too large", func(t *testing.T) {
-		a, _ := newTestDoor(t, nil).events(t, post(t.Context(), strings.NewReader(`{"query":"{ __typename }","x":"`+strings.Repeat("x", intake.MaxBody)+`"}`)))
+		a, _ := newTestDoor(t, nil).events(t, post(access.WithPrincipal(t.Context(), &access.Principal{}), strings.NewReader(`{"query":"{ __typename }","x":"`+strings.Repeat("x", intake.MaxBody)+`"}`)))
 		if a.Status != http.StatusRequestEntityTooLarge {
 			t.Errorf("status %d: %.200q", a.Status, a.Raw)
 		}

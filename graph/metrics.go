@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"regexp"
 	"sync"
 	"time"
 
@@ -14,6 +15,12 @@ import (
 // operationNames is how many names of operations are told apart at once: clients choose them, so the
 // one that has not been seen for the longest time makes room for another.
 const operationNames = 200
+
+// longestName is how much of a name is kept, in bytes: each stands in the metrics more than ten times.
+const longestName = 100
+
+// operationName is a name as GraphQL has it. A request may come with any text in its place.
+var operationName = regexp.MustCompile(`^[_A-Za-z][_0-9A-Za-z]*$`)
 
 // metrics measures queries and mutations: canopy_graphql_request_duration_seconds by the operation's
 // name and by whether its answer holds an error. Subscriptions count among the streams.
@@ -61,19 +68,24 @@ func (m *metrics) InterceptResponse(ctx context.Context, next graphql.ResponseHa
 		return response
 	}
 	oc := graphql.GetOperationContext(ctx)
-	if oc.Operation == nil || oc.Operation.Operation == ast.Subscription {
-		return response
+	name := oc.OperationName // what is known of a document that was refused
+	if oc.Operation != nil {
+		name = oc.Operation.Name
+		if oc.Operation.Operation == ast.Subscription {
+			return response
+		}
 	}
 	outcome := outcomeOK
 	if len(response.Errors) > 0 {
 		outcome = outcomeError
 	}
-	m.observe(oc.Operation.Name, outcome, time.Since(oc.Stats.OperationStart))
+	m.observe(name, outcome, time.Since(oc.Stats.OperationStart))
 	return response
 }
 
 func (m *metrics) observe(name, outcome string, took time.Duration) {
-	if name == "" {
+	name = name[:min(len(name), longestName)]
+	if !operationName.MatchString(name) {
 		name = "unnamed"
 	}
 	m.mu.Lock()

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -21,7 +22,7 @@ var _ graphql.Transport = multipartTransport{}
 
 // Supports takes forms.
 func (multipartTransport) Supports(r *http.Request) bool {
-	return r.Header.Get("Upgrade") == "" && r.Method == http.MethodPost && intake.IsForm(r)
+	return r.Method == http.MethodPost && intake.IsForm(r)
 }
 
 // preflighted tells whether a request has a header that a page of another site can't send without
@@ -46,6 +47,10 @@ func (multipartTransport) Do(w http.ResponseWriter, r *http.Request, exec graphq
 		refuse(w, r, http.StatusNotAcceptable, problem.Bad("the answer is %s or %s", typeGraphQL, typeJSON))
 		return
 	}
+	if p := stranger(r.Context()); p != nil { // no operation takes a file from one
+		refuse(w, r, p.Status(), p)
+		return
+	}
 	start := graphql.Now()
 	form, err := intake.OpenForm(w, r)
 	var raw *graphql.RawParams
@@ -53,6 +58,9 @@ func (multipartTransport) Do(w http.ResponseWriter, r *http.Request, exec graphq
 		raw, err = formParams(form)
 	}
 	if err != nil {
+		if raw != nil {
+			err = cmp.Or(barred(r.Context(), raw), err)
+		}
 		p := problem.From(err)
 		refuse(w, r, p.Status(), p)
 		return
@@ -73,7 +81,8 @@ func (multipartTransport) Do(w http.ResponseWriter, r *http.Request, exec graphq
 	write(w, media, refusedStatus(w, resp, http.StatusOK), resp)
 }
 
-// formParams reads the form up to its file, which takes the place that the map gives it.
+// formParams reads the form up to its file, which takes the place that the map gives it. Where the form
+// is faulty behind its operations, these are given beside the error.
 func formParams(form *intake.Form) (*graphql.RawParams, error) {
 	var q request
 	operations, err := formField(form, "operations")
@@ -87,25 +96,30 @@ func formParams(form *intake.Form) (*graphql.RawParams, error) {
 	if p != nil {
 		return nil, p
 	}
+	return raw, placeFile(form, raw)
+}
+
+// placeFile reads what follows the operations.
+func placeFile(form *intake.Form, raw *graphql.RawParams) error {
 	places, err := formField(form, "map")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	key, path, err := onlyPlace(places)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	file, err := form.File(key)
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case file == nil:
-		return nil, problem.Bad("after operations and map the form must hold the file %q and nothing else", key)
+		return problem.Bad("after operations and map the form must hold the file %q and nothing else", key)
 	}
 	if !put(raw.Variables, strings.Split(path, ".")[1:], *file) {
-		return nil, errPlace
+		return errPlace
 	}
-	return raw, nil
+	return nil
 }
 
 // put puts the file into the variables; false where there is no null at its place.

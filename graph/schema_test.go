@@ -3,6 +3,7 @@ package graph
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,5 +111,29 @@ func TestServeSchema(t *testing.T) {
 	f := schema.Mutation.Fields.ForName("createPermission")
 	if f.Directives.ForName("needs") == nil || !strings.HasSuffix(f.Description, rule.CreatePermission.Sentence()) {
 		t.Errorf("the rule of createPermission is not shown: %q", f.Description)
+	}
+}
+
+// TestWhatIsToldOnceIsKept: an object beside what a mutation itself tells, such as a secret that is shown this
+// once, is null where it can't be read, and does not take that with it.
+func TestWhatIsToldOnceIsKept(t *testing.T) {
+	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
+	kept := 0
+	eachType(t, func(def *ast.Definition) {
+		if !strings.HasSuffix(def.Name, "Payload") {
+			return
+		}
+		own := slices.ContainsFunc(def.Fields, func(f *ast.FieldDefinition) bool { return schema.Types[f.Type.Name()].IsLeafType() })
+		for _, f := range def.Fields {
+			if !own || schema.Types[f.Type.Name()].IsLeafType() {
+				continue
+			}
+			if kept++; f.Type.NonNull {
+				t.Errorf("%s.%s must be nullable", def.Name, f.Name)
+			}
+		}
+	})
+	if kept < 5 {
+		t.Errorf("only %d objects stand beside what is told", kept)
 	}
 }

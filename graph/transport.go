@@ -6,13 +6,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
+	exact "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
@@ -29,7 +32,7 @@ const maxErrors = 20
 type httpTransport struct{}
 
 // Supports takes what the other transports leave.
-func (httpTransport) Supports(r *http.Request) bool { return r.Header.Get("Upgrade") == "" }
+func (httpTransport) Supports(*http.Request) bool { return true }
 
 func isJSON(r *http.Request) bool {
 	mt, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -197,7 +200,12 @@ type request struct {
 	OperationName *string         `json:"operationName"`
 	Variables     json.RawMessage `json:"variables"`
 	Extensions    json.RawMessage `json:"extensions"`
+	// Others are members of other names.
+	Others map[string]jsontext.Value `json:",embed"`
 }
+
+// members are the names of a request's members.
+var members = []string{"query", "operationName", "variables", "extensions"}
 
 // params reads a request; the status goes with the problem.
 func params(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, int, *problem.Error) {
@@ -273,6 +281,9 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, int, *problem.Err
 		w.Header().Set("Connection", "close")
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
+			if p := stranger(r.Context()); p != nil { // what may be asked without a token is short
+				return nil, p.Status(), p
+			}
 			return nil, http.StatusRequestEntityTooLarge, problem.New(problem.PayloadTooLarge, "%s: the request is larger than %d bytes", intake.OpenMember(body), intake.MaxBody)
 		}
 		return nil, http.StatusBadRequest, problem.Bad("the request could not be read")
@@ -280,12 +291,18 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, int, *problem.Err
 	return body, 0, nil
 }
 
+// decode reads a request, whose members are known by their exact names.
 func (q *request) decode(body []byte) *problem.Error {
 	if fault := intake.CheckJSON(body); fault != nil {
 		return problem.Invalid(problem.Fault(*fault))
 	}
-	if err := json.Unmarshal(body, q); err != nil {
+	if err := exact.Unmarshal(body, q); err != nil {
 		return problem.Bad("the body must be an object with query, operationName, variables and extensions")
+	}
+	for name := range q.Others {
+		if known := intake.LikeName(name, slices.Values(members)); known != "" {
+			return problem.Invalid(problem.Fault{Location: "body." + name, Message: fmt.Sprintf(intake.Miscased, known)})
+		}
 	}
 	return nil
 }

@@ -14,6 +14,22 @@ import (
 // typename asks for the one thing that needs no token.
 const typename = `{"query":"{ __typename }"}`
 
+// TestMembersAreExact: a member in other letters is not taken, and not passed over either.
+func TestMembersAreExact(t *testing.T) {
+	door := newTestDoor(t, nil)
+	for body, want := range map[string]string{
+		`{"Query":"{ __typename }"}`:                                                    `body.Query: differs only in letter case from "query"`,
+		`{"query":"{ __typename }","Variables":{}}`:                                     `body.Variables: differs only in letter case from "variables"`,
+		`{"query":"query A { __typename } query B { __typename }","OperationName":"A"}`: `body.OperationName: differs only in letter case from "operationName"`,
+		`{"query":"{ __typename }","id":1,"doc_id":"x"}`:                                "",
+	} {
+		a := door.do(t, post(t.Context(), strings.NewReader(body)))
+		if a.message() != want || (want == "") != (a.Status == http.StatusOK) {
+			t.Errorf("%s: %d %s", body, a.Status, a.Raw)
+		}
+	}
+}
+
 func TestTransport(t *testing.T) {
 	long := `{"query":"{ __typename }","x":"` + strings.Repeat("x", intake.MaxBody) + `"}`
 	get := "/graphql?" + url.Values{"query": {"{ __typename }"}}.Encode()
@@ -50,7 +66,8 @@ func TestTransport(t *testing.T) {
 		{name: "a text that is not UTF-8", body: "{\"query\":\"{ __typename }\",\"variables\":{\"a\":\"\xff\"}}", status: 400, code: "BAD_REQUEST"},
 		{name: "half a surrogate", body: `{"query":"{ __typename }","variables":{"a":"\ud800"}}`, status: 400, code: "BAD_REQUEST"},
 		{name: "deep JSON", body: `{"query":"{ __typename }","variables":{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}}`, status: 400, code: "BAD_REQUEST"},
-		{name: "a body that is too large", body: long, status: 413, code: "PAYLOAD_TOO_LARGE"},
+		{name: "a body that is too large, without a token", body: long, status: 401, code: "UNAUTHENTICATED"},
+		{name: "a form without a token", body: "--x--", headers: map[string]string{"Content-Type": "multipart/form-data; boundary=x", "GraphQL-Preflight": "1"}, status: 401, code: "UNAUTHENTICATED"},
 		{name: "GET without a query", method: "GET", status: 400, code: "BAD_REQUEST"},
 		{name: "GET with bad variables", method: "GET", path: get + "&variables=%7B", status: 400, code: "BAD_REQUEST"},
 		{name: "GET with a query that is not UTF-8", method: "GET", path: "/graphql?query=%7B__typename%7D%23%FF", status: 400, code: "BAD_REQUEST"},

@@ -75,8 +75,8 @@ type webSocket struct {
 
 var _ graphql.Transport = webSocket{}
 
-// Supports takes requests for another protocol.
-func (webSocket) Supports(r *http.Request) bool { return r.Header.Get("Upgrade") != "" }
+// Supports takes requests for a WebSocket.
+func (webSocket) Supports(r *http.Request) bool { return web.AsksForSocket(r) }
 
 // Do serves one connection for as long as it is open.
 func (t webSocket) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {

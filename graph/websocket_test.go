@@ -236,11 +236,13 @@ func TestWebSocketProtocol(t *testing.T) {
 			}
 		})
 	}
-	t.Run("another protocol", func(t *testing.T) {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/graphql", nil)
+	// As Java's HttpClient and curl --http2 send each request on a plain connection.
+	t.Run("an offer of HTTP/2", func(t *testing.T) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", strings.NewReader(`{"query":"{ __typename }"}`))
+		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Upgrade", "h2c")
-		r.Header.Set("Connection", "upgrade")
-		if a := newTestDoor(t, nil).do(t, r); a.Status != http.StatusBadRequest || a.code() != "BAD_REQUEST" {
+		r.Header.Set("Connection", "Upgrade, HTTP2-Settings")
+		if a := newTestDoor(t, nil).do(t, r); a.Status != http.StatusOK || !strings.Contains(a.Raw, `"__typename":"Query"`) {
 			t.Errorf("%d %s", a.Status, a.Raw)
 		}
 	})
@@ -430,5 +432,23 @@ func TestWebSocketTellsTheBarredOfNoFaults(t *testing.T) {
 	f := receive(t, conn)
 	if text := toText(f.Payload); !strings.Contains(text, "audit.read") || strings.Contains(text, "BAD_REQUEST") {
 		t.Errorf("got %+v", f)
+	}
+}
+
+// TestSubscriptionsAskForOneField: what asks for none, or several, is the client's fault, however it comes about.
+func TestSubscriptionsAskForOneField(t *testing.T) {
+	door := newTestDoor(t, nil).as(owner(time.Minute))
+	const said = "a subscription must ask for exactly one field, and this asks for "
+	for document, want := range map[string]string{
+		"subscription { auditEvent { id } again: auditEvent { id } }":                                         said + "2",
+		"subscription { ...Two } fragment Two on Subscription { auditEvent { id } again: auditEvent { id } }": said + "2",
+		"subscription { auditEvent @skip(if: true) { id } }":                                                  said + "0",
+		"subscription ($no: Boolean = false) { auditEvent @include(if: $no) { id } }":                         said + "0",
+	} {
+		r := post(t.Context(), strings.NewReader(toText(map[string]any{"query": document})))
+		r.Header.Set("Accept", "text/event-stream, application/json")
+		if a := door.do(t, r); a.code() != "BAD_REQUEST" || a.message() != want {
+			t.Errorf("%s: %s", document, a.Raw)
+		}
 	}
 }

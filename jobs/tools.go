@@ -104,5 +104,5 @@ func (t *runTools) HTTP(ctx context.Context, r diagram.HTTPRequest) (*diagram.HT
 	if err != nil {
 		return nil, err
 	}
-	return &diagram.HTTPAnswer{Status: resp.Status, Header: resp.Header, Body: resp.Body, Truncated: resp.Truncated}, nil
+	return &diagram.HTTPAnswer{Status: resp.Status, Header: resp.Header, Body: resp.Body, Truncated: resp.Truncated, Broken: resp.BodyErr}, nil
 }

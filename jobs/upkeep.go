@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"canopy/db"
+	"canopy/internal/audit"
 	"canopy/internal/mail"
 	"canopy/outbox"
 )
@@ -76,13 +77,15 @@ func (w *Worker) disableFailing(ctx context.Context) error {
 			if err := tx.AutoDisable(ctx, d.ID); err != nil {
 				return err
 			}
-			audit, err := tx.InsertAudit(ctx, db.AuditEvent{
-				CustomerID: d.CustomerID, Action: "webhookDestination.disabled", ObjectType: d.GlobalID().Type, ObjectID: d.ID,
-			})
+			now := *d
+			now.Enabled = false
+			id, _, err := outbox.Audit(ctx, tx, db.AuditEvent{
+				CustomerID: d.CustomerID, Action: string(audit.DestinationDisabled), ObjectType: d.GlobalID().Type, ObjectID: d.ID,
+			}, audit.Between(d, &now))
 			if err != nil {
 				return err
 			}
-			audits = append(audits, audit)
+			audits = append(audits, id)
 			if err := w.mailOwners(ctx, tx, d); err != nil {
 				return err
 			}

@@ -16,6 +16,7 @@ func Emit(ctx context.Context, tx *db.Store, customerID int64, data webhook.Data
 	if err != nil {
 		return false, err
 	}
-	n, err := tx.Emit(ctx, customerID, db.NewEvent{ID: e.ID, Type: e.Type, Payload: e.Payload})
+	names, all := webhook.NamesOf(e.Type)
+	n, err := tx.Emit(ctx, customerID, db.NewEvent{ID: e.ID, Type: e.Type, Payload: e.Payload, Names: names, All: all})
 	return n > 0, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"canopy/db"
+	"canopy/internal/audit"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
@@ -74,8 +75,9 @@ func (m Mutation) SetAccountDisabled(ctx context.Context, in SetAccountDisabledI
 		if err := tx.SetAccountDisabled(ctx, id, in.Disabled); err != nil {
 			return err
 		}
+		before := *out.Account
 		out.Account.Disabled = in.Disabled
-		return ch.audit(ctx, out.Account.CustomerID, "account.updated", out.Account, details{"disabled": in.Disabled})
+		return ch.audit(ctx, out.Account.CustomerID, audit.AccountUpdated, out.Account, audit.Between(&before, out.Account))
 	})
 	return out, err
 }

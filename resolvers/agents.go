@@ -6,6 +6,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/audit"
 	"canopy/internal/diagram"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
@@ -122,7 +123,7 @@ func (m Mutation) CreateAgent(ctx context.Context, in CreateAgentInput) (*Create
 		if err := ch.emit(ctx, account.CustomerID, webhook.AgentCreated{AgentID: id, Name: in.Name}); err != nil {
 			return err
 		}
-		return ch.audit(ctx, account.CustomerID, "agent.created", out.Agent, details{"name": in.Name})
+		return ch.audit(ctx, account.CustomerID, audit.AgentCreated, out.Agent, audit.Created(out.Agent))
 	})
 	return out, err
 }
@@ -168,7 +169,7 @@ type UpdateAgentPayload struct{ Agent *db.Agent }
 // UpdateAgent changes an agent's name or draft. What is published stays.
 func (m Mutation) UpdateAgent(ctx context.Context, in UpdateAgentInput) (*UpdateAgentPayload, error) {
 	out := &UpdateAgentPayload{}
-	err := m.changeAgent(ctx, rule.UpdateAgent, in.ID, "agent.updated", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
+	err := m.changeAgent(ctx, rule.UpdateAgent, in.ID, audit.AgentUpdated, func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
 		var v check
 		if in.Name != nil {
 			v.name("name", *in.Name)
@@ -200,7 +201,7 @@ type PublishAgentPayload struct {
 // fault in it is named.
 func (m Mutation) PublishAgent(ctx context.Context, in PublishAgentInput) (*PublishAgentPayload, error) {
 	out := &PublishAgentPayload{}
-	err := m.changeAgent(ctx, rule.PublishAgent, in.ID, "agent.published", func(ctx context.Context, a *db.Agent, ch *changes) (webhook.Data, error) {
+	err := m.changeAgent(ctx, rule.PublishAgent, in.ID, audit.AgentPublished, func(ctx context.Context, a *db.Agent, ch *changes) (webhook.Data, error) {
 		if _, faults := diagram.Parse(a.Draft); len(faults) > 0 {
 			return nil, diagramFaults(faults)
 		}
@@ -235,7 +236,7 @@ type UnpublishAgentPayload struct{ Agent *db.Agent }
 // UnpublishAgent takes an agent's published revision back, if it has one. Runs under way finish.
 func (m Mutation) UnpublishAgent(ctx context.Context, in UnpublishAgentInput) (*UnpublishAgentPayload, error) {
 	out := &UnpublishAgentPayload{}
-	err := m.changeAgent(ctx, rule.UnpublishAgent, in.ID, "agent.unpublished", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
+	err := m.changeAgent(ctx, rule.UnpublishAgent, in.ID, audit.AgentUnpublished, func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
 		out.Agent = a
 		a.PublishedID = nil
 		return webhook.AgentUnpublished{AgentID: a.ID}, nil
@@ -252,7 +253,7 @@ type EnableAgentPayload struct{ Agent *db.Agent }
 // EnableAgent lets an agent run, once it is published.
 func (m Mutation) EnableAgent(ctx context.Context, in EnableAgentInput) (*EnableAgentPayload, error) {
 	out := &EnableAgentPayload{}
-	err := m.changeAgent(ctx, rule.EnableAgent, in.ID, "agent.enabled", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
+	err := m.changeAgent(ctx, rule.EnableAgent, in.ID, audit.AgentEnabled, func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
 		out.Agent = a
 		a.Enabled = true
 		return webhook.NewAgentEnabled(a.ID, a.Runnable()), nil
@@ -269,7 +270,7 @@ type DisableAgentPayload struct{ Agent *db.Agent }
 // DisableAgent keeps an agent from being run. Runs under way finish.
 func (m Mutation) DisableAgent(ctx context.Context, in DisableAgentInput) (*DisableAgentPayload, error) {
 	out := &DisableAgentPayload{}
-	err := m.changeAgent(ctx, rule.DisableAgent, in.ID, "agent.disabled", func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
+	err := m.changeAgent(ctx, rule.DisableAgent, in.ID, audit.AgentDisabled, func(_ context.Context, a *db.Agent, _ *changes) (webhook.Data, error) {
 		out.Agent = a
 		a.Enabled = false
 		return webhook.NewAgentDisabled(a.ID), nil
@@ -306,7 +307,7 @@ func (m Mutation) DeleteAgent(ctx context.Context, in DeleteAgentInput) (*Delete
 		if err := ch.emit(ctx, a.CustomerID, webhook.AgentDeleted{AgentID: id}); err != nil {
 			return err
 		}
-		return ch.audit(ctx, a.CustomerID, "agent.deleted", a, details{"name": a.Name})
+		return ch.audit(ctx, a.CustomerID, audit.AgentDeleted, a, audit.Removed(a))
 	})
 	return out, err
 }
@@ -314,7 +315,7 @@ func (m Mutation) DeleteAgent(ctx context.Context, in DeleteAgentInput) (*Delete
 // changeAgent changes one agent within reach: do changes the row that it is given, and gives the
 // event that tells of it, nil for none. Where the agent is as it was, nothing is written and nobody is
 // told.
-func (m Mutation) changeAgent(ctx context.Context, need *rule.Rule, id globalid.ID, action string, do func(context.Context, *db.Agent, *changes) (webhook.Data, error)) error {
+func (m Mutation) changeAgent(ctx context.Context, need *rule.Rule, id globalid.ID, action audit.Action, do func(context.Context, *db.Agent, *changes) (webhook.Data, error)) error {
 	c, err := m.may(ctx, need)
 	if err != nil {
 		return err
@@ -328,7 +329,7 @@ func (m Mutation) changeAgent(ctx context.Context, need *rule.Rule, id globalid.
 		if err != nil {
 			return missing(err, "agent", n)
 		}
-		before := stateOf(a)
+		was, before := *a, stateOf(a)
 		event, err := do(ctx, a, ch)
 		if err != nil || stateOf(a) == before {
 			return err
@@ -341,7 +342,7 @@ func (m Mutation) changeAgent(ctx context.Context, need *rule.Rule, id globalid.
 				return err
 			}
 		}
-		return ch.audit(ctx, a.CustomerID, action, a, nil)
+		return ch.audit(ctx, a.CustomerID, action, a, audit.Between(&was, a))
 	})
 }
 

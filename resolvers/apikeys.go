@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"canopy/db"
+	"canopy/internal/audit"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
@@ -108,9 +109,7 @@ func (m Mutation) CreateAPIKey(ctx context.Context, in CreateAPIKeyInput) (*Crea
 			return err
 		}
 		out.ClientID = out.APIKey.ClientID
-		return ch.audit(ctx, key.CustomerID, "apiKey.created", out.APIKey, details{
-			"user": key.UserID, "name": key.Name, "expiresAt": key.ExpiresAt, "features": key.Features, "allowedAddresses": key.AllowedAddresses,
-		})
+		return ch.audit(ctx, key.CustomerID, audit.APIKeyCreated, out.APIKey, audit.Created(out.APIKey).Secret(secretField, false, true))
 	})
 	return out, err
 }
@@ -141,24 +140,32 @@ type RotateAPIKeySecretPayload struct {
 // RotateAPIKeySecret gives a key a new secret; the old one lives on for the grace time.
 func (m Mutation) RotateAPIKeySecret(ctx context.Context, in RotateAPIKeySecretInput) (*RotateAPIKeySecretPayload, error) {
 	out := &RotateAPIKeySecretPayload{}
-	err := m.changeKey(ctx, rule.RotateAPIKeySecret, in.ID, "apiKey.rotated", func(tx *db.Store, c *caller, k *db.APIKey) error {
+	err := m.changeKey(ctx, rule.RotateAPIKeySecret, in.ID, audit.APIKeyRotated, func(tx *db.Store, c *caller, k *db.APIKey) (audit.Changes, error) {
 		var v check
 		grace := v.grace("graceSeconds", in.GraceSeconds)
 		if err := v.err(); err != nil {
-			return err
+			return audit.Changes{}, err
 		}
 		if k.RevokedAt != nil {
-			return problem.Bad("the key was revoked")
+			return audit.Changes{}, problem.Bad("the key was revoked")
 		}
 		if err := mayTakeOverKey(ctx, tx, c, k); err != nil {
-			return err
+			return audit.Changes{}, err
 		}
 		var err error
 		out.APIKey, out.ClientID, out.GraceEndsAt = k, k.ClientID, time.Now().UTC().Add(grace).Truncate(time.Millisecond)
 		out.ClientSecret, err = RotateAPIKey(ctx, tx, k.ID, out.GraceEndsAt)
-		return err
+		return rotated(out.GraceEndsAt), err
 	})
 	return out, err
+}
+
+// secretField is what the log calls the secret of a key.
+const secretField = "clientSecret"
+
+// rotated is what the log has of a key's new secret.
+func rotated(graceEnds time.Time) audit.Changes {
+	return audit.None().Secret(secretField, true, true).With("graceEndsAt", graceEnds)
 }
 
 // grace reads how long an old secret lives on, in seconds.
@@ -187,15 +194,15 @@ type RevokeAPIKeyPayload struct{ APIKey *db.APIKey }
 // RevokeAPIKey ends a key at once and for good.
 func (m Mutation) RevokeAPIKey(ctx context.Context, in RevokeAPIKeyInput) (*RevokeAPIKeyPayload, error) {
 	out := &RevokeAPIKeyPayload{}
-	err := m.changeKey(ctx, rule.RevokeAPIKey, in.ID, "apiKey.revoked", func(tx *db.Store, _ *caller, k *db.APIKey) (err error) {
+	err := m.changeKey(ctx, rule.RevokeAPIKey, in.ID, audit.APIKeyRevoked, func(tx *db.Store, _ *caller, k *db.APIKey) (_ audit.Changes, err error) {
 		out.APIKey, err = tx.RevokeAPIKey(ctx, k.ID)
-		return err
+		return audit.Between(k, out.APIKey), err
 	})
 	return out, err
 }
 
 // changeKey changes one key within reach: the caller's own, or, by an owner, another user's.
-func (m Mutation) changeKey(ctx context.Context, need *rule.Rule, id globalid.ID, action string, do func(tx *db.Store, c *caller, k *db.APIKey) error) error {
+func (m Mutation) changeKey(ctx context.Context, need *rule.Rule, id globalid.ID, action audit.Action, do func(tx *db.Store, c *caller, k *db.APIKey) (audit.Changes, error)) error {
 	c, err := m.may(ctx, need)
 	if err != nil {
 		return err
@@ -212,10 +219,11 @@ func (m Mutation) changeKey(ctx context.Context, need *rule.Rule, id globalid.ID
 		if err := c.mayDealWithKeysOf(k.UserID); err != nil {
 			return err
 		}
-		if err := do(tx, c, k); err != nil {
+		what, err := do(tx, c, k)
+		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, k.CustomerID, action, k, nil)
+		return ch.audit(ctx, k.CustomerID, action, k, what)
 	})
 }
 

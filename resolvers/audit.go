@@ -2,33 +2,25 @@ package resolvers
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 
 	"canopy/db"
+	"canopy/internal/audit"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/rule"
 	"canopy/outbox"
 )
 
-// details are what an audit event says of a change.
-type details map[string]any
-
-// audit writes the event of a change into the change's own transaction.
-func (ch *changes) audit(ctx context.Context, customerID int64, action string, object Node, d details) error {
-	e := db.AuditEvent{CustomerID: customerID, Action: action, ObjectType: object.GlobalID().Type, ObjectID: object.GlobalID().Int}
+// audit writes the event of a change, with the old and the new values, into the change's own
+// transaction.
+func (ch *changes) audit(ctx context.Context, customerID int64, action audit.Action, object Node, what audit.Changes) error {
+	e := db.AuditEvent{CustomerID: customerID, Action: string(action), ObjectType: object.GlobalID().Type, ObjectID: object.GlobalID().Int}
 	if ch.caller != nil {
 		e.ActorUserID, e.ClientID = &ch.caller.UserID, ch.caller.ClientID
 	}
-	if d != nil {
-		raw, err := json.Marshal(d)
-		if err != nil {
-			return err
-		}
-		e.Details = raw
-	}
-	id, err := ch.tx.InsertAudit(ctx, e)
+	id, due, err := outbox.Audit(ctx, ch.tx, e, what)
+	ch.due = ch.due || due
 	ch.audits = append(ch.audits, id)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"canopy/db"
+	"canopy/internal/audit"
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
 	"canopy/internal/rule"
@@ -62,6 +63,15 @@ func (m Mutation) SaveBilling(ctx context.Context, in SaveBillingInput) (*SaveBi
 	}
 	out := &SaveBillingPayload{}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		// The company is held, so that nobody else makes or changes its record meanwhile.
+		held, err := tx.CustomerForUpdate(ctx, c.Scope(), customer.ID)
+		if err != nil {
+			return c.unreached(err, "company", customer.ID)
+		}
+		before, err := held.Billing(ctx, tx, c.Scope())
+		if err != nil {
+			return err
+		}
 		out.Billing, err = tx.SaveBilling(ctx, c.Scope(), customer.ID, db.BillingPatch{
 			BillingName: in.BillingName, BusinessID: in.BusinessID, TaxID: in.TaxID, AddressLine1: in.AddressLine1,
 			AddressLine2: in.AddressLine2, City: in.City, State: in.State, ZipCode: in.ZipCode, CountryCode: in.CountryCode,
@@ -69,7 +79,7 @@ func (m Mutation) SaveBilling(ctx context.Context, in SaveBillingInput) (*SaveBi
 		if err != nil {
 			return c.unreached(err, "company", customer.ID)
 		}
-		return ch.audit(ctx, customer.ID, "billing.saved", out.Billing, nil)
+		return ch.audit(ctx, customer.ID, audit.BillingSaved, out.Billing, audit.Between(before, out.Billing))
 	})
 	return out, err
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"canopy/db"
+	"canopy/internal/audit"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
@@ -106,7 +107,7 @@ func (m Mutation) CreateContext(ctx context.Context, in CreateContextInput) (*Cr
 		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, c.CustomerID, "context.created", out.Context, details{"name": in.Name})
+		return ch.audit(ctx, c.CustomerID, audit.ContextCreated, out.Context, audit.Created(out.Context))
 	})
 	return out, err
 }
@@ -133,24 +134,24 @@ type UpdateContextPayload struct{ Context *db.Context }
 // on; another model has all documents processed anew, as vectors of two models can't be compared.
 func (m Mutation) UpdateContext(ctx context.Context, in UpdateContextInput) (*UpdateContextPayload, error) {
 	out := &UpdateContextPayload{}
-	err := m.changeContext(ctx, rule.UpdateContext, in.ID, "context.updated", func(ch *changes, row *db.Context) (_ details, err error) {
+	err := m.changeContext(ctx, rule.UpdateContext, in.ID, audit.ContextUpdated, func(ch *changes, row *db.Context) (_ audit.Changes, err error) {
 		if err := m.checkUpdate(&in); err != nil {
-			return nil, err
+			return audit.Changes{}, err
 		}
 		if out.Context, err = ch.tx.UpdateContext(ctx, patched(row, in)); err != nil {
-			return nil, err
+			return audit.Changes{}, err
 		}
 		if out.Context.EmbeddingModel != row.EmbeddingModel {
-			out.Context, err = ch.reprocessAll(ctx, row)
+			out.Context, _, err = ch.reprocessAll(ctx, row)
 		}
-		return details{"name": or(in.Name, row.Name)}, err
+		return audit.Between(row, out.Context), err
 	})
 	return out, err
 }
 
 // changeContext changes one of the caller's contexts: do changes the row that it is given, and tells
 // the log of it. The row is held, so that nobody else changes it or its documents meanwhile.
-func (m Mutation) changeContext(ctx context.Context, need *rule.Rule, id globalid.ID, action string, do func(*changes, *db.Context) (details, error)) error {
+func (m Mutation) changeContext(ctx context.Context, need *rule.Rule, id globalid.ID, action audit.Action, do func(*changes, *db.Context) (audit.Changes, error)) error {
 	c, err := m.may(ctx, need)
 	if err != nil {
 		return err
@@ -164,11 +165,11 @@ func (m Mutation) changeContext(ctx context.Context, need *rule.Rule, id globali
 		if err != nil {
 			return missing(err, "context", n)
 		}
-		d, err := do(ch, row)
+		what, err := do(ch, row)
 		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, c.CustomerID, action, row, d)
+		return ch.audit(ctx, c.CustomerID, action, row, what)
 	})
 }
 
@@ -218,9 +219,9 @@ type DeleteContextPayload struct{ DeletedID globalid.ID }
 // DeleteContext removes a context with its documents, their chunks and, by a job, their originals.
 func (m Mutation) DeleteContext(ctx context.Context, in DeleteContextInput) (*DeleteContextPayload, error) {
 	out := &DeleteContextPayload{}
-	err := m.changeContext(ctx, rule.DeleteContext, in.ID, "context.deleted", func(ch *changes, row *db.Context) (details, error) {
+	err := m.changeContext(ctx, rule.DeleteContext, in.ID, audit.ContextDeleted, func(ch *changes, row *db.Context) (audit.Changes, error) {
 		out.DeletedID, ch.work = row.GlobalID(), true
-		return details{"name": row.Name}, ch.tx.DeleteContext(ctx, row.ID)
+		return audit.Removed(row), ch.tx.DeleteContext(ctx, row.ID)
 	})
 	if err == nil {
 		m.Search.Forget(out.DeletedID.Int)
@@ -241,7 +242,7 @@ type ShareContextPayload struct{ Context *db.Context }
 // ShareContext makes a context private (0) or shared (1).
 func (m Mutation) ShareContext(ctx context.Context, in ShareContextInput) (*ShareContextPayload, error) {
 	out := &ShareContextPayload{}
-	err := m.changeContext(ctx, rule.ShareContext, in.ID, "context.shared", func(ch *changes, row *db.Context) (_ details, err error) {
+	err := m.changeContext(ctx, rule.ShareContext, in.ID, audit.ContextShared, func(ch *changes, row *db.Context) (_ audit.Changes, err error) {
 		var v check
 		if in.ShareState != 0 && in.ShareState != 1 {
 			v.fault("shareState", "is 0 (private) or 1 (shared)")
@@ -250,10 +251,10 @@ func (m Mutation) ShareContext(ctx context.Context, in ShareContextInput) (*Shar
 			v.fault("icon", "must be a single emoji")
 		}
 		if err := v.err(); err != nil {
-			return nil, err
+			return audit.Changes{}, err
 		}
 		out.Context, err = ch.tx.ShareContext(ctx, row.ID, in.ShareState, or(in.Icon, row.Icon))
-		return details{"shareState": in.ShareState}, err
+		return audit.Between(row, out.Context), err
 	})
 	return out, err
 }

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -50,7 +52,8 @@ func (v *check) toolsJSON(field, text string) string {
 }
 
 // tools reads the tool definitions from their JSON form, a stringified array, naming every fault.
-// Members are known by their exact names, and others are left alone.
+// Members are known by their exact names: one that differs from such a name in letter case only is a fault,
+// and others are left alone.
 func (v *check) tools(field, text string) []*Tool {
 	var list []json.RawMessage
 	switch {
@@ -79,7 +82,7 @@ func (v *check) tools(field, text string) []*Tool {
 	}
 	tools := make([]*Tool, 0, len(list))
 	ids, names := map[int64]bool{}, map[string]bool{}
-	for at, m := range v.objects(field, list) {
+	for at, m := range v.objects(field, list, "id", "name", "description", "action", "agentId", "parameters") {
 		t := &Tool{}
 		var known bool
 		if t.ID, known = member[int64](v, m, at, "id", "an integer"); known && ids[t.ID] {
@@ -126,7 +129,7 @@ func (v *check) parameters(m map[string]json.RawMessage, at string) []*ToolParam
 	}
 	parameters := make([]*ToolParameter, 0, len(list))
 	names := map[string]bool{}
-	for at, m := range v.objects(at+".parameters", list) {
+	for at, m := range v.objects(at+".parameters", list, "paramName", "type", "required", "description") {
 		p := &ToolParameter{}
 		var ok bool
 		p.ParamName, ok = member[string](v, m, at, "paramName", "a string")
@@ -147,15 +150,23 @@ func (v *check) parameters(m map[string]json.RawMessage, at string) []*ToolParam
 	return parameters
 }
 
-// objects gives the members of each object of a list, with its place. What is no object is a fault.
-func (v *check) objects(field string, list []json.RawMessage) iter.Seq2[string, map[string]json.RawMessage] {
+// objects gives the members of each object of a list, with its place. What is no object is a fault, as is
+// a member that is like a known one.
+func (v *check) objects(field string, list []json.RawMessage, known ...string) iter.Seq2[string, map[string]json.RawMessage] {
 	return func(yield func(string, map[string]json.RawMessage) bool) {
 		for i, raw := range list {
 			at := fmt.Sprintf("%s[%d]", field, i)
 			var m map[string]json.RawMessage
 			if json.Unmarshal(raw, &m) != nil || m == nil {
 				v.fault(at, "must be an object")
-			} else if !yield(at, m) {
+				continue
+			}
+			for _, name := range slices.Sorted(maps.Keys(m)) {
+				if like := intake.LikeName(name, slices.Values(known)); like != "" {
+					v.fault(at+"."+name, intake.Miscased, like)
+				}
+			}
+			if !yield(at, m) {
 				return
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/audit"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
@@ -150,7 +151,7 @@ func (m Mutation) CreateCustomer(ctx context.Context, in CreateCustomerInput) (*
 		if err := tx.OpenAccounts(ctx, out.Customer, instances, out.Admin.ID, OwnerRole, ch.actor()); err != nil {
 			return err
 		}
-		return ch.audit(ctx, out.Customer.ID, "customer.created", out.Customer, details{"name": in.Name, "admin": out.Admin.ID})
+		return ch.audit(ctx, out.Customer.ID, audit.CustomerCreated, out.Customer, audit.Created(out.Customer).With("admin", out.Admin.ID))
 	})
 	return out, err
 }
@@ -238,9 +239,7 @@ func (m Mutation) UpdateCustomer(ctx context.Context, in UpdateCustomerInput) (*
 		if out.Customer, err = tx.UpdateCustomer(ctx, c.Scope(), &next); err != nil {
 			return err
 		}
-		return ch.audit(ctx, id, "customer.updated", row, details{
-			"name": next.Name, "canAddCustomers": next.CanAddCustomers, "descendantsCanAdd": next.DescendantsCanAdd, "maxKeyDays": next.MaxKeyDays,
-		})
+		return ch.audit(ctx, id, audit.CustomerUpdated, row, audit.Between(row, out.Customer))
 	})
 	return out, err
 }

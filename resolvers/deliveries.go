@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/audit"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/rule"
@@ -62,7 +64,7 @@ func (r *Resolver) deliveryFilter(ctx context.Context, c *caller, in DeliveryFil
 	f := db.DeliveryFilter{CustomerID: c.CustomerID, Type: or(in.Type, ""), Status: or(in.Status, ""), Since: or(in.Since, time.Time{})}
 	var v check
 	if in.Type != nil {
-		v.events("type", []string{*in.Type})
+		v.eventType("type", *in.Type)
 	}
 	if in.Status != nil && !slices.Contains(deliveryStates, *in.Status) {
 		v.fault("status", "must be one of %s", strings.Join(deliveryStates, ", "))
@@ -104,7 +106,18 @@ func (q Query) CapturedDelivery(ctx context.Context, id globalid.ID) (*db.Delive
 	if err == nil && captured == nil {
 		err = missing(db.ErrNoRows, "delivery", d.ID)
 	}
+	if err == nil && !maySee(ctx, d) {
+		shown := *captured
+		shown.Payload, captured = []byte("null"), &shown
+	}
 	return d, captured, err
+}
+
+// maySee tells whether the caller may see what a delivery carries. Events of the audit log are for those who
+// may read the log.
+func maySee(ctx context.Context, d *db.Delivery) bool {
+	g := access.PrincipalOf(ctx).Grants[access.Tenant]
+	return !webhook.IsAudit(d.Type) || g != nil && g.Features.Has(access.AuditRead)
 }
 
 func (r *Resolver) delivery(ctx context.Context, c *caller, id globalid.ID) (*db.Delivery, error) {
@@ -144,7 +157,7 @@ func (m Mutation) TestWebhookDestination(ctx context.Context, in TestWebhookDest
 		return nil, err
 	}
 	out := &TestWebhookDestinationPayload{}
-	out.Delivery, err = m.send(ctx, c, "webhookDestination.tested", d, func(tx *db.Store) (int64, error) {
+	out.Delivery, err = m.send(ctx, c, audit.DestinationTested, d, func(tx *db.Store) (int64, error) {
 		return tx.EmitTest(ctx, d, db.NewEvent{ID: e.ID, Type: e.Type, Payload: e.Payload})
 	})
 	return out, err
@@ -172,7 +185,7 @@ func (m Mutation) ResendWebhookDelivery(ctx context.Context, in ResendWebhookDel
 		return nil, missing(err, "destination", old.DestinationID)
 	}
 	out := &ResendWebhookDeliveryPayload{}
-	out.Delivery, err = m.send(ctx, c, "webhookDelivery.resent", d, func(tx *db.Store) (int64, error) {
+	out.Delivery, err = m.send(ctx, c, audit.DeliveryResent, d, func(tx *db.Store) (int64, error) {
 		id, err := tx.Resend(ctx, old.ID)
 		return id, missing(err, "delivery", old.ID)
 	})
@@ -180,7 +193,7 @@ func (m Mutation) ResendWebhookDelivery(ctx context.Context, in ResendWebhookDel
 }
 
 // send writes one delivery to a destination, and gives it.
-func (m Mutation) send(ctx context.Context, c *caller, action string, d *db.Destination, write func(*db.Store) (int64, error)) (row *db.Delivery, err error) {
+func (m Mutation) send(ctx context.Context, c *caller, action audit.Action, d *db.Destination, write func(*db.Store) (int64, error)) (row *db.Delivery, err error) {
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		id, err := write(tx)
 		if err != nil {
@@ -190,7 +203,7 @@ func (m Mutation) send(ctx context.Context, c *caller, action string, d *db.Dest
 		if row, err = tx.Delivery(ctx, c.Scope(), id); err != nil {
 			return err
 		}
-		return ch.audit(ctx, d.CustomerID, action, row, nil)
+		return ch.audit(ctx, d.CustomerID, action, row, audit.Created(row))
 	})
 	return row, err
 }
@@ -230,7 +243,7 @@ func (m Mutation) RecoverWebhookDeliveries(ctx context.Context, in RecoverWebhoo
 			return err
 		}
 		ch.due = ch.due || out.Count > 0
-		return ch.audit(ctx, d.CustomerID, "webhookDestination.recovered", d, details{"since": in.Since.UTC(), "count": out.Count})
+		return ch.audit(ctx, d.CustomerID, audit.DestinationRecovered, d, audit.None().With("since", in.Since).With("count", out.Count))
 	})
 	return out, err
 }
@@ -279,8 +292,11 @@ func (e WebhookDeliveryEdges) Destination(ctx context.Context, obj *db.Delivery)
 	return obj.Destination(ctx, e.Store, c.Scope())
 }
 
-// Payload are the bytes that every attempt sends.
+// Payload are the bytes that every attempt sends; empty where the caller may not see them.
 func (e WebhookDeliveryEdges) Payload(ctx context.Context, obj *db.Delivery) (string, error) {
+	if !maySee(ctx, obj) {
+		return "", nil
+	}
 	captured, err := obj.Captured(ctx, e.Store)
 	if err != nil || captured == nil {
 		return "", err

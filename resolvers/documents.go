@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"canopy/db"
+	"canopy/internal/audit"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/rule"
@@ -56,9 +57,9 @@ type DeleteDocumentPayload struct{ DeletedID globalid.ID }
 // DeleteDocument removes a document, its chunks and, by a job, its original.
 func (m Mutation) DeleteDocument(ctx context.Context, in DeleteDocumentInput) (*DeleteDocumentPayload, error) {
 	out := &DeleteDocumentPayload{}
-	err := m.changeDocument(ctx, rule.DeleteDocument, in.ID, in.ContextID, "document.deleted", func(tx *db.Store, ch *changes, d *db.Document) error {
+	err := m.changeDocument(ctx, rule.DeleteDocument, in.ID, in.ContextID, audit.DocumentDeleted, func(tx *db.Store, ch *changes, d *db.Document) (*db.Document, error) {
 		out.DeletedID, ch.work = d.GlobalID(), true
-		return tx.DeleteDocument(ctx, d)
+		return nil, tx.DeleteDocument(ctx, d)
 	})
 	return out, err
 }
@@ -72,18 +73,18 @@ type ReprocessDocumentPayload struct{ Document *db.Document }
 // ReprocessDocument has a document processed anew, with its context's present settings.
 func (m Mutation) ReprocessDocument(ctx context.Context, in ReprocessDocumentInput) (*ReprocessDocumentPayload, error) {
 	out := &ReprocessDocumentPayload{}
-	err := m.changeDocument(ctx, rule.ReprocessDocument, in.ID, nil, "document.reprocessed", func(tx *db.Store, ch *changes, d *db.Document) (err error) {
+	err := m.changeDocument(ctx, rule.ReprocessDocument, in.ID, nil, audit.DocumentReprocessed, func(tx *db.Store, ch *changes, d *db.Document) (_ *db.Document, err error) {
 		out.Document, err = tx.ReprocessDocument(ctx, d)
 		ch.tellDocuments(d.ContextID, d.ID)
-		return err
+		return out.Document, err
 	})
 	return out, err
 }
 
 // changeDocument changes one document of the caller's contexts. The context is held first, as by
 // whoever deletes it or finishes a document of it.
-func (m Mutation) changeDocument(ctx context.Context, need *rule.Rule, id globalid.ID, contextID *globalid.ID, action string,
-	do func(*db.Store, *changes, *db.Document) error,
+func (m Mutation) changeDocument(ctx context.Context, need *rule.Rule, id globalid.ID, contextID *globalid.ID, action audit.Action,
+	do func(*db.Store, *changes, *db.Document) (*db.Document, error),
 ) error {
 	c, err := m.may(ctx, need)
 	if err != nil {
@@ -113,10 +114,11 @@ func (m Mutation) changeDocument(ctx context.Context, need *rule.Rule, id global
 		if err != nil {
 			return missing(err, "document", n)
 		}
-		if err := do(tx, ch, d); err != nil {
+		now, err := do(tx, ch, d)
+		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, c.CustomerID, action, d, details{"context": d.ContextID, "name": d.DisplayName})
+		return ch.audit(ctx, c.CustomerID, action, d, audit.Between(d, now))
 	})
 }
 
@@ -129,21 +131,24 @@ type ReprocessContextPayload struct{ Context *db.Context }
 // ReprocessContext has all documents of a context processed anew, with its present settings.
 func (m Mutation) ReprocessContext(ctx context.Context, in ReprocessContextInput) (*ReprocessContextPayload, error) {
 	out := &ReprocessContextPayload{}
-	err := m.changeContext(ctx, rule.ReprocessContext, in.ID, "context.reprocessed", func(ch *changes, row *db.Context) (_ details, err error) {
-		out.Context, err = ch.reprocessAll(ctx, row)
-		return nil, err
+	err := m.changeContext(ctx, rule.ReprocessContext, in.ID, audit.ContextReprocessed, func(ch *changes, row *db.Context) (_ audit.Changes, err error) {
+		var n int
+		out.Context, n, err = ch.reprocessAll(ctx, row)
+		return audit.None().With("documents", n), err
 	})
 	return out, err
 }
 
-// reprocessAll has all documents of a context processed anew, and gives what that makes of the context.
-func (ch *changes) reprocessAll(ctx context.Context, row *db.Context) (*db.Context, error) {
+// reprocessAll has all documents of a context processed anew. It gives what that makes of the context, and how
+// many documents there are.
+func (ch *changes) reprocessAll(ctx context.Context, row *db.Context) (*db.Context, int, error) {
 	ids, err := ch.tx.ReprocessContext(ctx, row.ID)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	ch.tellDocuments(row.ID, ids...)
-	return ch.tx.Context(ctx, ch.caller.desk(), row.ID)
+	now, err := ch.tx.Context(ctx, ch.caller.desk(), row.ID)
+	return now, len(ids), err
 }
 
 // tellDocuments has the listeners of documents hear of a change, and the relay of work.

@@ -8,6 +8,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/audit"
 	"canopy/internal/problem"
 	"canopy/internal/secret"
 )
@@ -95,7 +96,7 @@ func (r *Resolver) foundAdmin(ctx context.Context, ch *changes, f Founding, out 
 		return err
 	}
 	out.ClientID, out.ClientSecret = key.ClientID, plain
-	return ch.audit(ctx, out.Customer.ID, "customer.created", out.Customer, details{"name": f.Customer, "admin": out.Admin.ID})
+	return ch.audit(ctx, out.Customer.ID, audit.CustomerCreated, out.Customer, audit.Created(out.Customer).With("admin", out.Admin.ID))
 }
 
 // inviteFirst makes the first admin without a password. The link goes by mail, and to the shell:

@@ -7,6 +7,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/audit"
 	"canopy/internal/problem"
 )
 
@@ -55,7 +56,7 @@ func (r *Resolver) OperatorCreateKey(ctx context.Context, customerID int64, emai
 		if key, plain, err = NewAPIKey(ctx, tx, db.APIKey{CustomerID: customer.ID, UserID: own.UserID, Name: name}, 0); err != nil {
 			return err
 		}
-		return ch.audit(ctx, customer.ID, "apiKey.created", key, details{"user": own.UserID, "name": name})
+		return ch.audit(ctx, customer.ID, audit.APIKeyCreated, key, audit.Created(key).Secret(secretField, false, true))
 	})
 	return key, plain, err
 }
@@ -71,22 +72,22 @@ func (r *Resolver) OperatorListKeys(ctx context.Context, customerID int64) ([]*d
 
 // OperatorRotateKey gives a key a new secret, which it gives back; the old one lives until graceEnds.
 func (r *Resolver) OperatorRotateKey(ctx context.Context, clientID string, graceEnds time.Time) (plain string, err error) {
-	err = r.operatorKey(ctx, clientID, "apiKey.rotated", func(tx *db.Store, k *db.APIKey) error {
+	err = r.operatorKey(ctx, clientID, audit.APIKeyRotated, func(tx *db.Store, k *db.APIKey) (audit.Changes, error) {
 		plain, err = RotateAPIKey(ctx, tx, k.ID, graceEnds)
-		return err
+		return rotated(graceEnds), err
 	})
 	return plain, err
 }
 
 // OperatorRevokeKey ends a key at once and for good.
 func (r *Resolver) OperatorRevokeKey(ctx context.Context, clientID string) error {
-	return r.operatorKey(ctx, clientID, "apiKey.revoked", func(tx *db.Store, k *db.APIKey) error {
-		_, err := tx.RevokeAPIKey(ctx, k.ID)
-		return err
+	return r.operatorKey(ctx, clientID, audit.APIKeyRevoked, func(tx *db.Store, k *db.APIKey) (audit.Changes, error) {
+		now, err := tx.RevokeAPIKey(ctx, k.ID)
+		return audit.Between(k, now), err
 	})
 }
 
-func (r *Resolver) operatorKey(ctx context.Context, clientID, action string, do func(*db.Store, *db.APIKey) error) error {
+func (r *Resolver) operatorKey(ctx context.Context, clientID string, action audit.Action, do func(*db.Store, *db.APIKey) (audit.Changes, error)) error {
 	scope, _, err := r.operator(ctx)
 	if err != nil {
 		return err
@@ -96,9 +97,10 @@ func (r *Resolver) operatorKey(ctx context.Context, clientID, action string, do 
 		if err != nil {
 			return missing(err, "API key", clientID)
 		}
-		if err := do(tx, k); err != nil {
+		what, err := do(tx, k)
+		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, k.CustomerID, action, k, nil)
+		return ch.audit(ctx, k.CustomerID, action, k, what)
 	})
 }

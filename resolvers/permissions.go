@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"canopy/db"
+	"canopy/internal/audit"
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
 	"canopy/internal/rule"
@@ -89,7 +90,7 @@ func (m Mutation) CreatePermission(ctx context.Context, in CreatePermissionInput
 		if out.Permission, err = tx.Permission(ctx, c.Scope(), id); err != nil {
 			return err
 		}
-		return ch.audit(ctx, account.CustomerID, "permission.created", out.Permission, details{"user": user.ID, "account": accountID, "role": roleID})
+		return ch.audit(ctx, account.CustomerID, audit.PermissionCreated, out.Permission, audit.Created(out.Permission))
 	})
 	return out, err
 }
@@ -126,21 +127,21 @@ type UpdatePermissionPayload struct{ Permission *db.Permission }
 
 // UpdatePermission replaces the role of a permission.
 func (m Mutation) UpdatePermission(ctx context.Context, in UpdatePermissionInput) (*UpdatePermissionPayload, error) {
-	p, err := m.changePermission(ctx, rule.UpdatePermission, in.ID, "permission.updated", func(tx *db.Store, c *caller, account *db.Account, p *db.Permission) (details, error) {
+	p, err := m.changePermission(ctx, rule.UpdatePermission, in.ID, audit.PermissionUpdated, func(tx *db.Store, c *caller, account *db.Account, p *db.Permission) error {
 		roleID, err := in.RoleID.Of("Role", "roleId")
 		if err != nil {
-			return nil, err
+			return err
 		}
 		role, err := mayGiveRole(ctx, tx, c, account, roleID)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !role.IsOwner {
 			if err := mayLoseOwner(ctx, tx, c, p); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		return details{"role": roleID, "previousRole": p.RoleID}, tx.SetPermissionRole(ctx, p.ID, roleID)
+		return tx.SetPermissionRole(ctx, p.ID, roleID)
 	})
 	return &UpdatePermissionPayload{p}, err
 }
@@ -153,15 +154,15 @@ type TogglePermissionPayload struct{ Permission *db.Permission }
 
 // TogglePermission suspends a permission, or restores it.
 func (m Mutation) TogglePermission(ctx context.Context, in TogglePermissionInput) (*TogglePermissionPayload, error) {
-	p, err := m.changePermission(ctx, rule.TogglePermission, in.ID, "permission.toggled", func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) (details, error) {
+	p, err := m.changePermission(ctx, rule.TogglePermission, in.ID, audit.PermissionToggled, func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) error {
 		judge := mayLoseOwner
 		if p.Disabled {
 			judge = mayRestore
 		}
 		if err := judge(ctx, tx, c, p); err != nil {
-			return nil, err
+			return err
 		}
-		return details{"disabled": !p.Disabled}, tx.SetPermissionDisabled(ctx, p.ID, !p.Disabled)
+		return tx.SetPermissionDisabled(ctx, p.ID, !p.Disabled)
 	})
 	return &TogglePermissionPayload{p}, err
 }
@@ -175,20 +176,20 @@ type DeletePermissionPayload struct{ DeletedID globalid.ID }
 // DeletePermission removes a permission for good.
 func (m Mutation) DeletePermission(ctx context.Context, in DeletePermissionInput) (*DeletePermissionPayload, error) {
 	out := &DeletePermissionPayload{}
-	_, err := m.changePermission(ctx, rule.DeletePermission, in.ID, "permission.deleted", func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) (details, error) {
+	_, err := m.changePermission(ctx, rule.DeletePermission, in.ID, audit.PermissionDeleted, func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) error {
 		if err := mayLoseOwner(ctx, tx, c, p); err != nil {
-			return nil, err
+			return err
 		}
 		out.DeletedID = p.GlobalID()
-		return details{"user": p.UserID, "account": p.AccountID, "role": p.RoleID}, tx.DeletePermission(ctx, p)
+		return tx.DeletePermission(ctx, p)
 	})
 	return out, err
 }
 
 // changePermission changes one permission within reach. The account's row is held meanwhile, so
 // that rules about all of its permissions are judged one writer at a time.
-func (m Mutation) changePermission(ctx context.Context, need *rule.Rule, id globalid.ID, action string,
-	do func(tx *db.Store, c *caller, account *db.Account, p *db.Permission) (details, error),
+func (m Mutation) changePermission(ctx context.Context, need *rule.Rule, id globalid.ID, action audit.Action,
+	do func(tx *db.Store, c *caller, account *db.Account, p *db.Permission) error,
 ) (*db.Permission, error) {
 	c, err := m.may(ctx, need)
 	if err != nil {
@@ -214,14 +215,17 @@ func (m Mutation) changePermission(ctx context.Context, need *rule.Rule, id glob
 		if err := c.mayDealWithOwners(p.RoleOwner); err != nil {
 			return err
 		}
-		told, err := do(tx, c, account, p)
+		if err := do(tx, c, account, p); err != nil {
+			return err
+		}
+		changed, err = tx.Permission(ctx, c.Scope(), n)
+		if errors.Is(err, db.ErrNoRows) {
+			changed, err = nil, nil
+		}
 		if err != nil {
 			return err
 		}
-		if changed, err = tx.Permission(ctx, c.Scope(), n); err != nil && !errors.Is(err, db.ErrNoRows) {
-			return err
-		}
-		return ch.audit(ctx, account.CustomerID, action, p, told)
+		return ch.audit(ctx, account.CustomerID, action, p, audit.Between(p, changed))
 	})
 	return changed, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/audit"
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
 	"canopy/internal/rule"
@@ -98,7 +99,7 @@ func (m Mutation) CreateRole(ctx context.Context, in CreateRoleInput) (*CreateRo
 		if err != nil {
 			return roleNameTaken(err)
 		}
-		return ch.audit(ctx, customer.ID, "role.created", out.Role, details{"name": in.Name, "features": features})
+		return ch.audit(ctx, customer.ID, audit.RoleCreated, out.Role, audit.Created(out.Role))
 	})
 	return out, err
 }
@@ -148,7 +149,7 @@ type UpdateRolePayload struct{ Role *db.Role }
 // UpdateRole changes a company's own role.
 func (m Mutation) UpdateRole(ctx context.Context, in UpdateRoleInput) (*UpdateRolePayload, error) {
 	out := &UpdateRolePayload{}
-	err := m.changeRole(ctx, rule.UpdateRole, in.ID, "role.updated", func(tx *db.Store, c *caller, role *db.Role) (details, error) {
+	err := m.changeRole(ctx, rule.UpdateRole, in.ID, audit.RoleUpdated, func(tx *db.Store, c *caller, role *db.Role) (now *db.Role, err error) {
 		var v check
 		if in.Name != nil {
 			v.name("name", *in.Name)
@@ -167,11 +168,8 @@ func (m Mutation) UpdateRole(ctx context.Context, in UpdateRoleInput) (*UpdateRo
 		if in.Features != nil {
 			next.Features = features
 		}
-		var err error
-		if out.Role, err = tx.UpdateRole(ctx, &next); err != nil {
-			return nil, roleNameTaken(err)
-		}
-		return details{"name": next.Name, "features": next.Features}, nil
+		out.Role, err = tx.UpdateRole(ctx, &next)
+		return out.Role, roleNameTaken(err)
 	})
 	return out, err
 }
@@ -185,19 +183,20 @@ type DeleteRolePayload struct{ DeletedID globalid.ID }
 // DeleteRole removes a company's own role that no permission carries.
 func (m Mutation) DeleteRole(ctx context.Context, in DeleteRoleInput) (*DeleteRolePayload, error) {
 	out := &DeleteRolePayload{}
-	err := m.changeRole(ctx, rule.DeleteRole, in.ID, "role.deleted", func(tx *db.Store, _ *caller, role *db.Role) (details, error) {
+	err := m.changeRole(ctx, rule.DeleteRole, in.ID, audit.RoleDeleted, func(tx *db.Store, _ *caller, role *db.Role) (now *db.Role, err error) {
 		out.DeletedID = role.GlobalID()
-		err := tx.DeleteRole(ctx, role.ID)
+		err = tx.DeleteRole(ctx, role.ID)
 		if db.Violates(err, db.RoleInUse) {
 			err = problem.Bad("permissions carry the role %q: give them another one first", role.Name)
 		}
-		return details{"name": role.Name}, err
+		return nil, err
 	})
 	return out, err
 }
 
-// changeRole changes one role of a company within reach; an owner's only by an owner.
-func (m Mutation) changeRole(ctx context.Context, need *rule.Rule, id globalid.ID, action string, do func(tx *db.Store, c *caller, role *db.Role) (details, error)) error {
+// changeRole changes one role of a company within reach; an owner's only by an owner. do gives the role as it
+// is then, nil where it is gone.
+func (m Mutation) changeRole(ctx context.Context, need *rule.Rule, id globalid.ID, action audit.Action, do func(tx *db.Store, c *caller, role *db.Role) (now *db.Role, err error)) error {
 	c, err := m.may(ctx, need)
 	if err != nil {
 		return err
@@ -219,11 +218,11 @@ func (m Mutation) changeRole(ctx context.Context, need *rule.Rule, id globalid.I
 		if err := c.mayDealWithOwners(role.IsOwner); err != nil {
 			return err
 		}
-		told, err := do(tx, c, role)
+		now, err := do(tx, c, role)
 		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, *role.CustomerID, action, role, told)
+		return ch.audit(ctx, *role.CustomerID, action, role, audit.Between(role, now))
 	})
 }
 

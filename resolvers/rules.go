@@ -97,6 +97,25 @@ func mayOpen(ctx context.Context, tx *db.Store, c *caller, account *db.Account) 
 	return c.mayGive(rights)
 }
 
+// maySubscribeAudit tells whether the caller may have events of the audit log delivered: who may read the log in
+// tenant management. A token for another application does not say so; its own rights bound it all the same.
+func maySubscribeAudit(ctx context.Context, tx *db.Store, c *caller) error {
+	rights := c.Features
+	if g := c.Grants[access.Tenant]; g != nil {
+		rights = g.Features
+	} else {
+		have, err := tx.TenantRights(ctx, c.UserID, c.CustomerID)
+		if err != nil {
+			return err
+		}
+		rights &= have
+	}
+	if !rights.Has(access.AuditRead) {
+		return problem.Denied("events of the audit log can be subscribed by who has the right audit.read in tenant management").With(beyondOwnRights)
+	}
+	return nil
+}
+
 // mayLoseOwner keeps a company from locking itself out: the last enabled owner permission of its
 // own account stays, unless a company above takes it away.
 func mayLoseOwner(ctx context.Context, tx *db.Store, c *caller, p *db.Permission) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"canopy/db"
+	"canopy/internal/audit"
 	"canopy/internal/diagram"
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
@@ -121,7 +122,10 @@ func (m Mutation) StartRun(ctx context.Context, in StartRunInput) (*StartRunPayl
 		if out.Run, err = tx.Run(ctx, c.Scope(), id); err != nil {
 			return err
 		}
-		return ch.emit(ctx, agent.CustomerID, webhook.RunStarted{JobKey: out.JobKey})
+		if err := ch.emit(ctx, agent.CustomerID, webhook.RunStarted{JobKey: out.JobKey}); err != nil {
+			return err
+		}
+		return ch.audit(ctx, agent.CustomerID, audit.RunStarted, out.Run, audit.Created(out.Run))
 	})
 	return out, err
 }
@@ -169,13 +173,14 @@ func (m Mutation) CancelRun(ctx context.Context, in CancelRunInput) (*CancelRunP
 		if out.Run.Status != db.RunRunning {
 			return problem.Bad("the run has ended already: it is %s", out.Run.Status)
 		}
+		before := *out.Run
 		due, err := outbox.FailRun(ctx, tx, out.Run, &diagram.Error{Code: diagram.CodeCancelled, Message: "The run was cancelled."})
 		if err != nil {
 			return err
 		}
 		ch.due = ch.due || due
 		ch.told = append(ch.told, message{outbox.RunTopic(key), []byte(out.Run.Status)})
-		return ch.audit(ctx, out.Run.CustomerID, "run.cancelled", out.Run, nil)
+		return ch.audit(ctx, out.Run.CustomerID, audit.RunCancelled, out.Run, audit.Between(&before, out.Run))
 	})
 	return out, err
 }

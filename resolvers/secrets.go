@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"canopy/db"
+	"canopy/internal/audit"
 	"canopy/internal/diagram"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
@@ -95,7 +96,7 @@ func (m Mutation) CreateSecret(ctx context.Context, in CreateSecretInput) (*Crea
 		if out.Secret, err = tx.UpdateSecret(ctx, row.ID, row.Name, outbox.SealSecret(m.Box, row.ID, in.Value)); err != nil {
 			return err
 		}
-		return ch.audit(ctx, customer.ID, "secret.created", out.Secret, details{"name": in.Name})
+		return ch.audit(ctx, customer.ID, audit.SecretCreated, out.Secret, audit.Created(out.Secret).Secret("value", false, true))
 	})
 	return out, err
 }
@@ -141,25 +142,27 @@ type UpdateSecretPayload struct{ Secret *db.Secret }
 // UpdateSecret changes a secret. Runs under way use the new value from their next step on.
 func (m Mutation) UpdateSecret(ctx context.Context, in UpdateSecretInput) (*UpdateSecretPayload, error) {
 	out := &UpdateSecretPayload{}
-	err := m.changeSecret(ctx, rule.UpdateSecret, in.ID, "secret.updated", func(tx *db.Store, row *db.Secret) (details, error) {
+	err := m.changeSecret(ctx, rule.UpdateSecret, in.ID, audit.SecretUpdated, func(tx *db.Store, row *db.Secret) (what audit.Changes, err error) {
 		var v check
-		told := details{}
 		if in.Name != nil {
 			v.secretName("name", *in.Name)
-			told["name"] = *in.Name
 		}
 		var sealed []byte
 		if in.Value != nil {
 			v.secretValue("value", *in.Value)
 			sealed = outbox.SealSecret(m.Box, row.ID, *in.Value)
-			told["value"] = "changed"
 		}
 		if err := v.err(); err != nil {
-			return nil, err
+			return what, err
 		}
-		var err error
-		out.Secret, err = tx.UpdateSecret(ctx, row.ID, or(in.Name, row.Name), sealed)
-		return told, secretNameTaken(err)
+		if out.Secret, err = tx.UpdateSecret(ctx, row.ID, or(in.Name, row.Name), sealed); err != nil {
+			return what, secretNameTaken(err)
+		}
+		what = audit.Between(row, out.Secret)
+		if sealed != nil {
+			what = what.Secret("value", true, true)
+		}
+		return what, nil
 	})
 	return out, err
 }
@@ -173,15 +176,15 @@ type DeleteSecretPayload struct{ DeletedID globalid.ID }
 // DeleteSecret removes a secret. A step that uses it fails from then on.
 func (m Mutation) DeleteSecret(ctx context.Context, in DeleteSecretInput) (*DeleteSecretPayload, error) {
 	out := &DeleteSecretPayload{}
-	err := m.changeSecret(ctx, rule.DeleteSecret, in.ID, "secret.deleted", func(tx *db.Store, row *db.Secret) (details, error) {
+	err := m.changeSecret(ctx, rule.DeleteSecret, in.ID, audit.SecretDeleted, func(tx *db.Store, row *db.Secret) (audit.Changes, error) {
 		out.DeletedID = row.GlobalID()
-		return details{"name": row.Name}, tx.DeleteSecret(ctx, row.ID)
+		return audit.Removed(row).Secret("value", true, false), tx.DeleteSecret(ctx, row.ID)
 	})
 	return out, err
 }
 
 // changeSecret changes one secret of a company within reach.
-func (m Mutation) changeSecret(ctx context.Context, need *rule.Rule, id globalid.ID, action string, do func(*db.Store, *db.Secret) (details, error)) error {
+func (m Mutation) changeSecret(ctx context.Context, need *rule.Rule, id globalid.ID, action audit.Action, do func(*db.Store, *db.Secret) (audit.Changes, error)) error {
 	c, err := m.may(ctx, need)
 	if err != nil {
 		return err
@@ -195,11 +198,11 @@ func (m Mutation) changeSecret(ctx context.Context, need *rule.Rule, id globalid
 		if err != nil {
 			return c.unreached(err, "secret", n)
 		}
-		told, err := do(tx, row)
+		what, err := do(tx, row)
 		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, row.CustomerID, action, row, told)
+		return ch.audit(ctx, row.CustomerID, action, row, what)
 	})
 }
 

@@ -1,11 +1,13 @@
 package resolvers
 
 import (
+	"bytes"
 	"context"
 	"strconv"
 	"time"
 
 	"canopy/db"
+	"canopy/internal/audit"
 	"canopy/internal/problem"
 	"canopy/internal/rule"
 	"canopy/internal/secret"
@@ -45,7 +47,7 @@ func (m Mutation) EnableTotp(ctx context.Context, in EnableTotpInput) (*EnableTo
 		return nil, err
 	}
 	plain := secret.NewTOTPSecret()
-	err = m.ownOTP(ctx, c, "user.totpStarted", func(tx *db.Store, own *db.Credentials) error {
+	err = m.ownOTP(ctx, c, audit.UserTotpStarted, func(tx *db.Store, own *db.Credentials) error {
 		if own.OTPMethod == otpTOTP {
 			return problem.Bad("two-factor is on already: turn it off first")
 		}
@@ -65,7 +67,7 @@ type ConfirmTotpPayload struct{ User *db.User }
 
 // ConfirmTotp ends the enrolment: from now on logins need a code.
 func (m Mutation) ConfirmTotp(ctx context.Context, in ConfirmTotpInput) (*ConfirmTotpPayload, error) {
-	user, err := m.switchOTP(ctx, rule.ConfirmTotp, "user.totpEnabled", in.Code, func(tx *db.Store, own *db.Credentials) error {
+	user, err := m.switchOTP(ctx, rule.ConfirmTotp, audit.UserTotpEnabled, in.Code, func(tx *db.Store, own *db.Credentials) error {
 		if own.OTPMethod == otpTOTP || own.OTPSecret == nil {
 			return problem.Bad("no enrolment has begun: enableTotp comes first")
 		}
@@ -82,7 +84,7 @@ type DisableTotpPayload struct{ User *db.User }
 
 // DisableTotp turns the caller's two-factor off.
 func (m Mutation) DisableTotp(ctx context.Context, in DisableTotpInput) (*DisableTotpPayload, error) {
-	user, err := m.switchOTP(ctx, rule.DisableTotp, "user.totpDisabled", in.Code, func(tx *db.Store, own *db.Credentials) error {
+	user, err := m.switchOTP(ctx, rule.DisableTotp, audit.UserTotpDisabled, in.Code, func(tx *db.Store, own *db.Credentials) error {
 		if own.OTPMethod != otpTOTP {
 			return problem.Bad("two-factor is not on")
 		}
@@ -92,7 +94,7 @@ func (m Mutation) DisableTotp(ctx context.Context, in DisableTotpInput) (*Disabl
 }
 
 // switchOTP changes the caller's two-factor with a code of it.
-func (m Mutation) switchOTP(ctx context.Context, need *rule.Rule, action, code string, do func(*db.Store, *db.Credentials) error) (*db.User, error) {
+func (m Mutation) switchOTP(ctx context.Context, need *rule.Rule, action audit.Action, code string, do func(*db.Store, *db.Credentials) error) (*db.User, error) {
 	c, err := m.person(ctx, need)
 	if err != nil {
 		return nil, err
@@ -116,7 +118,7 @@ func (m Mutation) switchOTP(ctx context.Context, need *rule.Rule, action, code s
 	return user, c.unreached(err, "user", c.UserID)
 }
 
-func (m Mutation) ownOTP(ctx context.Context, c *caller, action string, do func(*db.Store, *db.Credentials) error) error {
+func (m Mutation) ownOTP(ctx context.Context, c *caller, action audit.Action, do func(*db.Store, *db.Credentials) error) error {
 	return m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		own, err := tx.OwnCredentials(ctx, c.UserID)
 		if err != nil {
@@ -125,7 +127,15 @@ func (m Mutation) ownOTP(ctx context.Context, c *caller, action string, do func(
 		if err := do(tx, own); err != nil {
 			return err
 		}
-		return ch.audit(ctx, c.CustomerID, action, &db.User{ID: c.UserID}, nil)
+		now, err := tx.OwnCredentials(ctx, c.UserID)
+		if err != nil {
+			return err
+		}
+		what := audit.Between(own, now)
+		if !bytes.Equal(own.OTPSecret, now.OTPSecret) {
+			what = what.Secret("otpSecret", own.OTPSecret != nil, now.OTPSecret != nil)
+		}
+		return ch.audit(ctx, c.CustomerID, action, &db.User{ID: c.UserID}, what)
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"canopy/db"
+	"canopy/internal/audit"
 	"canopy/internal/extract"
 	"canopy/internal/globalid"
 	"canopy/internal/intake"
@@ -158,7 +159,7 @@ func (m Mutation) addDocument(ctx context.Context, c *caller, d db.Document) (ro
 			return err
 		}
 		ch.tellDocuments(row.ContextID, row.ID)
-		return ch.audit(ctx, c.CustomerID, "document.uploaded", row, details{"context": row.ContextID, "name": row.DisplayName, "size": row.Size})
+		return ch.audit(ctx, c.CustomerID, audit.DocumentUploaded, row, audit.Created(row))
 	})
 	return row, err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"canopy/db"
+	"canopy/internal/audit"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
@@ -92,7 +93,7 @@ func (m Mutation) CreateUser(ctx context.Context, in CreateUserInput) (*CreateUs
 		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, customer.ID, "user.created", out.User, details{"email": out.User.Email})
+		return ch.audit(ctx, customer.ID, audit.UserCreated, out.User, who.told())
 	})
 	return out, err
 }
@@ -111,6 +112,12 @@ func (v *check) invitee(email string, firstName, lastName, name *string) invitee
 		who.firstName, who.lastName = first, strings.TrimSpace(rest)
 	}
 	return who
+}
+
+// told is what the log has of a new user: what the company itself has given. What is known of the address
+// elsewhere is not its business.
+func (who invitee) told() audit.Changes {
+	return audit.None().With("email", who.email).With("firstName", who.firstName).With("lastName", who.lastName)
 }
 
 // invite makes a user a member of a company, creating it if its address is unknown, and puts the
@@ -166,7 +173,7 @@ func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput
 		if _, err := m.sendInvitation(ctx, ch, held, customer.Name); err != nil {
 			return err
 		}
-		return ch.audit(ctx, customer.ID, "user.invited", held, nil)
+		return ch.audit(ctx, customer.ID, audit.UserInvited, held, audit.None().Secret("invitation", true, true))
 	})
 	return &ResendInvitationPayload{User: user}, err
 }

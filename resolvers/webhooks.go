@@ -10,6 +10,7 @@ import (
 	"github.com/lib/pq"
 
 	"canopy/db"
+	"canopy/internal/audit"
 	"canopy/internal/egress"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
@@ -26,12 +27,17 @@ const (
 	secretOverlap = 24 * time.Hour
 )
 
-// WebhookCatalog is every event type that can be subscribed.
-func (q Query) WebhookCatalog(ctx context.Context) (*WebhookCatalog, error) {
+// WebhookCatalog is every event type of those who asked for all; extended, those that have to be named
+// follow.
+func (q Query) WebhookCatalog(ctx context.Context, extended bool) (*WebhookCatalog, error) {
 	if _, err := q.may(ctx, rule.WebhookCatalog); err != nil {
 		return nil, err
 	}
-	return &WebhookCatalog{Version: webhook.Version, Events: webhook.Catalog()}, nil
+	events := webhook.Catalog()
+	if extended {
+		events = webhook.Extended()
+	}
+	return &WebhookCatalog{Version: webhook.Version, Events: events}, nil
 }
 
 // WebhookCatalog is every event type of a version of the envelope.
@@ -123,6 +129,11 @@ func (m Mutation) CreateWebhookDestination(ctx context.Context, in CreateWebhook
 	}
 	out := &CreateWebhookDestinationPayload{Secret: secret.NewSigningSecret()}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) (err error) {
+		if slices.ContainsFunc(in.Events, webhook.IsAudit) {
+			if err := maySubscribeAudit(ctx, tx, c); err != nil {
+				return err
+			}
+		}
 		out.Destination, err = tx.InsertDestination(ctx, db.Destination{
 			CustomerID: customer.ID, URL: in.URL, Name: or(in.Name, ""), Events: inOrder(in.Events), Signing: or(in.Signing, webhook.SigningSpec),
 		})
@@ -133,7 +144,7 @@ func (m Mutation) CreateWebhookDestination(ctx context.Context, in CreateWebhook
 		if err := tx.SetSigningSecret(ctx, id, outbox.SealSigningSecret(m.Box, id, out.Secret)); err != nil {
 			return err
 		}
-		return ch.audit(ctx, customer.ID, "webhookDestination.created", out.Destination, details{"url": in.URL})
+		return ch.audit(ctx, customer.ID, audit.DestinationCreated, out.Destination, audit.Created(out.Destination).Secret("secret", false, true))
 	})
 	return out, err
 }
@@ -144,10 +155,17 @@ func (v *check) events(field string, types []string) {
 		v.fault(field, "must name at least one type; left out, it stands for all")
 	}
 	for _, t := range types {
-		if _, ok := webhook.Lookup(t); !ok {
-			v.fault(field, "must not contain %q: the types are %s", clip(t), strings.Join(webhook.Types(), ", "))
+		if !slices.Contains(webhook.Names(), t) {
+			v.fault(field, "must not contain %q: the types are %s, %s, and those of the extended catalog", clip(t), strings.Join(webhook.Types(), ", "), webhook.AuditAll)
 			return
 		}
+	}
+}
+
+// eventType checks one type of event.
+func (v *check) eventType(field, typ string) {
+	if _, ok := webhook.Lookup(typ); !ok {
+		v.fault(field, "must be one of %s, or of the extended catalog", strings.Join(webhook.Types(), ", "))
 	}
 }
 
@@ -157,7 +175,7 @@ func inOrder(types []string) pq.StringArray {
 		return nil
 	}
 	var list pq.StringArray
-	for _, t := range webhook.Types() {
+	for _, t := range webhook.Names() {
 		if slices.Contains(types, t) {
 			list = append(list, t)
 		}
@@ -218,7 +236,8 @@ func (m Mutation) UpdateWebhookDestination(ctx context.Context, in UpdateWebhook
 		return nil, err
 	}
 	out := &UpdateWebhookDestinationPayload{}
-	err = m.changeDestination(ctx, c, in.ID, "webhookDestination.updated", func(tx *db.Store, d *db.Destination) error {
+	err = m.changeDestination(ctx, c, in.ID, audit.DestinationUpdated, func(tx *db.Store, d *db.Destination) (audit.Changes, error) {
+		before := *d
 		d.URL, d.Name, d.Enabled = or(in.URL, d.URL), or(in.Name, d.Name), or(in.Enabled, d.Enabled)
 		if in.Events != nil {
 			d.Events = inOrder(in.Events)
@@ -229,11 +248,17 @@ func (m Mutation) UpdateWebhookDestination(ctx context.Context, in UpdateWebhook
 		if in.Signing != nil && *in.Signing != d.Signing {
 			d.Signing = *in.Signing
 			if err := m.maySign(ctx, tx, d); err != nil {
-				return err
+				return audit.Changes{}, err
+			}
+		}
+		// Where an audit event goes is as much its subscriber's business as that it goes.
+		if slices.ContainsFunc(d.Events, webhook.IsAudit) {
+			if err := maySubscribeAudit(ctx, tx, c); err != nil {
+				return audit.Changes{}, err
 			}
 		}
 		out.Destination = d
-		return tx.UpdateDestination(ctx, d)
+		return audit.Between(&before, d), tx.UpdateDestination(ctx, d)
 	})
 	return out, err
 }
@@ -274,9 +299,9 @@ func (m Mutation) DeleteWebhookDestination(ctx context.Context, in DeleteWebhook
 		return nil, err
 	}
 	out := &DeleteWebhookDestinationPayload{}
-	err = m.changeDestination(ctx, c, in.ID, "webhookDestination.deleted", func(tx *db.Store, d *db.Destination) error {
+	err = m.changeDestination(ctx, c, in.ID, audit.DestinationDeleted, func(tx *db.Store, d *db.Destination) (audit.Changes, error) {
 		out.DeletedID = d.GlobalID()
-		return tx.DeleteDestination(ctx, d.ID)
+		return audit.Removed(d).Secret("secret", true, false), tx.DeleteDestination(ctx, d.ID)
 	})
 	return out, err
 }
@@ -301,23 +326,25 @@ func (m Mutation) RotateWebhookSecret(ctx context.Context, in RotateWebhookSecre
 		return nil, err
 	}
 	out := &RotateWebhookSecretPayload{Secret: secret.NewSigningSecret()}
-	err = m.changeDestination(ctx, c, in.ID, "webhookDestination.rotated", func(tx *db.Store, d *db.Destination) error {
+	err = m.changeDestination(ctx, c, in.ID, audit.DestinationRotated, func(tx *db.Store, d *db.Destination) (audit.Changes, error) {
 		out.Destination = d
+		what := audit.None().Secret("secret", true, true)
 		sealed := outbox.SealSigningSecret(m.Box, d.ID, out.Secret)
 		if or(in.Overlap, false) {
 			if d.NextAt != nil && d.NextAt.After(time.Now()) {
-				return problem.Bad("the overlap of an earlier rotation lasts until %s: another one would drop the secret that receivers are being given; rotate after it, or without overlap",
+				return what, problem.Bad("the overlap of an earlier rotation lasts until %s: another one would drop the secret that receivers are being given; rotate after it, or without overlap",
 					d.NextAt.UTC().Format(time.RFC3339)).With("rotation_under_way")
 			}
-			return tx.SetNextSigningSecret(ctx, d.ID, sealed, time.Now().Add(secretOverlap))
+			next := time.Now().Add(secretOverlap)
+			return what.With("overlapEndsAt", next), tx.SetNextSigningSecret(ctx, d.ID, sealed, next)
 		}
-		return tx.SetSigningSecret(ctx, d.ID, sealed)
+		return what, tx.SetSigningSecret(ctx, d.ID, sealed)
 	})
 	return out, err
 }
 
 // changeDestination changes one destination within the caller's reach.
-func (m Mutation) changeDestination(ctx context.Context, c *caller, id globalid.ID, action string, do func(*db.Store, *db.Destination) error) error {
+func (m Mutation) changeDestination(ctx context.Context, c *caller, id globalid.ID, action audit.Action, do func(*db.Store, *db.Destination) (audit.Changes, error)) error {
 	n, err := id.Of("WebhookDestination", "id")
 	if err != nil {
 		return err
@@ -327,10 +354,11 @@ func (m Mutation) changeDestination(ctx context.Context, c *caller, id globalid.
 		if err != nil {
 			return missing(err, "destination", n)
 		}
-		if err := do(tx, d); err != nil {
+		what, err := do(tx, d)
+		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, d.CustomerID, action, d, nil)
+		return ch.audit(ctx, d.CustomerID, action, d, what)
 	})
 }
 

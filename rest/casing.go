@@ -4,18 +4,18 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
+
+	"canopy/internal/intake"
 )
 
 // Members of bodies are known by their exact names, by the check against the schema as well as by what
 // decodes. This is the library's documented switch, and holds for the whole process.
 func init() { huma.ValidateStrictCasing = true }
 
-// miscased names the members of a JSON body that differ from documented ones in letter case only. Whoever
-// sent one meant the documented one: it must not count as unknown, and so as left out.
+// miscased names the members of a JSON body that differ from documented ones in letter case only.
 func (a *api) miscased(schema *huma.Schema, body []byte) []Fault {
 	var value any
 	if json.Unmarshal(body, &value) != nil {
@@ -36,8 +36,8 @@ func (a *api) miscasedIn(schema *huma.Schema, value any, at string) (faults []Fa
 		for _, name := range slices.Sorted(maps.Keys(value)) {
 			if known := schema.Properties[name]; known != nil {
 				faults = append(faults, a.miscasedIn(known, value[name], at+"."+name)...)
-			} else if known := likeName(schema, name); known != "" {
-				faults = append(faults, Fault{at + "." + name, fmt.Sprintf("differs only in letter case from %q", known)})
+			} else if known := intake.LikeName(name, maps.Keys(schema.Properties)); known != "" {
+				faults = append(faults, Fault{at + "." + name, fmt.Sprintf(intake.Miscased, known)})
 			}
 		}
 	case []any:
@@ -46,14 +46,4 @@ func (a *api) miscasedIn(schema *huma.Schema, value any, at string) (faults []Fa
 		}
 	}
 	return faults
-}
-
-// likeName gives the documented name that a name differs from in letter case only; "" where there is none.
-func likeName(schema *huma.Schema, name string) string {
-	for known := range schema.Properties {
-		if strings.EqualFold(known, name) {
-			return known
-		}
-	}
-	return ""
 }

@@ -57,7 +57,7 @@ func attemptOf(a *db.Attempt) attempt {
 type detailedDelivery struct {
 	Delivery
 	AttemptLog []attempt       `json:"attemptLog" doc:"The attempts so far, oldest first"`
-	Payload    json.RawMessage `json:"payload" doc:"The envelope, as every attempt sends it"`
+	Payload    json.RawMessage `json:"payload" doc:"The envelope, as every attempt sends it; null for an event of the audit log where the caller may not read that"`
 }
 
 // sentAgain names a new delivery.

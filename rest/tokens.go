@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"canopy/internal/intake"
 	"canopy/resolvers"
 )
 
@@ -109,8 +111,8 @@ func (a *api) exchange(ctx context.Context, in *tokenForm) (*one[tokenAnswer], e
 	return &one[tokenAnswer]{tokenAnswer{AccessToken: issued.AccessToken, TokenType: "Bearer", ExpiresIn: issued.ExpiresIn}}, nil
 }
 
-// tokenRequest reads the form, in which no parameter may be twice (RFC 6749, section 3.2), and
-// the credentials of the header.
+// tokenRequest reads the form, in which no parameter may be twice (RFC 6749, section 3.2), nor one in other
+// letters than documented, and the credentials of the header.
 func tokenRequest(authorization string, form []byte) (*resolvers.TokenRequest, *resolvers.OAuthError) {
 	values, err := url.ParseQuery(string(form))
 	if err != nil || !utf8.Valid(form) {
@@ -118,10 +120,16 @@ func tokenRequest(authorization string, form []byte) (*resolvers.TokenRequest, *
 	}
 	req := &resolvers.TokenRequest{}
 	var account string
-	for name, into := range map[string]*string{
+	parameters := map[string]*string{
 		"grant_type": &req.GrantType, "client_id": &req.ClientID, "client_secret": &req.ClientSecret,
 		"target_app": &req.TargetApp, "account_id": &account,
-	} {
+	}
+	for name := range values {
+		if known := intake.LikeName(name, maps.Keys(parameters)); known != "" {
+			return nil, invalidRequest(known + " is there in other letters: names are taken as they are documented")
+		}
+	}
+	for name, into := range parameters {
 		v := values[name]
 		if len(v) > 1 {
 			return nil, invalidRequest(name + " is there more than once")

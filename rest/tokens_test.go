@@ -22,6 +22,7 @@ func TestTokenRequest(t *testing.T) {
 		"another scheme":          {"Bearer x", "", "invalid_client", "", ""},
 		"an old bearer token":     {"Bearer x", "client_id=a&client_secret=b", "", "a", "b"},
 		"a parameter twice":       {"", "client_id=a&client_id=a", "invalid_request", "", ""},
+		"an account in capitals":  {"", "client_id=a&client_secret=b&Account_Id=3", "invalid_request", "", ""},
 		"an account that is none": {"", "account_id=x", "invalid_request", "", ""},
 		"an account beyond":       {"", "account_id=9223372036854775808", "invalid_request", "", ""},
 		"no form":                 {"", "%zz", "invalid_request", "", ""},

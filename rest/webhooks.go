@@ -24,10 +24,14 @@ type catalog struct {
 	Events  []eventType `json:"events"`
 }
 
+type catalogInput struct {
+	Extended bool `query:"extended" doc:"Whether to list those types, too, that a destination gets only if it names them: audit.<action>; audit.* names them all"`
+}
+
 // eventType is one type of event.
 type eventType struct {
 	Type        string          `json:"type" example:"run.completed"`
-	Category    string          `json:"category" enum:"run,agent" doc:"The prefix of the type"`
+	Category    string          `json:"category" enum:"run,agent,audit" doc:"The prefix of the type"`
 	Description string          `json:"description" doc:"When it is emitted"`
 	Example     json.RawMessage `json:"example" doc:"An example of data"`
 	Schema      json.RawMessage `json:"schema" doc:"The JSON Schema of data"`
@@ -246,8 +250,8 @@ func chosen(types *[]string) []string {
 	return append([]string{}, *types...)
 }
 
-func (a *api) catalog(ctx context.Context, _ *struct{}) (*one[catalog], error) {
-	c, err := a.queries().WebhookCatalog(ctx)
+func (a *api) catalog(ctx context.Context, in *catalogInput) (*one[catalog], error) {
+	c, err := a.queries().WebhookCatalog(ctx, in.Extended)
 	if err != nil {
 		return nil, err
 	}

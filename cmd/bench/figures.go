@@ -63,6 +63,11 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	rows = append(rows, b.small()...)
+	slow, err := b.slow()
+	if err != nil {
+		return err
+	}
+	rows = append(rows, slow...)
 	if strings.Contains("documents search", o.only) {
 		documents, err := b.documents()
 		if err != nil {

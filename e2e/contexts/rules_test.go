@@ -84,10 +84,12 @@ func TestToolFaultsAreNamed(t *testing.T) {
 		`null`: {"body.toolsJson"},
 		`[1]`:  {"body.toolsJson[0]"},
 		`[{}]`: {"body.toolsJson[0].id", "body.toolsJson[0].name", "body.toolsJson[0].description", "body.toolsJson[0].action", "body.toolsJson[0].agentId"},
-		`[{"id":1,` + good + `},{"id":1,` + good + `}]`:                                           {"body.toolsJson[1].id", "body.toolsJson[1].name"},
-		`[{"id":1.5,` + good + `}]`:                                                               {"body.toolsJson[0].id"},
-		`[{"id":1,"name":"two words","description":"","action":"Walk","agentId":"x"}]`:            {"body.toolsJson[0].name", "body.toolsJson[0].action", "body.toolsJson[0].agentId"},
-		`[{"id":1,` + good + `,"agentId":2}]`:                                                     {"body.toolsJson[0].agentId"},
+		`[{"id":1,` + good + `},{"id":1,` + good + `}]`:                                {"body.toolsJson[1].id", "body.toolsJson[1].name"},
+		`[{"id":1.5,` + good + `}]`:                                                    {"body.toolsJson[0].id"},
+		`[{"id":1,"name":"two words","description":"","action":"Walk","agentId":"x"}]`: {"body.toolsJson[0].name", "body.toolsJson[0].action", "body.toolsJson[0].agentId"},
+		`[{"id":1,` + good + `,"agentId":2}]`:                                          {"body.toolsJson[0].agentId"},
+		`[{"Id":"x","id":1,` + good + `,"AGENTID":77,"Parameters":[null]}]`:            {"body.toolsJson[0].AGENTID", "body.toolsJson[0].Id", "body.toolsJson[0].Parameters"},
+		`[{"id":1,` + good + `,"parameters":[{"paramName":"x","type":"string","required":true,"description":"","Required":false}]}]`: {"body.toolsJson[0].parameters[0].Required"},
 		`[{"id":1,` + good + `,"parameters":{}}]`:                                                 {"body.toolsJson[0].parameters"},
 		`[{"id":1,` + good + `,"parameters":[{"paramName":"x","type":"date","required":"yes"}]}]`: {"body.toolsJson[0].parameters[0].type", "body.toolsJson[0].parameters[0].required", "body.toolsJson[0].parameters[0].description"},
 	} {
@@ -109,7 +111,7 @@ func TestToolsAreReadAsChecked(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	token := s.Assistant()
-	for _, more := range []string{`"Id":"x"`, `"AGENTID":77`, `"Parameters":[null]`, `"parameters":null`, `"more":{"agentId":5}`} {
+	for _, more := range []string{`"agent_id":77`, `"parameter":[null]`, `"parameters":null`, `"more":{"agentId":5,"AgentId":6}`} {
 		text := `[{"id":1,"name":"a","description":"","action":"Run Agent","agentId":3,` + more + `}]`
 		s.Must(200, "POST", "/context", token, map[string]any{"name": more, "description": "", "caption": "", "toolsJson": text})
 	}
@@ -121,7 +123,7 @@ func TestToolsAreReadAsChecked(t *testing.T) {
 			t.Errorf("%v", c)
 		}
 	}
-	if len(list) != 5 {
+	if len(list) != 4 {
 		t.Errorf("%d contexts", len(list))
 	}
 }

@@ -81,3 +81,27 @@ func TestAFailedFieldKeepsTheOthers(t *testing.T) {
 		})
 	}
 }
+
+// TestASecretOutlivesWhatStandsBesideIt: a secret that is shown this once is answered where the object beside it
+// can't be read.
+func TestASecretOutlivesWhatStandsBesideIt(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	token := s.Root()
+	for field, document := range map[string]string{
+		"clientSecret": `mutation { a: createApiKey(input: {name: "shown once"}) { clientSecret beside: apiKey { customer { users(first: -1) { totalCount } } } } }`,
+		"secret":       `mutation { a: createWebhookDestination(input: {url: "https://8.8.8.8/"}) { secret beside: destination { deliveries(first: -1) { totalCount } } } }`,
+	} {
+		a := s.Do("POST", "/graphql", token, object{"query": document})
+		var body struct {
+			Data   struct{ A map[string]json.RawMessage }
+			Errors []failure
+		}
+		if err := json.Unmarshal(a.Body, &body); err != nil {
+			t.Fatal(err)
+		}
+		if len(body.Errors) != 1 || body.Errors[0].Extensions.Code != "BAD_REQUEST" || string(body.Data.A["beside"]) != "null" || len(body.Data.A[field]) < 20 {
+			t.Errorf("%s", a.Body)
+		}
+	}
+}

@@ -168,6 +168,13 @@ func TestTwoFactor(t *testing.T) {
 		t.Errorf("%v", data)
 	}
 	try(t, nil, 200, "")
+	var told string
+	s.Look(&told, `SELECT string_agg(action || ' ' || details::text, E'\n' ORDER BY id) FROM audit_events WHERE action LIKE 'user.totp%'`)
+	if want := `user.totpStarted {"otpSecret": {"new": "changed"}}
+user.totpEnabled {"otpMethod": {"new": "totp", "old": "none"}}
+user.totpDisabled {"otpMethod": {"new": "none", "old": "totp"}, "otpSecret": {"old": "changed"}}`; told != want {
+		t.Errorf("the audit log has\n%s", told)
+	}
 	t.Run("codes are throttled", func(t *testing.T) {
 		s := platform.Start(t)
 		token := s.Login(platform.DemoAdmin, s.Demo.AdminPassword)

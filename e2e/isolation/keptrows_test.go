@@ -20,22 +20,8 @@ type writeRow struct {
 	shown map[string]string
 }
 
-// untold are the fields whose values the audit log leaves out, with the reason; a name without a field
-// stands for all of a mutation's.
-var untold = map[string]string{
-	"saveBilling":              "tax ids and addresses are for those with billing.read",
-	"updateAgent":              "a draft may be long; what is published is kept as a revision",
-	"updateWebhookDestination": "an address may hold a credential",
-	"updateRole.description":   "a long text",
-	"shareContext.icon":        "says nothing of who may see it",
-
-	"updateContext.description": "a long text", "updateContext.caption": "a long text", "updateContext.toolsJson": "a long text",
-	"updateContext.starterPrompts": "long texts", "updateContext.topN": "the same for all who see it", "updateContext.scoreThreshold": "as topN",
-	"updateContext.chunkSize": "as topN", "updateContext.overlap": "as topN", "updateContext.embeddingModel": "as topN",
-}
-
-// toldAs are the fields that the log has under another name.
-var toldAs = map[string]string{"updatePermission.roleId": "role"}
+// toldAs are the fields that the log has under another name; "" for what it tells by another field.
+var toldAs = map[string]string{"updatePermission.roleId": "role", "updateAgent.diagram": "draft", "updateWebhookDestination.allEvents": ""}
 
 // writeRows has a row for every mutation whose input is kept. What is given in place of something else
 // has a row of its own.

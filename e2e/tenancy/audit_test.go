@@ -33,6 +33,10 @@ func TestAuditLog(t *testing.T) {
 		Details            map[string]any
 	}
 	var clientID string
+	type change struct {
+		New any `json:"new,omitempty"`
+		Old any `json:"old,omitempty"`
+	}
 	steps := []struct {
 		action, object string
 		do             func() int64
@@ -41,19 +45,19 @@ func TestAuditLog(t *testing.T) {
 		{"customer.created", "Customer", func() int64 {
 			made = s.Must(200, "POST", "/tenant/customer", greta, map[string]any{"name": "Audited", "regionId": s.RegionID("eu-central"), "email": "a@audit.example"}).ID(t, "id")
 			return made
-		}, map[string]any{"name": "Audited"}},
+		}, map[string]any{"name": change{New: "Audited"}}},
 		{"customer.updated", "Customer", func() int64 {
 			s.Must(204, "PUT", "/tenant", greta, map[string]any{"customerId": hydro, "name": "Renamed"})
 			return hydro
-		}, map[string]any{"name": "Renamed"}},
+		}, map[string]any{"name": change{Old: "Alpine Hydro", New: "Renamed"}}},
 		{"billing.saved", "Billing", func() int64 {
 			s.Must(204, "POST", "/tenant/billing", greta, map[string]any{"city": "Graz"})
 			return alpine
-		}, nil},
+		}, map[string]any{"city": change{New: "Graz"}}},
 		{"user.created", "User", func() int64 {
 			added = s.Must(201, "POST", "/tenant/user", greta, map[string]any{"email": "b@audit.example"}).ID(t, "id")
 			return added
-		}, map[string]any{"email": "b@audit.example"}},
+		}, map[string]any{"email": change{New: "b@audit.example"}}},
 		{"user.invited", "User", func() int64 {
 			s.Must(204, "POST", "/tenant/user/init", greta, map[string]any{"id": mira})
 			return mira
@@ -61,41 +65,41 @@ func TestAuditLog(t *testing.T) {
 		{"permission.created", "Permission", func() int64 {
 			granted = s.Must(200, "POST", "/permission", greta, map[string]any{"appAccountId": account, "appRoleId": viewer, "userIdentityId": added}).ID(t, "id")
 			return granted
-		}, map[string]any{"role": viewer}},
+		}, map[string]any{"role": change{New: viewer}}},
 		{"permission.updated", "Permission", func() int64 {
 			s.Must(204, "PUT", "/permission", greta, map[string]any{"id": granted, "appRoleId": s.RoleID(alpine, "tenant", "Member")})
 			return granted
-		}, map[string]any{"previousRole": viewer}},
+		}, map[string]any{"role": change{Old: viewer, New: s.RoleID(alpine, "tenant", "Member")}}},
 		{"permission.toggled", "Permission", func() int64 {
 			s.Must(204, "PATCH", fmt.Sprint("/permission/", temp), greta, nil)
 			return temp
-		}, map[string]any{"disabled": false}},
+		}, map[string]any{"disabled": change{Old: true, New: false}}},
 		{"permission.deleted", "Permission", func() int64 {
 			s.Must(204, "DELETE", fmt.Sprint("/permission/", temp), greta, nil)
 			return temp
-		}, map[string]any{"account": account}},
+		}, map[string]any{"account": change{Old: account}}},
 		{"role.created", "Role", func() int64 {
 			role = platform.Member(t, run(`mutation($in: CreateRoleInput!) { createRole(input: $in) { role { databaseId } } }`,
 				map[string]any{"applicationId": 1, "name": "Audited", "features": []string{"user.read"}}), "createRole.role.databaseId").(float64)
 			return int64(role)
-		}, map[string]any{"name": "Audited"}},
+		}, map[string]any{"name": change{New: "Audited"}}},
 		{"role.updated", "Role", func() int64 {
 			run(`mutation($in: UpdateRoleInput!) { updateRole(input: $in) { role { name } } }`, map[string]any{"id": role, "name": "Again"})
 			return int64(role)
-		}, map[string]any{"name": "Again"}},
+		}, map[string]any{"name": change{Old: "Audited", New: "Again"}}},
 		{"role.deleted", "Role", func() int64 {
 			run(`mutation($in: DeleteRoleInput!) { deleteRole(input: $in) { deletedId } }`, map[string]any{"id": role})
 			return int64(role)
-		}, nil},
+		}, map[string]any{"name": change{Old: "Again"}}},
 		{"apiKey.created", "ApiKey", func() int64 {
 			out := run(`mutation($in: CreateApiKeyInput!) { createApiKey(input: $in) { clientId apiKey { databaseId } } }`, map[string]any{"name": "Audited"})
 			key, clientID = platform.Member(t, out, "createApiKey.apiKey.databaseId").(float64), platform.Member(t, out, "createApiKey.clientId").(string)
 			return int64(key)
-		}, map[string]any{"name": "Audited"}},
+		}, map[string]any{"name": change{New: "Audited"}}},
 		{"apiKey.rotated", "ApiKey", func() int64 {
 			run(`mutation($in: RotateApiKeySecretInput!) { rotateApiKeySecret(input: $in) { clientId } }`, map[string]any{"id": key})
 			return int64(key)
-		}, nil},
+		}, map[string]any{"clientSecret": change{Old: "changed", New: "changed"}}},
 		{"apiKey.revoked", "ApiKey", func() int64 {
 			run(`mutation($in: RevokeApiKeyInput!) { revokeApiKey(input: $in) { apiKey { revokedAt } } }`, map[string]any{"id": key})
 			return int64(key)
@@ -104,7 +108,7 @@ func TestAuditLog(t *testing.T) {
 			id := s.Account(alpine, "builder")
 			run(`mutation($in: SetAccountDisabledInput!) { setAccountDisabled(input: $in) { account { disabled } } }`, map[string]any{"id": id, "disabled": true})
 			return id
-		}, map[string]any{"disabled": true}},
+		}, map[string]any{"disabled": change{Old: false, New: true}}},
 	}
 	last := func() (event, map[string]any) {
 		t.Helper()

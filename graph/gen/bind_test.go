@@ -66,10 +66,10 @@ func TestBind(t *testing.T) {
 
 func TestBindNamesWhatIsMissing(t *testing.T) {
 	_, err := bound(t, `
-		extend type Customer { timeZone: String!, lineage: String! }
+		extend type Customer { motto: String!, lineage: String! }
 		extend type Region { customers: CustomerConnection! }`)
 	for _, want := range []string{
-		"Customer.timeZone: canopy/db.Customer has no fitting field or method TimeZone, and resolvers.CustomerEdges has no such method",
+		"Customer.motto: canopy/db.Customer has no fitting field or method Motto, and resolvers.CustomerEdges has no such method",
 		"Customer.lineage: canopy/db.Customer has no fitting field or method Lineage, and resolvers.CustomerEdges has no such method",
 		"Region.customers: canopy/db.Region has no fitting field or method Customers, and resolvers.RegionEdges has no such method",
 	} {
@@ -82,10 +82,10 @@ func TestBindNamesWhatIsMissing(t *testing.T) {
 // gqlgen would leave out of a mutation what the input's Go type has no field for.
 func TestBindNamesWhatAnInputLacks(t *testing.T) {
 	_, err := bound(t, `
-		extend input UpdateCustomerInput { timeZone: String }
+		extend input UpdateCustomerInput { motto: String }
 		extend input CreateRoleInput { name2: [Int!] }`)
 	for _, want := range []string{
-		"UpdateCustomerInput.timeZone: canopy/resolvers.UpdateCustomerInput has no fitting field TimeZone",
+		"UpdateCustomerInput.motto: canopy/resolvers.UpdateCustomerInput has no fitting field Motto",
 		"CreateRoleInput.name2: canopy/resolvers.CreateRoleInput has no fitting field Name2",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -225,7 +225,7 @@ type QueryResolver interface {
 	Agents(ctx context.Context, accountID *globalid.ID, first *int, after *string) (*resolvers.Connection[*db.Agent], error)
 	Agent(ctx context.Context, id globalid.ID) (*db.Agent, error)
 	Run(ctx context.Context, jobKey string) (*db.Run, error)
-	WebhookCatalog(ctx context.Context) (*resolvers.WebhookCatalog, error)
+	WebhookCatalog(ctx context.Context, extended bool) (*resolvers.WebhookCatalog, error)
 	WebhookDestinations(ctx context.Context, customerID *globalid.ID, first *int, after *string) (*resolvers.Connection[*db.Destination], error)
 	WebhookDestination(ctx context.Context, id globalid.ID) (*db.Destination, error)
 	WebhookDeliveries(ctx context.Context, destinationID *globalid.ID, typeArg *string, status *string, since *time.Time, first *int, after *string) (*resolvers.Connection[*db.Delivery], error)
@@ -445,7 +445,8 @@ in words. What lies outside the caller's own company and its descendants is FORB
 exists or not. Nobody gives what they don't have: a role, an API key, or a permission that is enabled
 again, whose rights are not all among those of the caller's own role in tenant management is
 FORBIDDEN, with the reason ` + "`" + `beyond_own_rights` + "`" + `. A mutation or a look-up that fails is null, and
-` + "`" + `errors` + "`" + ` tells why under its path: what is asked for beside it is answered.
+` + "`" + `errors` + "`" + ` tells why under its path: what is asked for beside it is answered. So is what a mutation tells
+this once, such as a secret, where the object beside it can't be read.
 """
 schema {
   query: Query
@@ -1022,7 +1023,7 @@ type AuditEvent implements Node {
   objectType: String!
   "Id of the object that changed."
   objectId: Int!
-  "What changed, without secrets."
+  "What was changed, field by field: ` + "`" + `{field: {old: …, new: …}}` + "`" + `, of something new ` + "`" + `new` + "`" + ` alone, of something gone ` + "`" + `old` + "`" + ` alone; ` + "`" + `changed` + "`" + ` stands in place of a secret."
   details: JSON!
   "When."
   createdAt: DateTime!
@@ -1541,7 +1542,7 @@ type WebhookCatalog {
 type WebhookEventType {
   "Name, ` + "`" + `category.verb` + "`" + `."
   type: String!
-  "Prefix of the type: run or agent."
+  "Prefix of the type: run, agent or audit."
   category: String!
   "When it is emitted."
   description: String!
@@ -1666,7 +1667,7 @@ type WebhookDelivery implements Node {
   completedAt: DateTime
   "Where the event goes; null when the destination was deleted. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   destination: WebhookDestination @needs(right: "webhook.read")
-  "The exact bytes that every attempt sends."
+  "The exact bytes that every attempt sends; empty for an event of the audit log where the caller may not read that."
   payload: String!
   "The attempts so far, oldest first."
   attemptLog: [WebhookAttempt!]!
@@ -1832,7 +1833,10 @@ type Query {
     jobKey: String!
   ): Run @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "The event types that can be subscribed. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
-  webhookCatalog: WebhookCatalog! @needs(right: "webhook.read")
+  webhookCatalog(
+    "Whether those, too, that a destination gets only if it names them: ` + "`" + `audit.<action>` + "`" + `."
+    extended: Boolean! = false
+  ): WebhookCatalog! @needs(right: "webhook.read")
   "A company's destinations, by id. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDestinations(
     "The company; the caller's own when left out."
@@ -2197,7 +2201,7 @@ input CreateApiKeyInput {
 "What ` + "`" + `createApiKey` + "`" + ` made."
 type CreateApiKeyPayload {
   "The key."
-  apiKey: ApiKey!
+  apiKey: ApiKey
   "The ` + "`" + `client_id` + "`" + ` of the token exchange."
   clientId: String!
   "The ` + "`" + `client_secret` + "`" + ` of the token exchange, shown this once."
@@ -2215,7 +2219,7 @@ input RotateApiKeySecretInput {
 "What ` + "`" + `rotateApiKeySecret` + "`" + ` made."
 type RotateApiKeySecretPayload {
   "The key."
-  apiKey: ApiKey!
+  apiKey: ApiKey
   "The key's client id, which stays."
   clientId: String!
   "The new secret, shown this once."
@@ -2621,7 +2625,7 @@ input StartRunInput {
 "What ` + "`" + `startRun` + "`" + ` began."
 type StartRunPayload {
   "The run."
-  run: Run!
+  run: Run
   "UUID under which the run is polled."
   jobKey: String!
 }
@@ -2655,7 +2659,7 @@ input CreateWebhookDestinationInput {
 "What ` + "`" + `createWebhookDestination` + "`" + ` made."
 type CreateWebhookDestinationPayload {
   "The destination."
-  destination: WebhookDestination!
+  destination: WebhookDestination
   "The signing secret, shown this once."
   secret: String!
 }
@@ -2710,7 +2714,7 @@ input RotateWebhookSecretInput {
 "What ` + "`" + `rotateWebhookSecret` + "`" + ` made."
 type RotateWebhookSecretPayload {
   "The destination."
-  destination: WebhookDestination!
+  destination: WebhookDestination
   "The signing secret, shown this once."
   secret: String!
 }
@@ -5755,6 +5759,20 @@ func (ec *executionContext) field_Query_user_args(ctx context.Context, rawArgs m
 		return nil, err
 	}
 	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_webhookCatalog_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "extended",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["extended"] = arg0
 	return args, nil
 }
 
@@ -10464,10 +10482,10 @@ func (ec *executionContext) _CreateApiKeyPayload_apiKey(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.APIKey) graphql.Marshaler {
-			return ec.marshalNApiKey2ᚖcanopyᚋdbᚐAPIKey(ctx, selections, v)
+			return ec.marshalOApiKey2ᚖcanopyᚋdbᚐAPIKey(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_CreateApiKeyPayload_apiKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -10766,10 +10784,10 @@ func (ec *executionContext) _CreateWebhookDestinationPayload_destination(ctx con
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Destination) graphql.Marshaler {
-			return ec.marshalNWebhookDestination2ᚖcanopyᚋdbᚐDestination(ctx, selections, v)
+			return ec.marshalOWebhookDestination2ᚖcanopyᚋdbᚐDestination(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_CreateWebhookDestinationPayload_destination(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -16964,7 +16982,8 @@ func (ec *executionContext) _Query_webhookCatalog(ctx context.Context, field gra
 			return ec.fieldContext_Query_webhookCatalog(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Query().WebhookCatalog(ctx)
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().WebhookCatalog(ctx, fc.Args["extended"].(bool))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.WebhookCatalog) graphql.Marshaler {
@@ -16974,7 +16993,7 @@ func (ec *executionContext) _Query_webhookCatalog(ctx context.Context, field gra
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Query_webhookCatalog(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Query_webhookCatalog(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Query",
 		Field:      field,
@@ -16983,6 +17002,17 @@ func (ec *executionContext) fieldContext_Query_webhookCatalog(_ context.Context,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_WebhookCatalog(ctx, field)
 		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_webhookCatalog_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -17821,10 +17851,10 @@ func (ec *executionContext) _RotateApiKeySecretPayload_apiKey(ctx context.Contex
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.APIKey) graphql.Marshaler {
-			return ec.marshalNApiKey2ᚖcanopyᚋdbᚐAPIKey(ctx, selections, v)
+			return ec.marshalOApiKey2ᚖcanopyᚋdbᚐAPIKey(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_RotateApiKeySecretPayload_apiKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -17922,10 +17952,10 @@ func (ec *executionContext) _RotateWebhookSecretPayload_destination(ctx context.
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Destination) graphql.Marshaler {
-			return ec.marshalNWebhookDestination2ᚖcanopyᚋdbᚐDestination(ctx, selections, v)
+			return ec.marshalOWebhookDestination2ᚖcanopyᚋdbᚐDestination(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_RotateWebhookSecretPayload_destination(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18968,10 +18998,10 @@ func (ec *executionContext) _StartRunPayload_run(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Run) graphql.Marshaler {
-			return ec.marshalNRun2ᚖcanopyᚋdbᚐRun(ctx, selections, v)
+			return ec.marshalORun2ᚖcanopyᚋdbᚐRun(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_StartRunPayload_run(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -26293,7 +26323,7 @@ func (ec *executionContext) _CreateApiKeyPayload(ctx context.Context, sel ast.Se
 			out.Values[i] = graphql.MarshalString("CreateApiKeyPayload")
 		case "apiKey":
 			out.Values[i] = ec._CreateApiKeyPayload_apiKey(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "clientId":
@@ -26581,7 +26611,7 @@ func (ec *executionContext) _CreateWebhookDestinationPayload(ctx context.Context
 			out.Values[i] = graphql.MarshalString("CreateWebhookDestinationPayload")
 		case "destination":
 			out.Values[i] = ec._CreateWebhookDestinationPayload_destination(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "secret":
@@ -29150,7 +29180,7 @@ func (ec *executionContext) _RotateApiKeySecretPayload(ctx context.Context, sel 
 			out.Values[i] = graphql.MarshalString("RotateApiKeySecretPayload")
 		case "apiKey":
 			out.Values[i] = ec._RotateApiKeySecretPayload_apiKey(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "clientId":
@@ -29204,7 +29234,7 @@ func (ec *executionContext) _RotateWebhookSecretPayload(ctx context.Context, sel
 			out.Values[i] = graphql.MarshalString("RotateWebhookSecretPayload")
 		case "destination":
 			out.Values[i] = ec._RotateWebhookSecretPayload_destination(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "secret":
@@ -29744,7 +29774,7 @@ func (ec *executionContext) _StartRunPayload(ctx context.Context, sel ast.Select
 			out.Values[i] = graphql.MarshalString("StartRunPayload")
 		case "run":
 			out.Values[i] = ec._StartRunPayload_run(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "jobKey":
@@ -33322,6 +33352,13 @@ func (ec *executionContext) marshalOAgentRevision2ᚖcanopyᚋdbᚐRevision(ctx 
 		return graphql.Null
 	}
 	return ec._AgentRevision(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOApiKey2ᚖcanopyᚋdbᚐAPIKey(ctx context.Context, sel ast.SelectionSet, v *db.APIKey) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ApiKey(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOApp2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {

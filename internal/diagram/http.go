@@ -3,6 +3,7 @@ package diagram
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"mime"
 	"net/http"
@@ -118,8 +119,11 @@ func (a *httpAction) run(ctx context.Context, ev *evaluation, tools Tools) (any,
 	if !a.anyStatus && (answer.Status < 200 || answer.Status > 299) {
 		return nil, newError(CodeHTTPError, "the server answered with status %d", answer.Status)
 	}
-	if answer.Truncated {
+	switch {
+	case answer.Truncated:
 		return nil, newError(CodeTooLarge, "the server's answer is too large")
+	case answer.Broken != nil:
+		return nil, toolError(CodeHTTPError, fmt.Errorf("the server's answer broke off before its end: %w", answer.Broken))
 	}
 	return answerValue(answer), nil
 }

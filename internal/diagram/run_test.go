@@ -120,6 +120,12 @@ func TestStepErrors(t *testing.T) {
 		{"answer cut off", get, `{}`, &recorder{http: func(context.Context, HTTPRequest) (*HTTPAnswer, error) {
 			return &HTTPAnswer{Status: 200, Truncated: true}, nil
 		}}, `{"code":"too_large","message":"the server's answer is too large","step":"a"}`},
+		{"answer broken off", get, `{}`, &recorder{http: func(context.Context, HTTPRequest) (*HTTPAnswer, error) {
+			return &HTTPAnswer{Status: 200, Body: []byte("half"), Broken: plain}, nil
+		}}, `{"code":"http_error","message":"the server's answer broke off before its end: it broke","step":"a"}`},
+		{"answer not ended in time", get, `{}`, &recorder{http: func(context.Context, HTTPRequest) (*HTTPAnswer, error) {
+			return &HTTPAnswer{Status: 200, Broken: classified{timeout: true}}, nil
+		}}, `{"code":"timeout","message":"the server's answer broke off before its end: no way","step":"a"}`},
 		{"answer too large", get, `{}`, &recorder{http: answer(200, "", strings.Repeat("a", MaxOutput))}, `{"code":"too_large","message":"the result is larger than 1024 KiB","step":"a"}`},
 		{"URL not a text", `{"id":"a","type":"http","url":"{{ input.u }}"}`, `{"u":[]}`, nil, `{"code":"expression","message":"url: must be a text, not an array","step":"a"}`},
 		{"line break in a header", `{"id":"a","type":"http","url":"https://x","headers":{"x-a":"{{ input.h }}"}}`, `{"h":"a\r\nb"}`, nil, `{"code":"expression","message":"headers.X-A: must not hold control characters","step":"a"}`},

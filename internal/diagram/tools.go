@@ -53,10 +53,12 @@ type HTTPRequest struct {
 	Body        []byte
 }
 
-// HTTPAnswer is what came back. Truncated tells that Body is not the whole.
+// HTTPAnswer is what came back. Body is not the whole where it was longer than is read, Truncated, and
+// where it broke off: Broken says why.
 type HTTPAnswer struct {
 	Status    int
 	Header    http.Header
 	Body      []byte
 	Truncated bool
+	Broken    error
 }

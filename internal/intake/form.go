@@ -15,8 +15,11 @@ import (
 const FormType = "multipart/form-data"
 
 const (
-	// pieceTime is how long a client may take for each piece of a body; the whole may take any time.
-	pieceTime = 30 * time.Second
+	// formCredit is how long a client may keep its reader waiting, at the beginning and at most: each byte
+	// that comes gives it back a part, so that a form may take any time at slowestForm.
+	formCredit = 30 * time.Second
+	// slowestForm is in bytes a second.
+	slowestForm = 256
 	// drainSize and drainTime bound what is still read of an upload that was refused, so that a client
 	// which sends all before it listens hears why.
 	drainSize = 32 << 20
@@ -35,6 +38,8 @@ type Form struct {
 	r     *http.Request
 	rc    *http.ResponseController
 	parts *multipart.Reader
+	// credit is how long the client may still keep us waiting.
+	credit time.Duration
 }
 
 // OpenForm begins to read a request's form; a request of another type is refused.
@@ -43,17 +48,19 @@ func OpenForm(w http.ResponseWriter, r *http.Request) (*Form, error) {
 	if err != nil || mediaType != FormType || params["boundary"] == "" {
 		return nil, problem.Bad("the body must be %s", FormType)
 	}
-	f := &Form{r: r, rc: http.NewResponseController(w)}
+	f := &Form{r: r, rc: http.NewResponseController(w), credit: formCredit}
 	f.parts = multipart.NewReader(f, params["boundary"])
 	return f, nil
 }
 
 // Read reads the body itself. The deadline is taken off with the end of the body, as the connection
-// may serve other requests.
+// may serve other requests; where the body does not end, what is left of it must not be waited for.
 func (f *Form) Read(p []byte) (int, error) {
-	_ = f.rc.SetReadDeadline(time.Now().Add(pieceTime)) // without it, the body comes at the client's pace
+	begun := time.Now()
+	_ = f.rc.SetReadDeadline(begun.Add(f.credit)) // without it, the body comes at the client's pace
 	n, err := f.r.Body.Read(p)
-	if err != nil {
+	f.credit = min(formCredit, f.credit-time.Since(begun)+time.Duration(n)*time.Second/slowestForm)
+	if errors.Is(err, io.EOF) {
 		_ = f.rc.SetReadDeadline(time.Time{})
 	}
 	return n, err
@@ -89,11 +96,15 @@ func (f *Form) File(field string) (*File, error) {
 	return &File{Name: name, Content: &last{part, f}}, nil
 }
 
-// Drain reads what is left of a refused upload, within bounds.
+// Drain reads what is left of a refused upload, within bounds; nothing of one that came too slowly.
 func (f *Form) Drain() {
+	if f.credit <= 0 {
+		return
+	}
 	_ = f.rc.SetReadDeadline(time.Now().Add(drainTime))
-	_, _ = io.CopyN(io.Discard, f.r.Body, drainSize) // as far as it comes
-	_ = f.rc.SetReadDeadline(time.Time{})
+	if _, err := io.CopyN(io.Discard, f.r.Body, drainSize); errors.Is(err, io.EOF) {
+		_ = f.rc.SetReadDeadline(time.Time{})
+	}
 }
 
 type last struct {

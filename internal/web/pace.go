@@ -33,3 +33,24 @@ func (c pacedConn) Write(p []byte) (int, error) {
 	}
 	return c.Conn.Write(p)
 }
+
+// unread is how long a body may take that nobody reads. net/http reads what is left of it, so that a
+// client which sends all before it listens hears the answer, and has no deadline for that. Whoever
+// reads a body sets deadlines of its own.
+const unread = 10 * time.Second
+
+// bodyEnds sees to it that the request's body, if there is one, holds the connection no longer than
+// unread before it is read, and after the answer. It gives what is to be done after the answer.
+func bodyEnds(w http.ResponseWriter, r *http.Request) (after func()) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return func() {}
+	}
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		// Nobody reads the body of these, and a stream that answers one lives longer than any deadline
+		// for a body: it is answered at once, and the connection ends with the answer.
+		w.Header().Set("Connection", "close")
+	}
+	limit := func() { _ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(unread)) } // not supported: there is no connection
+	limit()
+	return limit
+}

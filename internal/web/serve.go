@@ -39,8 +39,9 @@ type ServeOptions struct {
 // they are told then (see Stream). What is left after Finish is cut off, and told by an error that wraps
 // context.DeadlineExceeded. nil means that all were finished; any other error is the listener's.
 //
-// There is no limit to the time of a whole request or answer, since both may stream: what is
-// bounded is the time that a client takes to accept a piece of an answer, by the middlewares.
+// There is no limit to the time of a whole request or answer, since both may stream. What is bounded is
+// the time that a client takes to send a head, and a body that nobody reads; to send a piece of a body,
+// by whoever reads it; and to accept a piece of an answer, by the middlewares.
 func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServeOptions) error {
 	if o.Finish <= 0 {
 		o.Finish = defaultFinish
@@ -118,9 +119,10 @@ type drainer struct {
 func (d *drainer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.running.Add(1)
 	defer d.running.Done()
-	if d.ending.Err() != nil && r.Header.Get("Upgrade") == "" {
+	if d.ending.Err() != nil && !AsksForSocket(r) {
 		w.Header().Set("Connection", "close")
 	}
+	defer bodyEnds(w, r)()
 	d.next.ServeHTTP(w, r)
 }
 

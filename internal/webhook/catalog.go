@@ -31,6 +31,16 @@ var properties = map[string]string{
 	"name":       `{"type":"string","description":"The agent's name."}`,
 	"enabled":    `{"type":"boolean","description":"Whether the agent is enabled."}`,
 	"runnable":   `{"type":"boolean","description":"Whether the agent can be run: enabled and published."}`,
+
+	"auditEventId": `{"type":"integer","description":"The audit event."}`,
+	"action":       `{"type":"string","description":"What was done, as noun.verbed."}`,
+	"objectType":   `{"type":"string","description":"The type of what it was done to, as in the graph."}`,
+	"objectId":     `{"type":"integer","description":"What it was done to."}`,
+	"customerId":   `{"type":"integer","description":"The company that it was done in."}`,
+	"actorId":      `{"type":["integer","null"],"description":"The user who did it; null for the platform itself, and for who is above the company."}`,
+	"clientId":     `{"type":["string","null"],"description":"The API key that was used; null for a person's login, and for the platform itself."}`,
+	"details":      `{"type":"object","description":"The fields that were changed, each with its old and new value.","additionalProperties":{"type":"object","properties":{"old":{},"new":{}}}}`,
+	"createdAt":    `{"type":"string","format":"date-time","description":"When it was done."}`,
 }
 
 const exampleJob = "01890a5d-ac96-774b-bcce-b302099a8057"
@@ -77,19 +87,20 @@ func mustJSON(v any) json.RawMessage {
 	return raw
 }
 
-// Catalog is every event type, in the order of a run's and an agent's life.
+// Catalog is every event type that a destination gets which asked for all, in the order of a run's and an agent's life.
 func Catalog() []Entry { return slices.Clone(catalog) }
 
-// Lookup finds one event type.
+// Lookup finds one event type, be it of the catalog or one that has to be named.
 func Lookup(eventType string) (Entry, bool) {
-	i := slices.IndexFunc(catalog, func(e Entry) bool { return e.Type == eventType })
-	if i < 0 {
-		return Entry{}, false
+	for _, list := range [][]Entry{catalog, extended} {
+		if i := slices.IndexFunc(list, func(e Entry) bool { return e.Type == eventType }); i >= 0 {
+			return list[i], true
+		}
 	}
-	return catalog[i], true
+	return Entry{}, false
 }
 
-// Types lists the event types, in the catalog's order.
+// Types lists the catalog's event types, in its order.
 func Types() []string {
 	out := make([]string, len(catalog))
 	for i, e := range catalog {

@@ -1,6 +1,6 @@
 package webhook
 
-// Data is the event-specific part of an event; the types below are the whole of it.
+// Data is the event-specific part of an event: of the types below, and those of extended.go.
 type Data interface {
 	// EventType is the type of the event that carries the data.
 	EventType() string

@@ -85,7 +85,7 @@ func build(at time.Time, eventType string, data json.RawMessage) (*Event, error)
 	return e, err
 }
 
-// Category is the prefix of an event type: "run" or "agent".
+// Category is the prefix of an event type, such as "run" or "agent".
 func Category(eventType string) string {
 	category, _, _ := strings.Cut(eventType, ".")
 	return category

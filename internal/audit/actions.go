@@ -1,0 +1,82 @@
+// Package audit is what the audit log says: the actions that there are, and the form in which an event
+// tells what was changed. docs/audit.md tells its readers.
+package audit
+
+import "slices"
+
+// Action is one thing that can be done to an object; its text is noun.verbed.
+type Action string
+
+// Entry describes an action.
+type Entry struct {
+	Action      Action
+	Description string
+}
+
+var entries []Entry
+
+func action(name Action, description string) Action {
+	entries = append(entries, Entry{name, description})
+	return name
+}
+
+// The actions. An operation's audit event has one of these.
+var (
+	CustomerCreated = action("customer.created", "A company is created.")
+	CustomerUpdated = action("customer.updated", "A company is renamed, or its flags are set.")
+	BillingSaved    = action("billing.saved", "A billing record is made or changed.")
+	AccountUpdated  = action("account.updated", "An application account is closed or opened.")
+
+	UserCreated      = action("user.created", "A user is added to a company.")
+	UserInvited      = action("user.invited", "A user is invited again.")
+	UserTotpStarted  = action("user.totpStarted", "A user begins to set two-factor up.")
+	UserTotpEnabled  = action("user.totpEnabled", "A user turns two-factor on.")
+	UserTotpDisabled = action("user.totpDisabled", "A user turns two-factor off.")
+
+	RoleCreated       = action("role.created", "A role is created.")
+	RoleUpdated       = action("role.updated", "A role is changed.")
+	RoleDeleted       = action("role.deleted", "A role is removed.")
+	PermissionCreated = action("permission.created", "A user is given a role on an account.")
+	PermissionUpdated = action("permission.updated", "A permission gets another role.")
+	PermissionToggled = action("permission.toggled", "A permission is suspended or restored.")
+	PermissionDeleted = action("permission.deleted", "A permission is removed.")
+
+	APIKeyCreated = action("apiKey.created", "An API key is created.")
+	APIKeyRotated = action("apiKey.rotated", "An API key gets a new secret.")
+	APIKeyRevoked = action("apiKey.revoked", "An API key is ended.")
+
+	ContextCreated      = action("context.created", "A context is created.")
+	ContextUpdated      = action("context.updated", "A context is changed.")
+	ContextShared       = action("context.shared", "A context is made private or shared.")
+	ContextReprocessed  = action("context.reprocessed", "The documents of a context are processed anew.")
+	ContextDeleted      = action("context.deleted", "A context is removed with its documents.")
+	DocumentUploaded    = action("document.uploaded", "A document is uploaded.")
+	DocumentReprocessed = action("document.reprocessed", "A document is processed anew.")
+	DocumentDeleted     = action("document.deleted", "A document is removed.")
+
+	AgentCreated     = action("agent.created", "An agent is created.")
+	AgentUpdated     = action("agent.updated", "An agent's name or draft is changed.")
+	AgentPublished   = action("agent.published", "A revision of an agent is published.")
+	AgentUnpublished = action("agent.unpublished", "An agent's published revision is taken back.")
+	AgentEnabled     = action("agent.enabled", "An agent is enabled.")
+	AgentDisabled    = action("agent.disabled", "An agent is disabled.")
+	AgentDeleted     = action("agent.deleted", "An agent is removed.")
+	RunStarted       = action("run.started", "A run is started.")
+	RunCancelled     = action("run.cancelled", "A run is cancelled.")
+
+	SecretCreated = action("secret.created", "A secret for a company's agents is created.")
+	SecretUpdated = action("secret.updated", "A secret for a company's agents is changed.")
+	SecretDeleted = action("secret.deleted", "A secret for a company's agents is removed.")
+
+	DestinationCreated   = action("webhookDestination.created", "A webhook destination is created.")
+	DestinationUpdated   = action("webhookDestination.updated", "A webhook destination is changed.")
+	DestinationDisabled  = action("webhookDestination.disabled", "The platform disables a destination that fails for too long.")
+	DestinationDeleted   = action("webhookDestination.deleted", "A webhook destination is removed.")
+	DestinationRotated   = action("webhookDestination.rotated", "A webhook destination gets a new signing secret.")
+	DestinationTested    = action("webhookDestination.tested", "A test event is sent to a destination.")
+	DestinationRecovered = action("webhookDestination.recovered", "What a destination has lost is sent again.")
+	DeliveryResent       = action("webhookDelivery.resent", "A delivery is sent again.")
+)
+
+// Actions describes every action, in the order of the areas that they belong to.
+func Actions() []Entry { return slices.Clone(entries) }

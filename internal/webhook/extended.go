@@ -1,0 +1,83 @@
+package webhook
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"canopy/internal/audit"
+)
+
+// The types beyond the catalog's own are sent to those destinations alone that name them, and never to
+// one that asked for all.
+const (
+	auditCategory = "audit"
+	auditPrefix   = auditCategory + "."
+	// AuditAll names every type of an audit event, those to come included.
+	AuditAll = auditPrefix + "*"
+)
+
+// Audited tells of an event of the audit log.
+type Audited struct {
+	AuditEventID int64  `json:"auditEventId"`
+	Action       string `json:"action"`
+	ObjectType   string `json:"objectType"`
+	ObjectID     int64  `json:"objectId"`
+	CustomerID   int64  `json:"customerId"`
+	// ActorID is nil for the platform itself, and for who is beyond the company's reach.
+	ActorID *int64 `json:"actorId"`
+	// ClientID is nil without an API key.
+	ClientID  *string         `json:"clientId"`
+	Details   json.RawMessage `json:"details"`
+	CreatedAt time.Time       `json:"createdAt"`
+}
+
+// EventType implements Data.
+func (a Audited) EventType() string { return AuditType(a.Action) }
+
+// AuditType is the type of the event that tells of an action.
+func AuditType(action string) string { return auditPrefix + action }
+
+var extended = auditEntries()
+
+func auditEntries() []Entry {
+	user, client := int64(7), "cnpyid_0123456789"
+	var list []Entry
+	for _, a := range audit.Actions() {
+		example := Audited{
+			AuditEventID: 1024, Action: string(a.Action), ObjectType: "Customer", ObjectID: 3, CustomerID: 3, ActorID: &user, ClientID: &client,
+			Details:   json.RawMessage(`{"name":{"old":"Example Ltd","new":"Example & Sons Ltd"}}`),
+			CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		}
+		list = append(list, entry(example, a.Description,
+			"auditEventId", "action", "objectType", "objectId", "customerId", "actorId", "clientId", "details", "createdAt"))
+	}
+	return list
+}
+
+// Extended is every event type: the catalog's, and then those that have to be named.
+func Extended() []Entry { return slices.Concat(catalog, extended) }
+
+// Names lists what a destination can ask for: every event type, and AuditAll.
+func Names() []string {
+	list := Types()
+	list = append(list, AuditAll)
+	for _, e := range extended {
+		list = append(list, e.Type)
+	}
+	return list
+}
+
+// IsAudit tells whether a name is that of events of the audit log.
+func IsAudit(name string) bool { return strings.HasPrefix(name, auditPrefix) }
+
+// NamesOf gives the names by which a destination asks for a type, and whether one that asked for all
+// gets it, too.
+func NamesOf(eventType string) (names []string, all bool) {
+	names = []string{eventType}
+	if IsAudit(eventType) {
+		names = append(names, AuditAll)
+	}
+	return names, slices.ContainsFunc(catalog, func(e Entry) bool { return e.Type == eventType })
+}
