@@ -3,6 +3,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/lib/pq"
 )
 
 // Credentials are what a login is checked against.
@@ -28,8 +30,11 @@ var (
 		SELECT id, email, password_hash, otp_method, otp_secret, otp_last_step FROM users WHERE lower(email) = lower($1)`)
 	qOwnCredentials = prepare(`
 		SELECT id, email, password_hash, otp_method, otp_secret, otp_last_step FROM users WHERE id = $1 FOR UPDATE`)
-	qTakeOTPStep = prepare(`UPDATE users SET otp_last_step = $2 WHERE id = $1 AND otp_last_step < $2`)
-	qSetOTP      = prepare(`UPDATE users SET otp_method = $2, otp_secret = $3 WHERE id = $1`)
+	qTakeOTPStep         = prepare(`UPDATE users SET otp_last_step = $2 WHERE id = $1 AND otp_last_step < $2`)
+	qSetOTP              = prepare(`UPDATE users SET otp_method = $2, otp_secret = $3 WHERE id = $1`)
+	qDropRecoveryCodes   = prepare(`DELETE FROM recovery_codes WHERE user_id = $1`)
+	qInsertRecoveryCodes = prepare(`INSERT INTO recovery_codes (user_id, hash) SELECT $1, unnest($2::bytea[])`)
+	qUseRecoveryCode     = prepare(`DELETE FROM recovery_codes WHERE user_id = $1 AND hash = $2`)
 	// A company counts with its lowest enabled account; the tenant application goes first.
 	qCustomerOptions = prepare(`
 		SELECT o.customer_id, o.name, o.role_name, o.is_owner FROM (
@@ -79,6 +84,21 @@ func (s *Store) TakeOTPStep(ctx context.Context, userID, step int64) (bool, erro
 // SetOTP sets a user's two-factor method and sealed secret.
 func (s *Store) SetOTP(ctx context.Context, userID int64, method string, secret []byte) error {
 	return s.must(ctx, qSetOTP, userID, method, secret)
+}
+
+// SetRecoveryCodes replaces a user's recovery codes, given by their hashes; none removes them.
+func (s *Store) SetRecoveryCodes(ctx context.Context, userID int64, hashes [][]byte) error {
+	if _, err := s.exec(ctx, qDropRecoveryCodes, userID); err != nil || len(hashes) == 0 {
+		return err
+	}
+	_, err := s.exec(ctx, qInsertRecoveryCodes, userID, pq.ByteaArray(hashes))
+	return err
+}
+
+// UseRecoveryCode uses a recovery code up; false when the user has none such.
+func (s *Store) UseRecoveryCode(ctx context.Context, userID int64, hash [32]byte) (bool, error) {
+	n, err := s.exec(ctx, qUseRecoveryCode, userID, hash[:])
+	return n == 1, err
 }
 
 // CustomerOptions lists the companies where a user has an enabled permission, the one it has

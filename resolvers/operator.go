@@ -104,3 +104,26 @@ func (r *Resolver) operatorKey(ctx context.Context, clientID string, action audi
 		return ch.audit(ctx, k.CustomerID, action, k, what)
 	})
 }
+
+// OperatorResetTOTP turns off the two-factor of a person who can no longer log in.
+func (r *Resolver) OperatorResetTOTP(ctx context.Context, email string) error {
+	_, root, err := r.operator(ctx)
+	if err != nil {
+		return err
+	}
+	own, err := r.Store.Credentials(ctx, email)
+	if err != nil {
+		return missing(err, "user with the address", email)
+	}
+	return r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
+		if err := turnOff(ctx, tx, own.UserID); err != nil {
+			return err
+		}
+		now, err := tx.OwnCredentials(ctx, own.UserID)
+		if err != nil {
+			return err
+		}
+		what := audit.Between(own, now).Secret("otpSecret", own.OTPSecret != nil, false)
+		return ch.audit(ctx, root.ID, audit.UserTotpReset, &db.User{ID: own.UserID}, what)
+	})
+}

@@ -3,7 +3,9 @@ package resolvers
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"canopy/db"
@@ -29,8 +31,8 @@ func (m Mutation) person(ctx context.Context, need *rule.Rule) (*caller, error) 
 	return c, err
 }
 
-// EnableTotpInput says how an enrolment is named.
-type EnableTotpInput struct{ Label *string }
+// EnableTotpInput says how an enrolment is named, with the caller's password.
+type EnableTotpInput struct{ Label, Password *string }
 
 // EnableTotpPayload is a secret for an authenticator, shown this once.
 type EnableTotpPayload struct{ Secret, URI string }
@@ -47,7 +49,11 @@ func (m Mutation) EnableTotp(ctx context.Context, in EnableTotpInput) (*EnableTo
 		return nil, err
 	}
 	plain := secret.NewTOTPSecret()
-	err = m.ownOTP(ctx, c, audit.UserTotpStarted, func(tx *db.Store, own *db.Credentials) error {
+	proof, err := m.prove(ctx, c, in.Password)
+	if err != nil {
+		return nil, err
+	}
+	err = m.ownOTP(ctx, c, proof, audit.UserTotpStarted, func(tx *db.Store, own *db.Credentials) error {
 		if own.OTPMethod == otpTOTP {
 			return problem.Bad("two-factor is on already: turn it off first")
 		}
@@ -62,52 +68,146 @@ func (m Mutation) EnableTotp(ctx context.Context, in EnableTotpInput) (*EnableTo
 // ConfirmTotpInput is a code of the authenticator.
 type ConfirmTotpInput struct{ Code string }
 
-// ConfirmTotpPayload is who is enrolled.
-type ConfirmTotpPayload struct{ User *db.User }
+// ConfirmTotpPayload is who is enrolled, with the recovery codes, which are shown this once.
+type ConfirmTotpPayload struct {
+	User          *db.User
+	RecoveryCodes []string
+}
 
 // ConfirmTotp ends the enrolment: from now on logins need a code.
 func (m Mutation) ConfirmTotp(ctx context.Context, in ConfirmTotpInput) (*ConfirmTotpPayload, error) {
-	user, err := m.switchOTP(ctx, rule.ConfirmTotp, audit.UserTotpEnabled, in.Code, func(tx *db.Store, own *db.Credentials) error {
+	c, err := m.person(ctx, rule.ConfirmTotp)
+	if err != nil {
+		return nil, err
+	}
+	codes, hashes := secret.NewRecoveryCodes()
+	user, err := m.switchOTP(ctx, c, nil, audit.UserTotpEnabled, in.Code, func(tx *db.Store, own *db.Credentials) error {
 		if own.OTPMethod == otpTOTP || own.OTPSecret == nil {
 			return problem.Bad("no enrolment has begun: enableTotp comes first")
 		}
+		if err := tx.SetRecoveryCodes(ctx, own.UserID, hashes); err != nil {
+			return err
+		}
 		return tx.SetOTP(ctx, own.UserID, otpTOTP, own.OTPSecret)
 	})
-	return &ConfirmTotpPayload{user}, err
+	return &ConfirmTotpPayload{user, codes}, err
 }
 
-// DisableTotpInput is a code of the authenticator.
-type DisableTotpInput struct{ Code string }
+// DisableTotpInput is a code of the authenticator or a recovery code, with the caller's password.
+type DisableTotpInput struct {
+	Code     string
+	Password *string
+}
 
 // DisableTotpPayload is who is no longer enrolled.
 type DisableTotpPayload struct{ User *db.User }
 
 // DisableTotp turns the caller's two-factor off.
 func (m Mutation) DisableTotp(ctx context.Context, in DisableTotpInput) (*DisableTotpPayload, error) {
-	user, err := m.switchOTP(ctx, rule.DisableTotp, audit.UserTotpDisabled, in.Code, func(tx *db.Store, own *db.Credentials) error {
-		if own.OTPMethod != otpTOTP {
-			return problem.Bad("two-factor is not on")
-		}
-		return tx.SetOTP(ctx, own.UserID, otpNone, nil)
-	})
-	return &DisableTotpPayload{user}, err
-}
-
-// switchOTP changes the caller's two-factor with a code of it.
-func (m Mutation) switchOTP(ctx context.Context, need *rule.Rule, action audit.Action, code string, do func(*db.Store, *db.Credentials) error) (*db.User, error) {
-	c, err := m.person(ctx, need)
+	c, err := m.person(ctx, rule.DisableTotp)
 	if err != nil {
 		return nil, err
 	}
+	proof, err := m.prove(ctx, c, in.Password)
+	if err != nil {
+		return nil, err
+	}
+	user, err := m.switchOTP(ctx, c, proof, audit.UserTotpDisabled, in.Code, func(tx *db.Store, own *db.Credentials) error {
+		if own.OTPMethod != otpTOTP {
+			return problem.Bad("two-factor is not on")
+		}
+		return nil
+	}, turnOff)
+	return &DisableTotpPayload{user}, err
+}
+
+// turnOff ends a user's two-factor, its recovery codes included.
+func turnOff(ctx context.Context, tx *db.Store, userID int64) error {
+	if err := tx.SetRecoveryCodes(ctx, userID, nil); err != nil {
+		return err
+	}
+	return tx.SetOTP(ctx, userID, otpNone, nil)
+}
+
+// RegenerateRecoveryCodesInput is the caller's password.
+type RegenerateRecoveryCodesInput struct{ Password *string }
+
+// RegenerateRecoveryCodesPayload are new recovery codes, shown this once.
+type RegenerateRecoveryCodesPayload struct {
+	User          *db.User
+	RecoveryCodes []string
+}
+
+// RegenerateRecoveryCodes gives the caller new recovery codes; the old ones are void.
+func (m Mutation) RegenerateRecoveryCodes(ctx context.Context, in RegenerateRecoveryCodesInput) (*RegenerateRecoveryCodesPayload, error) {
+	c, err := m.person(ctx, rule.RegenerateRecoveryCodes)
+	if err != nil {
+		return nil, err
+	}
+	proof, err := m.prove(ctx, c, in.Password)
+	if err != nil {
+		return nil, err
+	}
+	codes, hashes := secret.NewRecoveryCodes()
+	err = m.ownOTP(ctx, c, proof, audit.UserCodesRegenerated, func(tx *db.Store, own *db.Credentials) error {
+		if own.OTPMethod != otpTOTP {
+			return problem.Bad("two-factor is not on")
+		}
+		return tx.SetRecoveryCodes(ctx, own.UserID, hashes)
+	})
+	if err != nil {
+		return nil, err
+	}
+	user, err := m.Store.User(ctx, c.Scope(), c.UserID)
+	return &RegenerateRecoveryCodesPayload{user, codes}, c.unreached(err, "user", c.UserID)
+}
+
+// proof is the password hash that a caller's password was good for. Hashing is slow: it comes before the
+// transaction, which asks whether the hash is still the same.
+type proof *string
+
+// prove checks the caller's own password, which changes of how it logs in ask for. Failures slow the next
+// try down, as those of a login do.
+func (m Mutation) prove(ctx context.Context, c *caller, password *string) (proof, error) {
+	if password == nil || *password == "" {
+		return nil, problem.Invalid(problem.Fault{Location: "password", Message: "is required"})
+	}
+	account, address := "account:"+strings.ToLower(c.Email), "address:"+m.ClientAddress(ctx)
+	if err := m.throttled(ctx, account, address); err != nil {
+		return nil, err
+	}
+	own, err := m.checkPassword(ctx, LoginInput{Email: c.Email, Password: *password})
+	if err != nil {
+		if errors.Is(err, errLogin) {
+			m.Throttle.Fail(ctx, account)
+			m.Addresses.Fail(ctx, address)
+			err = problem.Invalid(problem.Fault{Location: "password", Message: "is wrong"})
+		}
+		return nil, err
+	}
+	return own.PasswordHash, nil
+}
+
+// switchOTP changes the caller's two-factor with a code of it: first judges, then changes once the code
+// was taken.
+func (m Mutation) switchOTP(ctx context.Context, c *caller, p proof, action audit.Action, code string, judge func(*db.Store, *db.Credentials) error, then ...func(context.Context, *db.Store, int64) error) (*db.User, error) {
 	account := "otp:" + strconv.FormatInt(c.UserID, 10)
 	if m.Throttle.Wait(ctx, account) > 0 {
 		return nil, problem.New(problem.RateLimited, "too many wrong codes: wait before the next")
 	}
-	err = m.ownOTP(ctx, c, action, func(tx *db.Store, own *db.Credentials) error {
-		if err := do(tx, own); err != nil {
+	err := m.ownOTP(ctx, c, p, action, func(tx *db.Store, own *db.Credentials) error {
+		if err := judge(tx, own); err != nil {
 			return err
 		}
-		return m.takeCode(ctx, tx, own, code)
+		if err := m.takeCode(ctx, tx, own, code); err != nil {
+			return err
+		}
+		for _, do := range then {
+			if err := do(ctx, tx, own.UserID); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		m.Throttle.Fail(ctx, account)
@@ -118,11 +218,14 @@ func (m Mutation) switchOTP(ctx context.Context, need *rule.Rule, action audit.A
 	return user, c.unreached(err, "user", c.UserID)
 }
 
-func (m Mutation) ownOTP(ctx context.Context, c *caller, action audit.Action, do func(*db.Store, *db.Credentials) error) error {
+func (m Mutation) ownOTP(ctx context.Context, c *caller, p proof, action audit.Action, do func(*db.Store, *db.Credentials) error) error {
 	return m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		own, err := tx.OwnCredentials(ctx, c.UserID)
 		if err != nil {
 			return err
+		}
+		if p != nil && (own.PasswordHash == nil || *own.PasswordHash != *p) {
+			return problem.Invalid(problem.Fault{Location: "password", Message: "was changed meanwhile"})
 		}
 		if err := do(tx, own); err != nil {
 			return err
@@ -135,13 +238,24 @@ func (m Mutation) ownOTP(ctx context.Context, c *caller, action audit.Action, do
 		if !bytes.Equal(own.OTPSecret, now.OTPSecret) {
 			what = what.Secret("otpSecret", own.OTPSecret != nil, now.OTPSecret != nil)
 		}
+		if had, has := own.OTPMethod == otpTOTP, now.OTPMethod == otpTOTP; had != has || action == audit.UserCodesRegenerated {
+			what = what.Secret("recoveryCodes", had, has)
+		}
 		return ch.audit(ctx, c.CustomerID, action, &db.User{ID: c.UserID}, what)
 	})
 }
 
-// takeCode checks a one-time password and uses its time step up, so that it works once.
+// takeCode checks a one-time password and uses its time step up, so that it works once. A recovery code
+// does as well while two-factor is on.
 func (r *Resolver) takeCode(ctx context.Context, tx *db.Store, own *db.Credentials, code string) error {
 	wrong := problem.Invalid(problem.Fault{Location: "code", Message: "is not the authenticator's current code"})
+	if hash, ok := secret.HashRecoveryCode(code); ok && own.OTPMethod == otpTOTP {
+		used, err := tx.UseRecoveryCode(ctx, own.UserID, hash)
+		if err == nil && !used {
+			err = wrong
+		}
+		return err
+	}
 	plain, err := r.Box.Open(own.OTPSecret, otpSeal(own.UserID))
 	if err != nil {
 		return err

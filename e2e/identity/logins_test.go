@@ -131,12 +131,18 @@ func TestTwoFactor(t *testing.T) {
 	}
 	token := s.Login(platform.DemoAdmin, s.Demo.AdminPassword)
 	confirm := func(code string) (map[string]any, []string) {
-		return s.GQL(token, `mutation($c: String!) { confirmTotp(input: {code: $c}) { user { otpMethod } } }`, map[string]any{"c": code})
+		return s.GQL(token, `mutation($c: String!) { confirmTotp(input: {code: $c}) { user { otpMethod } recoveryCodes } }`, map[string]any{"c": code})
 	}
 	if _, codes := confirm("123456"); !platform.SameJSON(codes, []string{"BAD_REQUEST"}) {
 		t.Errorf("a code before the enrolment: %v", codes)
 	}
-	made := s.MustGQL(token, `mutation { enableTotp(input: {}) { secret uri } }`, nil)["enableTotp"].(map[string]any)
+	const enable = `mutation($p: String) { enableTotp(input: {password: $p}) { secret uri } }`
+	const disable = `mutation($c: String!, $p: String) { disableTotp(input: {code: $c, password: $p}) { user { otpMethod } } }`
+	const regenerate = `mutation($p: String) { regenerateRecoveryCodes(input: {password: $p}) { recoveryCodes } }`
+	password := map[string]any{"p": s.Demo.AdminPassword}
+	s.Refused(t, "BAD_REQUEST", token, enable, nil)
+	s.Refused(t, "BAD_REQUEST", token, enable, map[string]any{"p": "wrong"})
+	made := s.MustGQL(token, enable, password)["enableTotp"].(map[string]any)
 	plain := made["secret"].(string)
 	if uri := made["uri"].(string); !strings.HasPrefix(uri, "otpauth://totp/") || !strings.Contains(uri, "secret="+plain) {
 		t.Errorf("uri %q", uri)
@@ -146,9 +152,11 @@ func TestTwoFactor(t *testing.T) {
 		t.Error("the secret lies open in the database")
 	}
 	first := code(t, plain, -1)
-	if data, codes := confirm(first); len(codes) > 0 || platform.Member(t, data, "confirmTotp.user.otpMethod") != "totp" {
+	data, codes := confirm(first)
+	if len(codes) > 0 || platform.Member(t, data, "confirmTotp.user.otpMethod") != "totp" || platform.Member(t, data, "confirmTotp.recoveryCodes.#") != 10 {
 		t.Fatalf("%v %v", data, codes)
 	}
+	recovery := platform.Member(t, data, "confirmTotp.recoveryCodes").([]any)
 	try(t, nil, 401, "otp_required")
 	try(t, "", 401, "otp_required")
 	try(t, first, 401, "UNAUTHENTICATED") // used by the confirmation
@@ -159,26 +167,61 @@ func TestTwoFactor(t *testing.T) {
 	if a := s.Must(200, "GET", "/tenant/users", s.Root(), nil); platform.Member(t, a.JSON(t), "0.otpMethod") != "totp" {
 		t.Errorf("%s", a.Body)
 	}
+	try(t, recovery[0], 200, "")
+	try(t, recovery[0], 401, "UNAUTHENTICATED") // used
+	try(t, strings.ToLower(recovery[1].(string)), 200, "")
+	s.Refused(t, "BAD_REQUEST", token, regenerate, nil)
+	anew := platform.Member(t, s.MustGQL(token, regenerate, password), "regenerateRecoveryCodes.recoveryCodes").([]any)
+	try(t, recovery[2], 401, "UNAUTHENTICATED") // void
+	try(t, anew[0], 200, "")
 	next := code(t, plain, 1)
-	if _, codes := s.GQL(token, `mutation { enableTotp(input: {}) { secret } }`, nil); !platform.SameJSON(codes, []string{"BAD_REQUEST"}) {
+	if _, codes := s.GQL(token, enable, password); !platform.SameJSON(codes, []string{"BAD_REQUEST"}) {
 		t.Errorf("enrolled twice: %v", codes)
 	}
-	data := s.MustGQL(token, `mutation($c: String!) { disableTotp(input: {code: $c}) { user { otpMethod } } }`, map[string]any{"c": next})
+	s.Refused(t, "BAD_REQUEST", token, disable, map[string]any{"c": next})
+	s.Refused(t, "BAD_REQUEST", token, disable, map[string]any{"c": next, "p": "wrong"})
+	s.App.Resolver.Throttle.Succeed(t.Context(), "account:"+platform.DemoAdmin)
+	data = s.MustGQL(token, disable, map[string]any{"c": next, "p": s.Demo.AdminPassword})
 	if platform.Member(t, data, "disableTotp.user.otpMethod") != "none" {
 		t.Errorf("%v", data)
 	}
 	try(t, nil, 200, "")
 	var told string
-	s.Look(&told, `SELECT string_agg(action || ' ' || details::text, E'\n' ORDER BY id) FROM audit_events WHERE action LIKE 'user.totp%'`)
+	s.Look(&told, `SELECT string_agg(action || ' ' || details::text, E'\n' ORDER BY id) FROM audit_events WHERE action LIKE 'user.totp%' OR action LIKE 'user.recovery%'`)
 	if want := `user.totpStarted {"otpSecret": {"new": "changed"}}
-user.totpEnabled {"otpMethod": {"new": "totp", "old": "none"}}
-user.totpDisabled {"otpMethod": {"new": "none", "old": "totp"}, "otpSecret": {"old": "changed"}}`; told != want {
+user.totpEnabled {"otpMethod": {"new": "totp", "old": "none"}, "recoveryCodes": {"new": "changed"}}
+user.recoveryCodesRegenerated {"recoveryCodes": {"new": "changed", "old": "changed"}}
+user.totpDisabled {"otpMethod": {"new": "none", "old": "totp"}, "otpSecret": {"old": "changed"}, "recoveryCodes": {"old": "changed"}}`; told != want {
 		t.Errorf("the audit log has\n%s", told)
 	}
+	if n := s.Number(`SELECT count(*) FROM recovery_codes`); n != 0 {
+		t.Errorf("%d recovery codes are left", n)
+	}
+	s.Refused(t, "BAD_REQUEST", token, regenerate, password)
+	t.Run("an operator turns it off", func(t *testing.T) {
+		s.MustGQL(token, enable, password)
+		s.SQL(`UPDATE users SET otp_method = 'totp' WHERE email = $1`, platform.DemoAdmin)
+		try(t, nil, 401, "otp_required")
+		if err := s.App.Resolver.OperatorResetTOTP(t.Context(), platform.DemoAdmin); err != nil {
+			t.Fatal(err)
+		}
+		try(t, nil, 200, "")
+		if n := s.Number(`SELECT count(*) FROM audit_events WHERE action = 'user.totpReset' AND actor_user_id IS NULL`); n != 1 {
+			t.Errorf("%d events", n)
+		}
+	})
+	t.Run("passwords are throttled", func(t *testing.T) {
+		s := platform.Start(t)
+		token := s.Login(platform.DemoAdmin, s.Demo.AdminPassword)
+		for range 5 {
+			s.Refused(t, "BAD_REQUEST", token, enable, map[string]any{"p": "wrong"})
+		}
+		s.Refused(t, "RATE_LIMITED", token, enable, map[string]any{"p": s.Demo.AdminPassword})
+	})
 	t.Run("codes are throttled", func(t *testing.T) {
 		s := platform.Start(t)
 		token := s.Login(platform.DemoAdmin, s.Demo.AdminPassword)
-		s.MustGQL(token, `mutation { enableTotp(input: {}) { secret } }`, nil)
+		s.MustGQL(token, enable, map[string]any{"p": s.Demo.AdminPassword})
 		for range 5 {
 			s.Refused(t, "BAD_REQUEST", token, `mutation { confirmTotp(input: {code: "000000"}) { user { id } } }`, nil)
 		}
@@ -282,7 +325,7 @@ func TestReset(t *testing.T) {
 func TestTwoFactorIsNotForAPIKeys(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	for _, op := range []string{`enableTotp(input: {}) { secret }`, `confirmTotp(input: {code: "123456"}) { user { id } }`, `disableTotp(input: {code: "123456"}) { user { id } }`} {
+	for _, op := range []string{`enableTotp(input: {}) { secret }`, `confirmTotp(input: {code: "123456"}) { user { id } }`, `disableTotp(input: {code: "123456"}) { user { id } }`, `regenerateRecoveryCodes(input: {}) { recoveryCodes }`} {
 		s.Refused(t, "FORBIDDEN", s.Root(), "mutation { "+op+" }", nil)
 	}
 }

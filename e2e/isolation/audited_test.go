@@ -17,7 +17,8 @@ import (
 // auditedElsewhere are the mutations whose events another test reads.
 var auditedElsewhere = map[string]string{
 	"enableTotp": "TestTwoFactor", "confirmTotp": "TestTwoFactor", "disableTotp": "TestTwoFactor",
-	"uploadDocument": "here, by REST",
+	"regenerateRecoveryCodes": "TestTwoFactor",
+	"uploadDocument":          "here, by REST",
 }
 
 // leftAlone are the operations of REST that change nothing that the log tells of.
@@ -180,7 +181,8 @@ func tellsChanges(t *testing.T, action string, raw json.RawMessage) {
 }
 
 // byThePlatform are the actions of no caller, and those of auditedElsewhere.
-var byThePlatform = []audit.Action{audit.DestinationDisabled, audit.UserTotpStarted, audit.UserTotpEnabled, audit.UserTotpDisabled}
+var byThePlatform = []audit.Action{audit.DestinationDisabled, audit.UserTotpStarted, audit.UserTotpEnabled, audit.UserTotpDisabled,
+	audit.UserTotpReset, audit.UserCodesRegenerated}
 
 // whole compares the actions that were seen with those that are declared.
 func (l *auditLog) whole(t *testing.T) {

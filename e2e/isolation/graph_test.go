@@ -247,9 +247,11 @@ func ownMutations() []graphRow {
 	// Two-factor is for a person's login; every caller but the deputy has an API key.
 	persons := shape(shared).but(gets403, asRoot, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger, asOtherApp)
 	persons = persons.there(getsOK, asDeputy)
+	password := func(a *ask) object { return object{"password": a.Demo.AdminPassword} }
 	code := func(*ask) object { return object{"code": "000000"} }
 	return []graphRow{
-		mutate("enableTotp", `uri`, func(*ask) object { return object{} }, persons),
+		mutate("enableTotp", `uri`, password, persons),
+		mutate("regenerateRecoveryCodes", `recoveryCodes`, password, persons.there(getsBad, asDeputy)),
 		mutate("confirmTotp", `user { email }`, code, persons.there(getsBad, asDeputy)),
 		mutate("disableTotp", `user { email }`, code, persons.there(getsBad, asDeputy)),
 	}

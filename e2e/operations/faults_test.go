@@ -186,8 +186,12 @@ func TestRedisDies(t *testing.T) {
 	}
 	s.Login(platform.DemoAdmin, s.Demo.AdminPassword)
 	t.Logf("80 calls without Redis took %s", time.Since(start))
+	asked := time.Now()
 	if status, word := ready(); status != 200 || word != "degraded" {
 		t.Errorf("without Redis: %d %s", status, word)
+	}
+	if took := time.Since(asked); took > time.Second { // which is when a probe of Kubernetes gives up
+		t.Errorf("readiness took %s without Redis", took)
 	}
 	if n := box.Count(); n != 1 {
 		t.Errorf("%d mails went out without a queue", n)

@@ -170,6 +170,7 @@ type MutationResolver interface {
 	SetAccountDisabled(ctx context.Context, input resolvers.SetAccountDisabledInput) (*resolvers.SetAccountDisabledPayload, error)
 	EnableTotp(ctx context.Context, input resolvers.EnableTotpInput) (*resolvers.EnableTotpPayload, error)
 	ConfirmTotp(ctx context.Context, input resolvers.ConfirmTotpInput) (*resolvers.ConfirmTotpPayload, error)
+	RegenerateRecoveryCodes(ctx context.Context, input resolvers.RegenerateRecoveryCodesInput) (*resolvers.RegenerateRecoveryCodesPayload, error)
 	DisableTotp(ctx context.Context, input resolvers.DisableTotpInput) (*resolvers.DisableTotpPayload, error)
 	CreateContext(ctx context.Context, input resolvers.CreateContextInput) (*resolvers.CreateContextPayload, error)
 	UpdateContext(ctx context.Context, input resolvers.UpdateContextInput) (*resolvers.UpdateContextPayload, error)
@@ -322,6 +323,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEnableTotpInput,
 		ec.unmarshalInputPublishAgentInput,
 		ec.unmarshalInputRecoverWebhookDeliveriesInput,
+		ec.unmarshalInputRegenerateRecoveryCodesInput,
 		ec.unmarshalInputReprocessContextInput,
 		ec.unmarshalInputReprocessDocumentInput,
 		ec.unmarshalInputResendInvitationInput,
@@ -1910,11 +1912,13 @@ type Mutation {
   deleteRole("The role." input: DeleteRoleInput!): DeleteRolePayload @needs(app: [TENANT], right: "permission.write")
   "Closes an account to all its users, or opens it again. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   setAccountDisabled("The account." input: SetAccountDisabledInput!): SetAccountDisabledPayload @needs(app: [TENANT], right: "company.write")
-  "Begins the caller's two-factor enrolment: gives a new TOTP secret, for a token of a person's login. Takes a token for any application."
+  "Begins the caller's two-factor enrolment, with the password: gives a new TOTP secret, for a token of a person's login. Takes a token for any application."
   enableTotp("How to name it." input: EnableTotpInput!): EnableTotpPayload @needs
   "Ends the enrolment with a first code: from now on logins need one. For a token of a person's login. Takes a token for any application."
   confirmTotp("The code." input: ConfirmTotpInput!): ConfirmTotpPayload @needs
-  "Turns the caller's two-factor off, with a code, for a token of a person's login. Takes a token for any application."
+  "Gives the caller ten new recovery codes, shown this once; the old ones are void. For a token of a person's login. Takes a token for any application."
+  regenerateRecoveryCodes("The caller's password." input: RegenerateRecoveryCodesInput!): RegenerateRecoveryCodesPayload @needs
+  "Turns the caller's two-factor off, with the password and a code, for a token of a person's login. Takes a token for any application."
   disableTotp("The code." input: DisableTotpInput!): DisableTotpPayload @needs
   "Makes a context on the token's account. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   createContext("The context." input: CreateContextInput!): CreateContextPayload @needs(app: [ASSISTANT], right: "context.write")
@@ -2354,6 +2358,8 @@ type SetAccountDisabledPayload {
 input EnableTotpInput {
   "Name that the authenticator shows; the caller's e-mail address by default."
   label: String
+  "The caller's password. It is required."
+  password: String
 }
 
 "A secret for an authenticator, shown this once."
@@ -2373,13 +2379,31 @@ input ConfirmTotpInput {
 "Who is enrolled."
 type ConfirmTotpPayload {
   "The caller."
-  user: User!
+  user: User
+  "Ten codes that stand in for a lost authenticator, each once, as the ` + "`" + `otp` + "`" + ` of a login. They are shown this once."
+  recoveryCodes: [String!]!
 }
 
-"A code of the authenticator."
+"The caller's password."
+input RegenerateRecoveryCodesInput {
+  "The password. It is required."
+  password: String
+}
+
+"New recovery codes."
+type RegenerateRecoveryCodesPayload {
+  "The caller."
+  user: User
+  "The codes, shown this once."
+  recoveryCodes: [String!]!
+}
+
+"A code of the authenticator, or a recovery code."
 input DisableTotpInput {
-  "Six digits."
+  "Six digits, or a recovery code."
   code: String!
+  "The caller's password. It is required."
+  password: String
 }
 
 "Who is no longer enrolled."
@@ -3148,6 +3172,8 @@ func (ec *executionContext) childFields_ConfirmTotpPayload(ctx context.Context, 
 	switch field.Name {
 	case "user":
 		return ec.fieldContext_ConfirmTotpPayload_user(ctx, field)
+	case "recoveryCodes":
+		return ec.fieldContext_ConfirmTotpPayload_recoveryCodes(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ConfirmTotpPayload", field.Name)
 }
@@ -3760,6 +3786,16 @@ func (ec *executionContext) childFields_RecoverWebhookDeliveriesPayload(ctx cont
 		return ec.fieldContext_RecoverWebhookDeliveriesPayload_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RecoverWebhookDeliveriesPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RegenerateRecoveryCodesPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_RegenerateRecoveryCodesPayload_user(ctx, field)
+	case "recoveryCodes":
+		return ec.fieldContext_RegenerateRecoveryCodesPayload_recoveryCodes(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RegenerateRecoveryCodesPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Region(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5088,6 +5124,20 @@ func (ec *executionContext) field_Mutation_recoverWebhookDeliveries_args(ctx con
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.RecoverWebhookDeliveriesInput, error) {
 			return ec.unmarshalNRecoverWebhookDeliveriesInput2canopyᚋresolversᚐRecoverWebhookDeliveriesInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_regenerateRecoveryCodes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.RegenerateRecoveryCodesInput, error) {
+			return ec.unmarshalNRegenerateRecoveryCodesInput2canopyᚋresolversᚐRegenerateRecoveryCodesInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -9396,10 +9446,10 @@ func (ec *executionContext) _ConfirmTotpPayload_user(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
-			return ec.marshalNUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
+			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ConfirmTotpPayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -9413,6 +9463,29 @@ func (ec *executionContext) fieldContext_ConfirmTotpPayload_user(_ context.Conte
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _ConfirmTotpPayload_recoveryCodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.ConfirmTotpPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfirmTotpPayload_recoveryCodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RecoveryCodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConfirmTotpPayload_recoveryCodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConfirmTotpPayload", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Context_id(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
@@ -14015,6 +14088,50 @@ func (ec *executionContext) fieldContext_Mutation_confirmTotp(ctx context.Contex
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_regenerateRecoveryCodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_regenerateRecoveryCodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RegenerateRecoveryCodes(ctx, fc.Args["input"].(resolvers.RegenerateRecoveryCodesInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RegenerateRecoveryCodesPayload) graphql.Marshaler {
+			return ec.marshalORegenerateRecoveryCodesPayload2ᚖcanopyᚋresolversᚐRegenerateRecoveryCodesPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_regenerateRecoveryCodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RegenerateRecoveryCodesPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_regenerateRecoveryCodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_disableTotp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -17290,6 +17407,61 @@ func (ec *executionContext) _RecoverWebhookDeliveriesPayload_count(ctx context.C
 }
 func (ec *executionContext) fieldContext_RecoverWebhookDeliveriesPayload_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("RecoverWebhookDeliveriesPayload", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _RegenerateRecoveryCodesPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.RegenerateRecoveryCodesPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RegenerateRecoveryCodesPayload_user(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.User, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
+			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RegenerateRecoveryCodesPayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RegenerateRecoveryCodesPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RegenerateRecoveryCodesPayload_recoveryCodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.RegenerateRecoveryCodesPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RegenerateRecoveryCodesPayload_recoveryCodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RecoveryCodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RegenerateRecoveryCodesPayload_recoveryCodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RegenerateRecoveryCodesPayload", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Region_id(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
@@ -23279,7 +23451,7 @@ func (ec *executionContext) unmarshalInputDisableTotpInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"code"}
+	fieldsInOrder := [...]string{"code", "password"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23293,6 +23465,13 @@ func (ec *executionContext) unmarshalInputDisableTotpInput(ctx context.Context, 
 				return it, err
 			}
 			it.Code = data
+		case "password":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Password = data
 		}
 	}
 	return it, nil
@@ -23339,7 +23518,7 @@ func (ec *executionContext) unmarshalInputEnableTotpInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"label"}
+	fieldsInOrder := [...]string{"label", "password"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23353,6 +23532,13 @@ func (ec *executionContext) unmarshalInputEnableTotpInput(ctx context.Context, o
 				return it, err
 			}
 			it.Label = data
+		case "password":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Password = data
 		}
 	}
 	return it, nil
@@ -23420,6 +23606,36 @@ func (ec *executionContext) unmarshalInputRecoverWebhookDeliveriesInput(ctx cont
 				return it, err
 			}
 			it.Since = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRegenerateRecoveryCodesInput(ctx context.Context, obj any) (resolvers.RegenerateRecoveryCodesInput, error) {
+	var it resolvers.RegenerateRecoveryCodesInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"password"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "password":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Password = data
 		}
 	}
 	return it, nil
@@ -25875,6 +26091,11 @@ func (ec *executionContext) _ConfirmTotpPayload(ctx context.Context, sel ast.Sel
 			out.Values[i] = graphql.MarshalString("ConfirmTotpPayload")
 		case "user":
 			out.Values[i] = ec._ConfirmTotpPayload_user(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "recoveryCodes":
+			out.Values[i] = ec._ConfirmTotpPayload_recoveryCodes(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -27902,6 +28123,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "regenerateRecoveryCodes":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_regenerateRecoveryCodes(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "disableTotp":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_disableTotp(ctx, field)
@@ -28798,6 +29026,50 @@ func (ec *executionContext) _RecoverWebhookDeliveriesPayload(ctx context.Context
 			out.Values[i] = graphql.MarshalString("RecoverWebhookDeliveriesPayload")
 		case "count":
 			out.Values[i] = ec._RecoverWebhookDeliveriesPayload_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var regenerateRecoveryCodesPayloadImplementors = []string{"RegenerateRecoveryCodesPayload"}
+
+func (ec *executionContext) _RegenerateRecoveryCodesPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RegenerateRecoveryCodesPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, regenerateRecoveryCodesPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RegenerateRecoveryCodesPayload")
+		case "user":
+			out.Values[i] = ec._RegenerateRecoveryCodesPayload_user(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "recoveryCodes":
+			out.Values[i] = ec._RegenerateRecoveryCodesPayload_recoveryCodes(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -32512,6 +32784,11 @@ func (ec *executionContext) unmarshalNRecoverWebhookDeliveriesInput2canopyᚋres
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNRegenerateRecoveryCodesInput2canopyᚋresolversᚐRegenerateRecoveryCodesInput(ctx context.Context, v any) (resolvers.RegenerateRecoveryCodesInput, error) {
+	res, err := ec.unmarshalInputRegenerateRecoveryCodesInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNRegion2canopyᚋdbᚐRegion(ctx context.Context, sel ast.SelectionSet, v db.Region) graphql.Marshaler {
 	return ec._Region(ctx, sel, &v)
 }
@@ -33791,6 +34068,13 @@ func (ec *executionContext) marshalORecoverWebhookDeliveriesPayload2ᚖcanopyᚋ
 		return graphql.Null
 	}
 	return ec._RecoverWebhookDeliveriesPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORegenerateRecoveryCodesPayload2ᚖcanopyᚋresolversᚐRegenerateRecoveryCodesPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RegenerateRecoveryCodesPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RegenerateRecoveryCodesPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalORegion2ᚖcanopyᚋdbᚐRegion(ctx context.Context, sel ast.SelectionSet, v *db.Region) graphql.Marshaler {

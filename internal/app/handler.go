@@ -37,9 +37,12 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.Handle("/", door)
 	mux.Handle("/graphql", gql)
-	mux.HandleFunc("GET /schema.graphql", graph.ServeSchema)
-	pages.Register(mux, pages.Options{Version: p.version, Monitoring: p.Queue != nil})
-	guard := web.BasicAuth{User: p.Config.MonitorUser, Password: p.Config.MonitorPassword, Open: open && p.Config.MonitorUser == ""}
+	if p.Config.Introspection {
+		mux.HandleFunc("GET /schema.graphql", graph.ServeSchema)
+	}
+	pages.Register(mux, pages.Options{Version: p.version, Monitoring: p.Queue != nil, Closed: !p.Config.Introspection})
+	guard := p.guard()
+	guard.Open = open && p.Config.MonitorUser == ""
 	p.operators(mux, guard, registry)
 	if p.Queue != nil {
 		dashboard, err := monitoring.Handler(p.Queue)
@@ -50,12 +53,17 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 		mux.Handle("GET "+monitoring.Root, http.RedirectHandler(monitoring.Root+"/", http.StatusSeeOther))
 	}
 	return web.Chain(web.Routed(mux), web.Identify(p.Config.TrustedProxies), measure,
-		web.AccessLog(p.Log, "/healthz", "/readyz", "/metrics"), web.Recover(p.Log, rest.Failed), web.CORS(p.Config.CORSOrigins), web.NoStore,
+		web.AccessLog(p.Log, "/healthz", "/readyz", "/metrics"), web.Recover(p.Log, rest.Failed),
+		web.Bare(p.Config.PublicURL.Scheme == "https"), web.CORS(p.Config.CORSOrigins), web.NoStore,
 		web.CleanPaths(rest.NotFound)), nil
 }
 
-// readyTimeout bounds what readiness asks of each part.
-const readyTimeout = 2 * time.Second
+// readyTimeout bounds what readiness asks of all parts. Redis, without which the platform is ready, has less:
+// a probe that gives up after a second, as Kubernetes' does by default, must not take the process out for it.
+const (
+	readyTimeout = 2 * time.Second
+	redisTimeout = 300 * time.Millisecond
+)
 
 // ready tells whether requests can be served: with the database away or read-only they can't, and
 // soon not where the process was told to stop; without Redis they can, though limits are open and
@@ -69,7 +77,7 @@ func (p *Platform) ready(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	parts := map[string]string{"postgresql": "ok", "schema": "ok", "redis": "ok"}
 	status, word := http.StatusOK, "ok"
-	if p.redis == nil || p.redis.Ping(ctx).Err() != nil {
+	if !p.redisAnswers(ctx) {
 		parts["redis"], word = "away", "degraded"
 	}
 	if err := p.Store.Ready(ctx); err != nil {
@@ -87,6 +95,12 @@ func (p *Platform) ready(w http.ResponseWriter, r *http.Request) {
 	answer(w, status, word, parts)
 }
 
+func (p *Platform) redisAnswers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, redisTimeout)
+	defer cancel()
+	return p.redis != nil && p.redis.Ping(ctx).Err() == nil
+}
+
 // stuckAfter is how long something may be due, with nobody at work on it, before the relay counts
 // as stuck.
 const stuckAfter = time.Minute
@@ -99,6 +113,11 @@ func (p *Platform) relayLag(ctx context.Context) (late time.Duration) {
 		}
 	}
 	return late
+}
+
+// guard lets operators in.
+func (p *Platform) guard() web.BasicAuth {
+	return web.BasicAuth{User: p.Config.MonitorUser, Password: p.Config.MonitorPassword, Tries: p.Resolver.Addresses}
 }
 
 // operators serves what operators ask of any process of the platform.

@@ -60,6 +60,6 @@ func (p *Platform) serveOperators(ctx context.Context, address string) error {
 		return fmt.Errorf("-metrics: %w", err)
 	}
 	mux := http.NewServeMux()
-	p.operators(mux, web.BasicAuth{User: p.Config.MonitorUser, Password: p.Config.MonitorPassword}, p.own())
+	p.operators(mux, p.guard(), p.own())
 	return web.Serve(ctx, l, mux, web.ServeOptions{Log: p.Log})
 }

@@ -32,6 +32,9 @@ var (
 	UserTotpStarted  = action("user.totpStarted", "A user begins to set two-factor up.")
 	UserTotpEnabled  = action("user.totpEnabled", "A user turns two-factor on.")
 	UserTotpDisabled = action("user.totpDisabled", "A user turns two-factor off.")
+	UserTotpReset    = action("user.totpReset", "An operator turns a user's two-factor off.")
+
+	UserCodesRegenerated = action("user.recoveryCodesRegenerated", "A user gets new recovery codes.")
 
 	RoleCreated       = action("role.created", "A role is created.")
 	RoleUpdated       = action("role.updated", "A role is changed.")

@@ -25,6 +25,8 @@ type Options struct {
 	Version string
 	// Monitoring shows the link to the queue monitor.
 	Monitoring bool
+	// Closed leaves out what shows the graph: GraphiQL, and the links to it and to the schema.
+	Closed bool
 }
 
 // page is one page: its file in site/, and what its layout needs.
@@ -60,13 +62,16 @@ var pageList = []page{
 	},
 }
 
-// Register puts the pages on the mux: /, /setup, /graphiql and /docs, their files under /assets/,
-// and /favicon.ico. All addresses in the pages are relative, so that they also work where a proxy
+// Register puts the pages on the mux: /, /setup, /graphiql (unless Closed) and /docs, their files under
+// /assets/, and /favicon.ico. All addresses in the pages are relative, so that they also work where a proxy
 // serves the platform under a path.
 func Register(mux *http.ServeMux, o Options) {
 	a := loadAssets()
 	layout := template.Must(template.New("").Funcs(template.FuncMap{"asset": a.address}).ParseFS(site, "site/*.html"))
 	for _, p := range pageList {
+		if o.Closed && p.file == "graphiql.html" {
+			continue
+		}
 		p.Options = o
 		mux.Handle(p.pattern, web.SecureHeaders(p.policy)(render(layout, p)))
 	}

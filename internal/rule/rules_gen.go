@@ -80,6 +80,7 @@ var (
 	SetAccountDisabled               = &Rule{Field: "Mutation.setAccountDisabled", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	EnableTotp                       = &Rule{Field: "Mutation.enableTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	ConfirmTotp                      = &Rule{Field: "Mutation.confirmTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	RegenerateRecoveryCodes          = &Rule{Field: "Mutation.regenerateRecoveryCodes", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	DisableTotp                      = &Rule{Field: "Mutation.disableTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	CreateContext                    = &Rule{Field: "Mutation.createContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	UpdateContext                    = &Rule{Field: "Mutation.updateContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
@@ -188,6 +189,7 @@ var all = []*Rule{
 	SetAccountDisabled,
 	EnableTotp,
 	ConfirmTotp,
+	RegenerateRecoveryCodes,
 	DisableTotp,
 	CreateContext,
 	UpdateContext,
