@@ -118,9 +118,8 @@ func (c *Customer) APIKeys(ctx context.Context, s *Store, p paging.Page) ([]*API
 
 // StreamAPIKeys gives a company's keys by id, from after the id on, at most limit of them (0: all).
 func (s *Store) StreamAPIKeys(ctx context.Context, customerID, after int64, limit int, each func(*APIKey) error) error {
-	return s.untimed(ctx, limit, func(s *Store) error {
-		return stream(ctx, s, each, qAPIKeysOf, []int64{customerID}, after, noLimit(limit))
-	})
+	keys := rowsOf(qAPIKeysOf, func(after int64, limit int) []any { return []any{[]int64{customerID}, after, limit} }, func(k *APIKey) int64 { return k.ID })
+	return keys.each(ctx, s, after, limit, each)
 }
 
 // AllAPIKeys lists a company's keys.

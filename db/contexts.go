@@ -137,9 +137,8 @@ func (s *Store) Contexts(ctx context.Context, d Desk, p paging.Page) (rows []*Co
 
 // StreamContexts gives a desk's contexts by id, from after the id on, at most limit of them (0: all).
 func (s *Store) StreamContexts(ctx context.Context, d Desk, after int64, limit int, each func(*Context) error) error {
-	return s.untimed(ctx, limit, func(s *Store) error {
-		return stream(ctx, s, each, qContexts, d.args(after, noLimit(limit))...)
-	})
+	contexts := rowsOf(qContexts, func(after int64, limit int) []any { return d.args(after, limit) }, (*Context).key)
+	return contexts.each(ctx, s, after, limit, each)
 }
 
 // ContextCount counts a desk's contexts.

@@ -143,9 +143,10 @@ func (s *Store) CustomerForUpdate(ctx context.Context, scope access.Scope, id in
 // StreamSubtree gives the companies of a scope in preorder, from after the cursor lineage on, at
 // most limit of them (0: all).
 func (s *Store) StreamSubtree(ctx context.Context, scope access.Scope, after []int64, limit int, each func(*Customer) error) error {
-	return s.untimed(ctx, limit, func(s *Store) error {
-		return stream(ctx, s, each, qSubtree, scope.From(), scope.To(), pq.Int64Array(atLeastEmpty(after)), noLimit(limit))
-	})
+	subtree := rowsOf(qSubtree, func(after []int64, limit int) []any {
+		return []any{scope.From(), scope.To(), pq.Int64Array(atLeastEmpty(after)), limit}
+	}, func(c *Customer) []int64 { return c.Lineage })
+	return subtree.each(ctx, s, after, limit, each)
 }
 
 // Region is the edge from a company to its region.

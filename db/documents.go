@@ -129,9 +129,8 @@ func (c *Context) DocumentCount(ctx context.Context, s *Store) (int, error) {
 // StreamDocuments gives a context's documents by id, from after the id on, at most limit of them
 // (0: all).
 func (c *Context) StreamDocuments(ctx context.Context, s *Store, after int64, limit int, each func(*Document) error) error {
-	return s.untimed(ctx, limit, func(s *Store) error {
-		return stream(ctx, s, each, qDocumentsOf, []int64{c.ID}, after, noLimit(limit))
-	})
+	documents := rowsOf(qDocumentsOf, func(after int64, limit int) []any { return []any{[]int64{c.ID}, after, limit} }, (*Document).key)
+	return documents.each(ctx, s, after, limit, each)
 }
 
 // Stored is what a context holds: its documents' sizes together, in bytes, and the index of the next

@@ -6,8 +6,8 @@ import (
 	"canopy/internal/access"
 )
 
-// The two documented listings that nest permissions, each read by one statement whatever its
-// length: the rows come joined and in order, and are put together as they stream by.
+// The two documented listings that nest permissions, a page of each read by one
+// statement: the rows come joined and in order, and are put together as they stream by.
 
 // PermissionLine is a permission with what the listings show beside it.
 type PermissionLine struct {
@@ -78,62 +78,50 @@ type joinedAccount struct {
 	P PermissionLine `db:"p"`
 }
 
+// userLines are the members of a company by id, each with its permissions within the scope.
+func userLines(scope access.Scope, customerID int64) wholeList[UserLine, int64] {
+	return wholeList[UserLine, int64]{place: func(l *UserLine) int64 { return l.ID },
+		read: func(ctx context.Context, s *Store, after int64, limit int) (lines []*UserLine, err error) {
+			err = stream(ctx, s, func(r *joinedUser) error {
+				if len(lines) == 0 || lines[len(lines)-1].ID != r.ID {
+					lines = append(lines, &UserLine{User: r.User})
+				}
+				if r.P.ID != 0 {
+					l := lines[len(lines)-1]
+					l.Permissions = append(l.Permissions, r.P)
+				}
+				return nil
+			}, qUserLines, scope.From(), scope.To(), customerID, after, limit)
+			return lines, err
+		}}
+}
+
+// accountLines are the accounts of a company by id, each with its permissions.
+func accountLines(customerID int64) wholeList[AccountLine, int64] {
+	return wholeList[AccountLine, int64]{place: func(l *AccountLine) int64 { return l.ID },
+		read: func(ctx context.Context, s *Store, after int64, limit int) (lines []*AccountLine, err error) {
+			err = stream(ctx, s, func(r *joinedAccount) error {
+				if len(lines) == 0 || lines[len(lines)-1].ID != r.ID {
+					lines = append(lines, &AccountLine{Account: r.Account})
+				}
+				if r.P.ID != 0 {
+					l := lines[len(lines)-1]
+					l.Permissions = append(l.Permissions, r.P)
+				}
+				return nil
+			}, qAccountLines, customerID, after, limit)
+			return lines, err
+		}}
+}
+
 // StreamUsers gives the members of a company by id, from after the id on, at most limit of them
 // (0: all), each with its permissions within the scope.
 func (s *Store) StreamUsers(ctx context.Context, scope access.Scope, customerID, after int64, limit int, each func(*UserLine) error) error {
-	g := gather[UserLine]{each: each}
-	return g.run(s.untimed(ctx, limit, func(s *Store) error {
-		return stream(ctx, s, func(r *joinedUser) error {
-			if g.open == nil || g.open.ID != r.ID {
-				if err := g.next(&UserLine{User: r.User}); err != nil {
-					return err
-				}
-			}
-			if r.P.ID != 0 {
-				g.open.Permissions = append(g.open.Permissions, r.P)
-			}
-			return nil
-		}, qUserLines, scope.From(), scope.To(), customerID, after, noLimit(limit))
-	}))
+	return userLines(scope, customerID).each(ctx, s, after, limit, each)
 }
 
 // StreamAccounts gives the accounts of a company by id, from after the id on, at most limit of
 // them (0: all), each with its permissions.
 func (s *Store) StreamAccounts(ctx context.Context, customerID, after int64, limit int, each func(*AccountLine) error) error {
-	g := gather[AccountLine]{each: each}
-	return g.run(s.untimed(ctx, limit, func(s *Store) error {
-		return stream(ctx, s, func(r *joinedAccount) error {
-			if g.open == nil || g.open.ID != r.ID {
-				if err := g.next(&AccountLine{Account: r.Account}); err != nil {
-					return err
-				}
-			}
-			if r.P.ID != 0 {
-				g.open.Permissions = append(g.open.Permissions, r.P)
-			}
-			return nil
-		}, qAccountLines, customerID, after, noLimit(limit))
-	}))
-}
-
-// gather hands each row on when the next one begins.
-type gather[T any] struct {
-	open *T
-	each func(*T) error
-}
-
-func (g *gather[T]) next(row *T) error {
-	done := g.open
-	g.open = row
-	if done == nil {
-		return nil
-	}
-	return g.each(done)
-}
-
-func (g *gather[T]) run(err error) error {
-	if err != nil {
-		return err
-	}
-	return g.next(nil)
+	return accountLines(customerID).each(ctx, s, after, limit, each)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"canopy/internal/pgconn"
+	"canopy/internal/share"
 )
 
 // Options shape the connection pool.
@@ -48,8 +49,8 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		pool: pool, executed: new(atomic.Int64),
-		// A list holds its connection at its client's pace; the others are for everybody else.
-		streams: make(chan struct{}, max(2, pool.Stats().MaxOpenConnections/4)),
+		// Half of the connections are for everything but whole lists.
+		pages: share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections/2)),
 	}
 	if err := checkSchema(ctx, pool); err != nil {
 		return nil, closing(pool, err)

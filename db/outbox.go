@@ -14,10 +14,12 @@ import (
 // MaxAttempts bounds the attempts of a delivery. Free retries after an interruption are not counted.
 const MaxAttempts = 3
 
-// DueDestination is a destination with something due, and what has been due there longest.
+// DueDestination is a destination with something due, and what has been due there longest. TenantID is
+// whose turn it takes; 0 where the destination is gone.
 type DueDestination struct {
-	ID     int64     `db:"id"`
-	Oldest time.Time `db:"oldest"`
+	ID       int64     `db:"id"`
+	TenantID int64     `db:"tenant_id"`
+	Oldest   time.Time `db:"oldest"`
 }
 
 // Claimed is a delivery that a worker has taken up, with what it needs to make the attempt.
@@ -54,7 +56,12 @@ type Outcome struct {
 }
 
 var (
-	qDueDestinations = prepare(dueWalk + `SELECT id, oldest FROM due`)
+	// Tenants take turns: however many destinations one has, the first of another stands among the first.
+	qDueDestinations = prepare(dueWalk + `
+		SELECT id, tenant_id, oldest FROM (
+			SELECT due.id, COALESCE(c.lineage[LEAST(2, cardinality(c.lineage))], 0) AS tenant_id, due.oldest FROM due
+			LEFT JOIN webhook_destinations d ON d.id = due.id LEFT JOIN customers c ON c.id = d.customer_id) t
+		ORDER BY row_number() OVER (PARTITION BY tenant_id ORDER BY oldest, id), id`)
 	// A destination whose lane is full has attempts under way; one that nobody works on has not.
 	qDeliveriesUntouchedFor = prepare(dueWalk + `
 		SELECT COALESCE(EXTRACT(epoch FROM now() - min(due.oldest)), 0)::float8 FROM due
@@ -134,7 +141,7 @@ const (
 	maxInterruptions = "3"
 )
 
-// DueDestinations lists the destinations with something due.
+// DueDestinations lists the destinations with something due, by turns of tenants.
 func (s *Store) DueDestinations(ctx context.Context) (rows []DueDestination, err error) {
 	err = s.list(ctx, &rows, qDueDestinations)
 	return rows, err

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"github.com/jmoiron/sqlx"
+
+	"canopy/internal/share"
 )
 
 // query is a statement of this package. All of them are prepared when the store opens, so a
@@ -29,8 +31,8 @@ type Store struct {
 	tx       *sqlx.Tx
 	prepared []*sqlx.Stmt
 	executed *atomic.Int64
-	// streams has a place for each list that is being streamed to a client.
-	streams chan struct{}
+	// pages has a place for each page of a whole list that is being read, by tenant.
+	pages *share.Gate[int64]
 }
 
 // Close closes the pool.
@@ -50,7 +52,7 @@ func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
 		return translate(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := do(&Store{pool: s.pool, tx: tx, prepared: s.prepared, executed: s.executed, streams: s.streams}); err != nil {
+	if err := do(&Store{pool: s.pool, tx: tx, prepared: s.prepared, executed: s.executed, pages: s.pages}); err != nil {
 		return err
 	}
 	return translate(ctx, tx.Commit())

@@ -79,3 +79,11 @@ func handOut[T any](ctx context.Context, s *Store, l lease, places int, length t
 	})
 	return due, err
 }
+
+var qTenantOfAccount = prepare(`SELECT tenant_of(customer_id) FROM accounts WHERE id = $1`)
+
+// TenantOfAccount gives the tenant that an account belongs to; ErrNoRows when there is none.
+func (s *Store) TenantOfAccount(ctx context.Context, accountID int64) (id int64, err error) {
+	err = s.get(ctx, &id, qTenantOfAccount, accountID)
+	return id, err
+}

@@ -14,6 +14,7 @@ import (
 	"canopy/internal/bus"
 	"canopy/internal/egress"
 	"canopy/internal/secret"
+	"canopy/internal/share"
 )
 
 // The bounds of deliveries in one worker.
@@ -22,8 +23,8 @@ const (
 	laneWidth = 64
 	// slowWidth is that of a destination that times out, while the worker as a whole is busy.
 	slowWidth = 4
-	// attemptsAtOnce bounds the attempts on all destinations together.
-	attemptsAtOnce = 2048
+	// attemptPlaces bounds the attempts on all destinations together. One tenant alone gets half.
+	attemptPlaces = 2048
 	// deliveryLease is how long a claimed delivery is left alone: an attempt (5 s), and the time
 	// to write down what came of it.
 	deliveryLease = 15 * time.Second
@@ -42,7 +43,7 @@ type dispatcher struct {
 	log      *slog.Logger
 	outcomes *recorder
 	metrics  *Metrics
-	slots    chan struct{}
+	places   *share.Gate[int64]
 
 	ctx   context.Context // the worker's life: no new attempts begin after it
 	mu    sync.Mutex
@@ -55,7 +56,7 @@ type dispatcher struct {
 func newDispatcher(ctx context.Context, w *Worker) *dispatcher {
 	return &dispatcher{
 		store: w.Store, box: w.Box, client: w.Egress, bus: w.Bus, log: w.Log, metrics: w.Metrics,
-		outcomes: newRecorder(w.Store, w.Bus, w.Log), slots: make(chan struct{}, attemptsAtOnce),
+		outcomes: newRecorder(w.Store, w.Bus, w.Log), places: share.NewGate[int64](attemptPlaces),
 		ctx: ctx, lanes: map[int64]*lane{},
 	}
 }
@@ -67,7 +68,7 @@ func (d *dispatcher) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	if err := json.Unmarshal(t.Payload(), &due); err != nil {
 		return fmt.Errorf("payload: %w", err)
 	}
-	f := d.follow(due.DestinationID)
+	f := d.follow(due)
 	if f == nil {
 		say(t, "The deliveries are under way.")
 		return nil
@@ -83,20 +84,20 @@ func (d *dispatcher) ProcessTask(ctx context.Context, t *asynq.Task) error {
 }
 
 // poke has a destination's lane look for what is due, and first for the deliveries named.
-func (d *dispatcher) poke(destination int64, first ...int64) {
+func (d *dispatcher) poke(tenant, destination int64, first ...int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.look(destination, first...)
+	d.look(tenant, destination, first...)
 }
 
 // look is poke for who holds the lock. It gives the lane; nil where the worker stops.
-func (d *dispatcher) look(destination int64, first ...int64) *lane {
+func (d *dispatcher) look(tenant, destination int64, first ...int64) *lane {
 	if d.ctx.Err() != nil {
 		return nil
 	}
 	l := d.lanes[destination]
 	if l == nil {
-		l = &lane{d: d, destination: destination, wake: make(chan struct{}, 1), done: make(chan result, laneWidth)}
+		l = &lane{d: d, tenant: tenant, destination: destination, wake: make(chan struct{}, 1), done: make(chan result, laneWidth)}
 		d.lanes[destination] = l
 		d.running.Go(l.run)
 	}
@@ -108,9 +109,6 @@ func (d *dispatcher) look(destination int64, first ...int64) *lane {
 	return l
 }
 
-// busy tells that more than half of the attempts that the worker makes at once are under way.
-func (d *dispatcher) busy() bool { return len(d.slots) > cap(d.slots)/2 }
-
 // drain waits for the attempts under way and writes down what came of them.
 func (d *dispatcher) drain() {
 	d.running.Wait()
@@ -118,6 +116,6 @@ func (d *dispatcher) drain() {
 }
 
 // retryAfter looks at a destination again when a delivery is due there again.
-func (d *dispatcher) retryAfter(o db.Outcome) {
-	time.AfterFunc(o.Wait+time.Millisecond, func() { d.poke(o.DestinationID, o.ID) })
+func (d *dispatcher) retryAfter(tenant int64, o db.Outcome) {
+	time.AfterFunc(o.Wait+time.Millisecond, func() { d.poke(tenant, o.DestinationID, o.ID) })
 }

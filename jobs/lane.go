@@ -20,6 +20,7 @@ const (
 // more when some are done. It ends when there is nothing left to do.
 type lane struct {
 	d           *dispatcher
+	tenant      int64
 	destination int64
 	wake        chan struct{}
 	done        chan result
@@ -54,7 +55,7 @@ func (l *lane) run() {
 
 // width is how many attempts may be under way.
 func (l *lane) width() int {
-	if l.slow && l.d.busy() {
+	if l.slow && l.d.places.Busy() {
 		return slowWidth
 	}
 	return laneWidth
@@ -80,7 +81,7 @@ func (l *lane) claim() bool {
 		l.d.log.WarnContext(l.d.ctx, "due deliveries could not be claimed", "destination", l.destination, "error", err)
 	}
 	for range room - len(rows) {
-		<-l.d.slots
+		l.d.places.Leave(l.tenant)
 	}
 	for _, row := range rows {
 		l.flying++
@@ -92,25 +93,16 @@ func (l *lane) claim() bool {
 	return err == nil && len(rows) == room
 }
 
-// reserve takes up to n of the worker's slots, waiting for none but the first.
-func (l *lane) reserve(n int) int {
-	taken := 0
-	for taken < n {
-		select {
-		case l.d.slots <- struct{}{}:
-			taken++
-			continue
-		default:
-		}
-		if taken > 0 || l.flying > 0 {
-			return taken
-		}
-		select {
-		case l.d.slots <- struct{}{}:
-			taken++
-		case <-l.d.ctx.Done():
+// reserve takes up to n of the worker's places, waiting for none but the first.
+func (l *lane) reserve(n int) (taken int) {
+	if l.flying == 0 {
+		if l.d.places.Enter(l.d.ctx, l.tenant) != nil {
 			return 0
 		}
+		taken++
+	}
+	for taken < n && l.d.places.TryEnter(l.tenant) {
+		taken++
 	}
 	return taken
 }
@@ -155,9 +147,9 @@ func (l *lane) attempt(row *db.Claimed) {
 	o, timedOut := l.d.send(ctx, row)
 	written := l.d.outcomes.record(ctx, o)
 	if written && o.Status == db.DeliveryPending {
-		l.d.retryAfter(o)
+		l.d.retryAfter(l.tenant, o)
 	}
-	<-l.d.slots
+	l.d.places.Leave(l.tenant)
 	l.done <- result{o.Status, timedOut}
 }
 

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"canopy/db"
@@ -13,6 +14,10 @@ const relayBatch = 500
 // pokeAgain is how long the relay waits before it tells the queue once more of a destination
 // where the same delivery is still the first one due: its lane is full, or the task was lost.
 const pokeAgain = time.Second
+
+// pokeBatch is how many destinations the queue is told of before the relay looks anew, for those of others
+// that have something due by then.
+const pokeBatch = 256
 
 // relayBlobs hands out originals to delete, and looks again at once after a full batch.
 func (r *relay) relayBlobs(ctx context.Context) (time.Duration, error) {
@@ -47,17 +52,24 @@ func (r *deliveryRelay) look(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	now := time.Now()
-	seen := make(map[int64]poke, len(due))
+	seen, told := make(map[int64]poke, len(due)), 0
 	for _, d := range due {
 		last, known := r.poked[d.ID]
 		if known && last.oldest.Equal(d.Oldest) && now.Sub(last.at) < pokeAgain {
 			seen[d.ID] = last
 			continue
 		}
+		if told++; told > pokeBatch {
+			break
+		}
 		if err := r.pokeQueue(ctx, d); err != nil {
 			return 0, err
 		}
 		seen[d.ID] = poke{d.Oldest, now}
+	}
+	if told > pokeBatch {
+		maps.Copy(r.poked, seen)
+		return 0, nil
 	}
 	r.poked = seen
 	return relayEvery, nil

@@ -35,10 +35,10 @@ func (f *tally) add(status string) {
 
 // follow pokes a destination's lane and counts what comes of it. It gives nil where another task follows
 // the lane already, or so many do that no more can be waited for: the work is done all the same.
-func (d *dispatcher) follow(destination int64) *tally {
+func (d *dispatcher) follow(due destinationDue) *tally {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	l := d.look(destination)
+	l := d.look(due.TenantID, due.DestinationID)
 	if l == nil || l.follower != nil || d.following >= followers {
 		return nil
 	}

@@ -59,11 +59,12 @@ func runTask(due db.DueRun) (*asynq.Task, error) {
 // when the first of them was due.
 type destinationDue struct {
 	DestinationID int64     `json:"destinationId"`
+	TenantID      int64     `json:"tenantId"`
 	Oldest        time.Time `json:"oldest"`
 }
 
 func deliverTask(due db.DueDestination) (*asynq.Task, error) {
-	return newTask(typeDeliver, queueWebhooks, destinationDue{due.ID, due.Oldest}, asynq.Retention(time.Minute))
+	return newTask(typeDeliver, queueWebhooks, destinationDue{due.ID, due.TenantID, due.Oldest}, asynq.Retention(time.Minute))
 }
 
 // newTask makes a task that is tried once: whether and when to try again is the row's business.

@@ -118,7 +118,7 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 		}))
 	}
 	if w.Egress != nil {
-		due, d := &deliveryRelay{relay: r}, newDispatcher(ctx, w)
+		due, d := &deliveryRelay{relay: r, poked: map[int64]poke{}}, newDispatcher(ctx, w)
 		list = append(list, line{
 			queue: queueWebhooks, task: typeDeliver, look: due.look, handler: d, atOnce: pokesAtOnce, every: checkOften, drain: d.drain,
 		})

@@ -118,7 +118,7 @@ func (r *Resolver) enlist(ctx context.Context, tx *db.Store, customer *db.Custom
 	if err := passwordFaults(f.Password); err != nil {
 		return nil, err
 	}
-	hash, err := secret.HashPassword(ctx, f.Password)
+	hash, err := secret.HashPassword(ctx, "", f.Password)
 	if err != nil {
 		return nil, err
 	}

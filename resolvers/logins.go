@@ -12,6 +12,7 @@ import (
 	"canopy/db"
 	"canopy/internal/access"
 	"canopy/internal/globalid"
+	"canopy/internal/limit"
 	"canopy/internal/problem"
 	"canopy/internal/secret"
 	"canopy/internal/token"
@@ -75,18 +76,29 @@ func loginFaults(in LoginInput) error {
 
 func (r *Resolver) checkPassword(ctx context.Context, in LoginInput) (*db.Credentials, error) {
 	own, err := r.Store.Credentials(ctx, in.Email)
+	from := limit.AddressGroup(in.Address)
 	if errors.Is(err, db.ErrNoRows) || err == nil && own.PasswordHash == nil {
-		secret.DummyCheck(ctx, in.Password)
+		if err := secret.DummyCheck(ctx, from, in.Password); err != nil {
+			return nil, busy(err)
+		}
 		return nil, errLogin
 	}
 	if err != nil {
 		return nil, err
 	}
-	ok, err := secret.CheckPassword(ctx, *own.PasswordHash, in.Password)
+	ok, err := secret.CheckPassword(ctx, from, *own.PasswordHash, in.Password)
 	if err == nil && !ok {
 		err = errLogin
 	}
-	return own, err
+	return own, busy(err)
+}
+
+// busy is what callers hear where too many ask for hashes: soon there is room again.
+func busy(err error) error {
+	if errors.Is(err, secret.ErrBusy) {
+		return &problem.Error{Code: problem.RateLimited, Detail: "too many people sign in at the moment: try again", RetryAfter: time.Second}
+	}
+	return err
 }
 
 const reasonOTP = "otp_required"
@@ -173,9 +185,9 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string) error {
 	if err != nil {
 		return err
 	}
-	hashed, err := secret.HashPassword(ctx, password)
+	hashed, err := secret.HashPassword(ctx, "user "+strconv.FormatInt(userID, 10), password)
 	if err != nil {
-		return err
+		return busy(err)
 	}
 	return r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
 		// The user first: whoever sends a new link holds the user, too, and then ends this one.

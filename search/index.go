@@ -13,19 +13,21 @@ import (
 	"canopy/internal/vector"
 )
 
-// loadsAtOnce is how many indexes are loaded at the same time: what is being loaded is in memory
-// beyond what the cache may hold.
-var loadsAtOnce = max(2, runtime.GOMAXPROCS(0)/2)
+// loadPlaces is how many indexes are loaded at the same time: what is being loaded is in memory beyond what
+// the cache may hold. One tenant alone gets half.
+var loadPlaces = 2 * max(2, runtime.GOMAXPROCS(0)/2)
 
 // index gives an index of a context, of at least the context's version.
 func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key vector.Key, load func(ctx context.Context, from T) (T, int64, error)) (T, error) {
 	x, err := e.vectors.Get(ctx, key, row.Version, func(ctx context.Context, from vector.Index) (vector.Index, int64, error) {
-		select {
-		case e.loads <- struct{}{}:
-		case <-ctx.Done():
-			return nil, 0, ctx.Err()
+		tenant, err := e.store.TenantOfAccount(ctx, row.AccountID)
+		if err != nil {
+			return nil, 0, err
 		}
-		defer func() { <-e.loads }()
+		if err := e.loads.Enter(ctx, tenant); err != nil {
+			return nil, 0, err
+		}
+		defer e.loads.Leave(tenant)
 		before, _ := from.(T) // nil where the cache has none
 		return load(ctx, before)
 	})

@@ -13,6 +13,7 @@ import (
 	"canopy/internal/models/embed"
 	"canopy/internal/models/lexical"
 	"canopy/internal/problem"
+	"canopy/internal/share"
 	"canopy/internal/vector"
 )
 
@@ -58,13 +59,13 @@ type Engine struct {
 	Models
 	store   *db.Store
 	vectors *vector.Cache
-	loads   chan struct{}
+	loads   *share.Gate[int64]
 }
 
 // New makes an engine with the models of a server. vectors bounds the memory of the indexes that are
 // kept.
 func New(store *db.Store, models Models, vectors *vector.Cache) *Engine {
-	return &Engine{Models: models, store: store, vectors: vectors, loads: make(chan struct{}, loadsAtOnce)}
+	return &Engine{Models: models, store: store, vectors: vectors, loads: share.NewGate[int64](loadPlaces)}
 }
 
 // Stats tells of the indexes that are kept.

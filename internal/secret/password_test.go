@@ -3,6 +3,7 @@ package secret
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -13,14 +14,14 @@ import (
 
 func TestPassword(t *testing.T) {
 	const password = "correct horse ✓"
-	hash, err := HashPassword(t.Context(), password)
+	hash, err := HashPassword(t.Context(), "", password)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Errorf("the hash %q has other parameters", hash)
 	}
-	again, err := HashPassword(t.Context(), password)
+	again, err := HashPassword(t.Context(), "", password)
 	if err != nil || again == hash {
 		t.Errorf("two hashes of a password are the same (%v)", err)
 	}
@@ -35,23 +36,23 @@ func TestPassword(t *testing.T) {
 		{"one longer than any", strings.Repeat("x", MaxPassword+1), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if ok, err := CheckPassword(t.Context(), hash, c.password); err != nil || ok != c.want {
+			if ok, err := CheckPassword(t.Context(), "", hash, c.password); err != nil || ok != c.want {
 				t.Errorf("got %v, %v", ok, err)
 			}
 		})
 	}
 	t.Run("of the greatest length", func(t *testing.T) {
 		longest := strings.Repeat("x", MaxPassword)
-		hash, err := HashPassword(t.Context(), longest)
+		hash, err := HashPassword(t.Context(), "", longest)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ok, err := CheckPassword(t.Context(), hash, longest); err != nil || !ok {
+		if ok, err := CheckPassword(t.Context(), "", hash, longest); err != nil || !ok {
 			t.Errorf("got %v, %v", ok, err)
 		}
 	})
 	t.Run("a broken hash", func(t *testing.T) {
-		if ok, err := CheckPassword(t.Context(), "$argon2id$v=19$m=1", password); err == nil || ok {
+		if ok, err := CheckPassword(t.Context(), "", "$argon2id$v=19$m=1", password); err == nil || ok {
 			t.Errorf("got %v, %v", ok, err)
 		}
 	})
@@ -67,39 +68,71 @@ func TestDummyHashIsARealOne(t *testing.T) {
 	if *params != *passwordParams || len(salt) != int(passwordParams.SaltLength) || len(key) != int(passwordParams.KeyLength) {
 		t.Errorf("the dummy has the parameters %+v", params)
 	}
-	if ok, err := CheckPassword(t.Context(), dummyHash, "no password"); ok || err != nil {
+	if ok, err := CheckPassword(t.Context(), "", dummyHash, "no password"); ok || err != nil {
 		t.Errorf("got %v, %v", ok, err)
 	}
-	DummyCheck(t.Context(), "no password")
+	if err := DummyCheck(t.Context(), "", "no password"); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestHashesAtOnceAreBounded(t *testing.T) {
-	for range cap(hashing) {
-		hashing <- struct{}{}
+	takers := map[string]int{}
+	for i := range 2 * processors {
+		for who := fmt.Sprint("other ", i); hashing.TryEnter(who); takers[who]++ {
+		}
 	}
 	drain := sync.OnceFunc(func() {
-		for range cap(hashing) {
-			<-hashing
+		for who, n := range takers {
+			for range n {
+				hashing.Leave(who)
+			}
 		}
 	})
 	defer drain()
+	for hashing.TryEnter("last") {
+		takers["last"]++
+	}
 
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := HashPassword(ctx, "a password"); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := HashPassword(ctx, "", "a password"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a hash was made beyond the bound: %v", err)
 	}
-	if _, err := CheckPassword(ctx, dummyHash, "a password"); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := CheckPassword(ctx, "", dummyHash, "a password"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a check was made beyond the bound: %v", err)
 	}
 	drain()
-	if _, err := HashPassword(t.Context(), "a password"); err != nil {
+	if _, err := HashPassword(t.Context(), "", "a password"); err != nil {
 		t.Errorf("no hash after the others have ended: %v", err)
 	}
 }
 
+// TestTooManyHashesAreRefused: those who wait are bounded; of the crowd some are refused, and whoever comes
+// from elsewhere is not.
+func TestTooManyHashesAreRefused(t *testing.T) {
+	refused := make(chan error, 40*processors)
+	var crowd sync.WaitGroup
+	for range 40 * processors {
+		crowd.Go(func() {
+			if _, err := HashPassword(t.Context(), "crowd", "a password"); err != nil {
+				refused <- err
+			}
+		})
+	}
+	if err := <-refused; !errors.Is(err, ErrBusy) {
+		t.Error(err)
+	}
+	if _, err := HashPassword(t.Context(), "elsewhere", "a password"); err != nil {
+		t.Error(err)
+	}
+	crowd.Wait()
+}
+
 func BenchmarkCheckPassword(b *testing.B) {
 	for b.Loop() {
-		DummyCheck(b.Context(), "no password")
+		if err := DummyCheck(b.Context(), "", "no password"); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
