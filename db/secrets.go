@@ -81,9 +81,8 @@ func (c *Customer) Secrets(ctx context.Context, s *Store) ([]*Secret, error) {
 
 // StreamSecrets gives a company's secrets by id, from after the id on, at most limit of them (0: all).
 func (s *Store) StreamSecrets(ctx context.Context, customerID, after int64, limit int, each func(*Secret) error) error {
-	return s.untimed(ctx, limit, func(s *Store) error {
-		return stream(ctx, s, each, qStreamSecrets, customerID, after, noLimit(limit))
-	})
+	secrets := rowsOf(qStreamSecrets, func(after int64, limit int) []any { return []any{customerID, after, limit} }, func(x *Secret) int64 { return x.ID })
+	return secrets.each(ctx, s, after, limit, each)
 }
 
 // SecretCount counts a company's secrets.
