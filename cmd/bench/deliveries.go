@@ -26,44 +26,53 @@ const (
 // courier measures deliveries.
 type courier struct {
 	*bencher
+	server *child
 	api    *client.Client
 	db     *sql.DB
 	sink   *child
 	worker *child
 }
 
-// deliveries measures the worker.
-func (b *bencher) deliveries(self string) (rows []row, err error) {
+// withCourier runs an API, a worker and a receiver that it may deliver to.
+func (b *bencher) withCourier(self string, do func(*courier) error) (err error) {
 	file := b.lab.dir + "/receiver.pem"
 	c := &courier{bencher: b}
 	if c.sink, err = b.lab.start("https://{address}/report/", nil, self, "-sink", "{address}", "-certificate", file); err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = c.sink.stop() }()
 	b.lab.env = append(b.lab.env, "CANOPY_WEBHOOK_ALLOW=127.0.0.0/8", "CANOPY_WEBHOOK_CA="+file)
 	// The API that checks destinations has to allow the loopback address, too.
-	api, err := b.lab.start(healthz, nil, b.lab.binary, "serve")
+	api, err := b.lab.start(healthz, []string{"CANOPY_TRUSTED_PROXIES=127.0.0.0/8"}, b.lab.binary, "serve")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, api.stop()) }()
-	c.api = b.as(access.Builder, api)
+	c.server, c.api = api, b.as(access.Builder, api)
 	if c.worker, err = b.lab.worker(); err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, c.worker.stop()) }()
 	if c.db, err = sql.Open("postgres", b.lab.postgres.URL()); err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, c.db.Close()) }()
-	for _, measure := range []func() (row, error){c.burst, c.paced(30), c.paced(200), c.gaps, c.many, c.backlog} {
-		r, err := measure()
-		if err != nil {
-			return rows, err
+	return do(c)
+}
+
+// deliveries measures the worker.
+func (b *bencher) deliveries(self string) (rows []row, err error) {
+	err = b.withCourier(self, func(c *courier) error {
+		for _, measure := range []func() (row, error){c.burst, c.paced(30), c.paced(200), c.gaps, c.many, c.backlog} {
+			r, err := measure()
+			if err != nil {
+				return err
+			}
+			rows = append(rows, r)
 		}
-		rows = append(rows, r)
-	}
-	return rows, nil
+		return nil
+	})
+	return rows, err
 }
 
 // subscribe makes a destination and gives its id.

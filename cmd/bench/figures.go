@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -51,6 +52,11 @@ func run(ctx context.Context, o options) error {
 	if err := b.prepare(); err != nil {
 		return err
 	}
+	if o.hostile {
+		rows, err := b.hostile(self)
+		print(rows)
+		return errors.Join(err, b.failed)
+	}
 	if !o.noDeliveries {
 		delivered, err := b.deliveries(self)
 		rows = append(rows, delivered...)
@@ -58,6 +64,12 @@ func run(ctx context.Context, o options) error {
 			print(rows)
 			return err
 		}
+	}
+	beside, err := b.hostile(self)
+	rows = append(rows, beside...)
+	if err != nil {
+		print(rows)
+		return err
 	}
 	if err := b.newToken(); err != nil {
 		return err

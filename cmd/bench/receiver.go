@@ -26,7 +26,8 @@ type tally struct {
 	attempts    map[string][]time.Time
 }
 
-// sink receives deliveries: /ok/… answers at once, /hang/… never, /flaky/… 500 twice, then 200.
+// sink receives deliveries: /ok/… answers at once, /hang/… never, /slow/… after 50 s,
+// /flaky/… 500 twice, then 200.
 type sink struct {
 	mu      sync.Mutex
 	tallies map[string]*tally
@@ -51,6 +52,11 @@ func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case kind == "hang":
 		<-r.Context().Done()
+	case kind == "slow":
+		select {
+		case <-r.Context().Done():
+		case <-time.After(50 * time.Second):
+		}
 	case kind == "flaky" && n < 3:
 		w.WriteHeader(http.StatusInternalServerError)
 	}

@@ -38,3 +38,17 @@ func TestUncleanPaths(t *testing.T) {
 		}
 	}
 }
+
+// TestReadersTakeNoOtherMethod: what can only be read says so, and is not said to be missing.
+func TestReadersTakeNoOtherMethod(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	for _, path := range []string{"/", "/setup", "/graphiql", "/docs", "/schema.graphql", "/healthz", "/readyz", "/metrics", "/openapi.json", "/.well-known/jwks.json"} {
+		for _, method := range []string{"POST", "PUT", "DELETE"} {
+			if a := s.Do(method, path, "", nil); a.Status != 405 || !strings.Contains(a.Header.Get("Allow"), "GET") || a.Header.Get("Content-Type") != "application/problem+json" {
+				t.Errorf("%s %s: %d %v %.100s", method, path, a.Status, a.Header, a.Body)
+			}
+		}
+	}
+	s.Must(404, "POST", "/nowhere", "", nil)
+}

@@ -35,7 +35,7 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 		Redis: p.redis, Origins: p.Config.CORSOrigins, PublicURL: p.Config.PublicURL, Metrics: registry, Log: p.Log,
 	})
 	mux := http.NewServeMux()
-	mux.Handle("/", door)
+	mux.Handle("/", rest.ReadOnlyPaths(mux, door))
 	mux.Handle("/graphql", gql)
 	if p.Config.Introspection {
 		mux.HandleFunc("GET /schema.graphql", graph.ServeSchema)

@@ -37,10 +37,9 @@ var ErrFull = errors.New("too many wait for a place")
 // NewGate makes a gate of so many places. One alone gets half of them.
 func NewGate[K comparable](places int) *Gate[K] { return NewBoundedGate[K](places, 0) }
 
-// NewBoundedGate makes a gate where no more than most wait. When one more comes, it is not that one that is
-// refused, but who has waited longest of the key with the most that wait; and the newest go first:
-// under more than it can do, a gate serves some at once and refuses the others, and does not serve
-// everybody too late.
+// NewBoundedGate makes a gate where no more than most wait. When one more comes, who has waited longest of the
+// key with the most that wait is refused, and of a key the newest go first: a key that asks for more than
+// there is has some served soon and others refused, and not all of them too late.
 func NewBoundedGate[K comparable](places, most int) *Gate[K] {
 	return &Gate[K]{most: most, places: places, free: places, has: map[K]int{}, waiting: map[K][]*waiter{}}
 }
@@ -121,19 +120,15 @@ func (g *Gate[K]) leave(key K) {
 	}
 }
 
-// next is whose turn it is: one of those who have fewest.
+// next is whose turn it is: of the keys that have fewest, the one that has waited longest.
 func (g *Gate[K]) next() (key K, first *waiter) {
 	for k, list := range g.waiting {
-		w := list[0]
-		if g.most > 0 {
-			w = list[len(list)-1]
-		}
-		switch {
-		case first == nil, g.has[k] < g.has[key]:
-		case g.has[k] > g.has[key], w.arrival < first.arrival != (g.most == 0):
+		if first != nil && (g.has[k] > g.has[key] || g.has[k] == g.has[key] && list[0].arrival > g.waiting[key][0].arrival) {
 			continue
 		}
-		key, first = k, w
+		if key, first = k, list[0]; g.most > 0 {
+			first = list[len(list)-1]
+		}
 	}
 	return key, first
 }
@@ -146,7 +141,7 @@ func (g *Gate[K]) queue(key K) *waiter {
 	if g.waiters++; g.most > 0 && g.waiters > g.most {
 		longest := key
 		for k, list := range g.waiting {
-			if len(list) > len(g.waiting[longest]) || len(list) == len(g.waiting[longest]) && list[0].arrival < g.waiting[longest][0].arrival {
+			if len(list) > len(g.waiting[longest]) {
 				longest = k
 			}
 		}

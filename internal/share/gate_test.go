@@ -79,9 +79,9 @@ func TestWhoHasFewestGoesFirst(t *testing.T) {
 	}
 }
 
-func TestBoundedGateServesTheNewest(t *testing.T) {
+func TestBoundedGateRefusesWhoWantsMost(t *testing.T) {
 	got := order(t, NewBoundedGate[string](8, 4), "a1", "a2", "a3", "b1", "a4", "a5", "c1")
-	if want := []string{"a1", "a2 refused", "a3 refused", "c1", "b1", "a5", "a4"}; !slices.Equal(got, want) {
+	if want := []string{"a1", "a2 refused", "a3 refused", "b1", "c1", "a5", "a4"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
