@@ -220,7 +220,7 @@ func TestSecretsAreManaged(t *testing.T) {
 	}
 	var audited string
 	s.Look(&audited, `SELECT string_agg(details::text, '') FROM audit_events WHERE object_type = 'Secret'`)
-	if strings.Contains(audited, "hush") || strings.Contains(audited, "vvv") {
+	if !strings.Contains(audited, `"value": {"new": "changed"}`) || strings.Contains(audited, "hush") || strings.Contains(audited, "vvv") {
 		t.Errorf("the log tells %s", audited)
 	}
 	s.SQL(`INSERT INTO secrets (customer_id, name, value) SELECT 1, 'N' || n, '' FROM generate_series(3, 200) n`)
