@@ -9,7 +9,6 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/globalid"
-	"canopy/internal/paging"
 )
 
 // AuditEvent is the record of one change: who did what to which object, in which company.
@@ -45,11 +44,6 @@ var (
 	qAuditEvent = prepare(`
 		SELECT ` + auditColumns + ` FROM audit_events e JOIN customers c ON c.id = e.customer_id
 		WHERE e.id = $3 AND ` + inScope)
-	qAuditEvents = prepare(`
-		SELECT ` + auditColumns + ` FROM audit_events e JOIN customers c ON c.id = e.customer_id
-		WHERE ` + inScope + ` AND e.id < $3 ORDER BY e.id DESC LIMIT $4`)
-	qAuditCount = prepare(`
-		SELECT count(*) FROM audit_events e JOIN customers c ON c.id = e.customer_id WHERE ` + inScope)
 )
 
 var (
@@ -86,18 +80,6 @@ func (s *Store) AuditEvent(ctx context.Context, scope access.Scope, id int64) (*
 	e := &AuditEvent{}
 	err := s.get(ctx, e, qAuditEvent, scope.From(), scope.To(), id)
 	return e, err
-}
-
-// AuditEvents is a page of the events within the scope, newest first.
-func (s *Store) AuditEvents(ctx context.Context, scope access.Scope, p paging.Page) (rows []*AuditEvent, err error) {
-	err = s.list(ctx, &rows, qAuditEvents, scope.From(), scope.To(), beforeID(p), p.First+1)
-	return join(rows), err
-}
-
-// AuditCount counts the events within the scope.
-func (s *Store) AuditCount(ctx context.Context, scope access.Scope) (n int, err error) {
-	err = s.get(ctx, &n, qAuditCount, scope.From(), scope.To())
-	return n, err
 }
 
 // Customer is the edge from an event to the company that it is about.

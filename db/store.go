@@ -77,6 +77,15 @@ func (s *Store) list(ctx context.Context, dst any, q query, args ...any) error {
 	return translate(ctx, s.stmt(ctx, q).SelectContext(ctx, dst, args...)) //nolint:sqlclosecheck // see stmt
 }
 
+// composed reads all rows of a statement that was put together for its arguments into dst, a pointer to a
+// slice. It has a transaction of its own: a pooler then keeps its parts on one connection.
+func (s *Store) composed(ctx context.Context, dst any, text string, args ...any) error {
+	return s.Tx(ctx, func(tx *Store) error {
+		s.executed.Add(1)
+		return translate(ctx, tx.tx.SelectContext(ctx, dst, text, args...))
+	})
+}
+
 // exec runs a statement and tells how many rows it touched.
 func (s *Store) exec(ctx context.Context, q query, args ...any) (int64, error) {
 	res, err := s.stmt(ctx, q).ExecContext(ctx, args...)

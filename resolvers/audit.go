@@ -7,7 +7,6 @@ import (
 	"canopy/db"
 	"canopy/internal/audit"
 	"canopy/internal/globalid"
-	"canopy/internal/paging"
 	"canopy/internal/rule"
 	"canopy/outbox"
 )
@@ -23,19 +22,6 @@ func (ch *changes) audit(ctx context.Context, customerID int64, action audit.Act
 	ch.due = ch.due || due
 	ch.audits = append(ch.audits, id)
 	return err
-}
-
-// AuditEvents is a page of the changes within reach, newest first.
-func (q Query) AuditEvents(ctx context.Context, first *int, after *string) (*AuditEventConnection, error) {
-	c, err := q.may(ctx, rule.AuditEvents)
-	if err != nil {
-		return nil, err
-	}
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.AuditEvent, error) {
-			return q.Store.AuditEvents(ctx, c.Scope(), p)
-		},
-		func(ctx context.Context) (int, error) { return q.Store.AuditCount(ctx, c.Scope()) })
 }
 
 // AuditEvent gives the changes within reach as they happen.

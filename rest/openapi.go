@@ -28,6 +28,7 @@ const (
 	tagRegions     = "Regions"
 	tagUsers       = "Users"
 	tagKeys        = "API keys"
+	tagAudit       = "Audit log"
 	tagPermissions = "Permissions"
 	tagContexts    = "Contexts"
 	tagRuns        = "Runs"
@@ -69,6 +70,7 @@ func config(version, base string) huma.Config {
 		{Name: tagAccounts, Description: "Application accounts and billing records of companies"},
 		{Name: tagRegions, Description: "Where companies' data lives"},
 		{Name: tagUsers, Description: "The users of companies"},
+		{Name: tagAudit, Description: "What was changed, by whom"},
 		{Name: tagKeys, Description: "Credentials of programs, for the token exchange"},
 		{Name: tagPermissions, Description: "Who has which role on which account"},
 		{Name: tagContexts, Description: "Custom assistants, their documents and the search of these; with a token for the assistant"},

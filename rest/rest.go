@@ -45,6 +45,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerRuns()
 	a.registerSecrets()
 	a.registerWebhooks()
+	a.registerAudit()
 	a.serveDocuments(h.mux)
 	return h, a.huma
 }

@@ -78,6 +78,10 @@ func queryRows() []graphRow {
 			variables: func(a *ask) object { return object{"region": a.region(), "account": a.theAccount()} }, want: reach,
 		},
 		{fields: "Query.auditEvents", query: `{ auditEvents(first: 200) { nodes { action details objectId } totalCount } }`, want: shared},
+		{
+			fields: "Query.auditEvents/company", variables: anyCustomer, want: reach,
+			query: `query($id: ID){ auditEvents(filter: {customerId: $id}) { nodes { action details objectId } totalCount } }`,
+		},
 	}
 }
 

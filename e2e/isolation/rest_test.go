@@ -81,6 +81,8 @@ func keyRows() []restRow {
 	return []restRow{
 		{op: "listKeys", query: ofCustomer, want: reach},
 		{op: "listKeys/own", want: shared},
+		{op: "listAuditEvents", want: shared},
+		{op: "listAuditEvents/company", query: ofCustomer, want: reach},
 		{op: "createKey", body: func(a *ask) any {
 			return object{"customerId": a.theCustomer(), "userId": a.shared, "name": a.unique()}
 		}, gives: true, want: reach},

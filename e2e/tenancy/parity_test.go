@@ -133,6 +133,7 @@ func (d *doors) compare(t *testing.T, token string, id int64) {
 	d.compareOptions(t, token, id, len(users.([]any)))
 	d.compareKeys(t, token, id)
 	d.compareSecrets(t, token, id)
+	d.compareAudit(t, token, id)
 }
 
 // compareSecrets compares a company's secrets, as a list and one by one.
@@ -145,6 +146,23 @@ func (d *doors) compareSecrets(t *testing.T, token string, customer int64) {
 		d.same(t, token, "/v1/secrets/{id}", "", x, "{id}", fmt.Sprint(x["id"]))
 	}
 	d.same(t, token, "/v1/secrets", "?customerId="+platform.Decimal(customer), shown)
+}
+
+// compareAudit compares the audit events of a company.
+func (d *doors) compareAudit(t *testing.T, token string, customer int64) {
+	shown := platform.Member(t, d.MustGQL(token, `query($c: ID) { auditEvents(filter: {customerId: $c}) { nodes {
+		id: databaseId action objectType objectId details clientId createdAt actor { databaseId } customer { databaseId } } } }`,
+		map[string]any{"c": customer}), "auditEvents.nodes").([]any)
+	for _, e := range shown {
+		e := e.(map[string]any)
+		e["actorId"], e["customerId"] = nil, platform.Member(t, e, "customer.databaseId")
+		if e["actor"] != nil {
+			e["actorId"] = platform.Member(t, e, "actor.databaseId")
+		}
+		delete(e, "actor")
+		delete(e, "customer")
+	}
+	d.same(t, token, "/v1/audit", "?customerId="+platform.Decimal(customer), shown)
 }
 
 // compareKeys compares a company's API keys, as a list and one by one.

@@ -219,7 +219,7 @@ type QueryResolver interface {
 	Applications(ctx context.Context) ([]*db.Application, error)
 	Roles(ctx context.Context, customerID *globalid.ID, applicationID *globalid.ID) ([]*db.Role, error)
 	PermissionOptions(ctx context.Context, typeArg *globalid.ID, region *globalid.ID, account *globalid.ID, customerID *globalid.ID, all bool) (*resolvers.PermissionOptions, error)
-	AuditEvents(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.AuditEvent], error)
+	AuditEvents(ctx context.Context, filter *resolvers.AuditEventFilter, orderBy []*resolvers.AuditEventOrder, first *int, after *string) (*resolvers.Connection[*db.AuditEvent], error)
 	Contexts(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.Context], error)
 	Context(ctx context.Context, id globalid.ID) (*db.Context, error)
 	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, documentIds []*globalid.ID, includeUnrelated bool) ([]*search.Hit, error)
@@ -299,6 +299,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputAuditEventFilter,
+		ec.unmarshalInputAuditEventOrder,
 		ec.unmarshalInputCancelRunInput,
 		ec.unmarshalInputConfirmTotpInput,
 		ec.unmarshalInputCreateAgentInput,
@@ -1035,6 +1037,52 @@ type AuditEvent implements Node {
   actor: User
   "The company that the change is about."
   customer: Customer!
+}
+
+"Which audit events to list: those that fit every member that is given. Text is compared as it is."
+input AuditEventFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "What was done, ` + "`" + `noun.verbed` + "`" + `."
+  action: String
+  "Kind of the object that was changed: a type of this graph."
+  objectType: String
+  "The object that was changed; a global id says its type, too."
+  objectId: ID
+  "Who did it, a user within reach."
+  actorId: ID
+  "The company, without those below it."
+  customerId: ID
+  "From this moment on."
+  createdSince: DateTime
+  "Before this moment."
+  createdUntil: DateTime
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [AuditEventFilter!]
+}
+
+"What audit events are ordered by."
+enum AuditEventOrderField {
+  "The order in which they were written, which is that of their time."
+  ID
+  "When it was done."
+  CREATED_AT
+}
+
+"A direction of an order."
+enum OrderDirection {
+  "The smallest first."
+  ASC
+  "The largest first."
+  DESC
+}
+
+"An order of audit events."
+input AuditEventOrder {
+  "By what."
+  field: AuditEventOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
 }
 
 "A page of audit events."
@@ -1779,8 +1827,12 @@ type Query {
     "Disabled accounts, too."
     all: Boolean! = false
   ): PermissionOptions! @needs(app: [TENANT], right: "permission.read")
-  "Changes within reach, newest first. Needs the right ` + "`" + `audit.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  "Changes within reach, newest first unless asked for otherwise. Needs the right ` + "`" + `audit.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   auditEvents(
+    "Which of them; all when left out."
+    filter: AuditEventFilter
+    "In which order."
+    orderBy: [AuditEventOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
@@ -5529,22 +5581,38 @@ func (ec *executionContext) field_Query_agents_args(ctx context.Context, rawArgs
 func (ec *executionContext) field_Query_auditEvents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.AuditEventFilter, error) {
+			return ec.unmarshalOAuditEventFilter2ᚖcanopyᚋresolversᚐAuditEventFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.AuditEventOrder, error) {
+			return ec.unmarshalOAuditEventOrder2ᚕᚖcanopyᚋresolversᚐAuditEventOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
 	return args, nil
 }
 
@@ -16792,7 +16860,7 @@ func (ec *executionContext) _Query_auditEvents(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuditEvents(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().AuditEvents(ctx, fc.Args["filter"].(*resolvers.AuditEventFilter), fc.Args["orderBy"].([]*resolvers.AuditEventOrder), fc.Args["first"].(*int), fc.Args["after"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.AuditEvent]) graphql.Marshaler {
@@ -22557,6 +22625,133 @@ func (ec *executionContext) fieldContext___Type_isOneOf(_ context.Context, field
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
+
+func (ec *executionContext) unmarshalInputAuditEventFilter(ctx context.Context, obj any) (resolvers.AuditEventFilter, error) {
+	var it resolvers.AuditEventFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "action", "objectType", "objectId", "actorId", "customerId", "createdSince", "createdUntil", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "action":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("action"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Action = data
+		case "objectType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("objectType"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ObjectType = data
+		case "objectId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("objectId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ObjectID = data
+		case "actorId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("actorId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ActorID = data
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "createdSince":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedSince = data
+		case "createdUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdUntil"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedUntil = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOAuditEventFilter2ᚕᚖcanopyᚋresolversᚐAuditEventFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAuditEventOrder(ctx context.Context, obj any) (resolvers.AuditEventOrder, error) {
+	var it resolvers.AuditEventOrder
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNAuditEventOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
 
 func (ec *executionContext) unmarshalInputCancelRunInput(ctx context.Context, obj any) (resolvers.CancelRunInput, error) {
 	var it resolvers.CancelRunInput
@@ -32036,6 +32231,32 @@ func (ec *executionContext) marshalNAuditEventEdge2ᚕcanopyᚋresolversᚐEdge�
 	return ret
 }
 
+func (ec *executionContext) unmarshalNAuditEventFilter2ᚖcanopyᚋresolversᚐAuditEventFilter(ctx context.Context, v any) (*resolvers.AuditEventFilter, error) {
+	res, err := ec.unmarshalInputAuditEventFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAuditEventOrder2ᚖcanopyᚋresolversᚐAuditEventOrder(ctx context.Context, v any) (*resolvers.AuditEventOrder, error) {
+	res, err := ec.unmarshalInputAuditEventOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAuditEventOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAuditEventOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNBilling2ᚖcanopyᚋdbᚐBilling(ctx context.Context, sel ast.SelectionSet, v *db.Billing) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -32668,6 +32889,22 @@ func (ec *executionContext) marshalNMe2ᚖcanopyᚋresolversᚐMe(ctx context.Co
 		return graphql.Null
 	}
 	return ec._Me(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNOrderDirection2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNOrderDirection2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) marshalNPageInfo2canopyᚋresolversᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v resolvers.PageInfo) graphql.Marshaler {
@@ -33675,6 +33912,50 @@ func (ec *executionContext) marshalOApp2ᚕstringᚄ(ctx context.Context, sel as
 	return ret
 }
 
+func (ec *executionContext) unmarshalOAuditEventFilter2ᚕᚖcanopyᚋresolversᚐAuditEventFilterᚄ(ctx context.Context, v any) ([]*resolvers.AuditEventFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.AuditEventFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAuditEventFilter2ᚖcanopyᚋresolversᚐAuditEventFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOAuditEventFilter2ᚖcanopyᚋresolversᚐAuditEventFilter(ctx context.Context, v any) (*resolvers.AuditEventFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAuditEventFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAuditEventOrder2ᚕᚖcanopyᚋresolversᚐAuditEventOrderᚄ(ctx context.Context, v any) ([]*resolvers.AuditEventOrder, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.AuditEventOrder, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAuditEventOrder2ᚖcanopyᚋresolversᚐAuditEventOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) marshalOBilling2ᚖcanopyᚋdbᚐBilling(ctx context.Context, sel ast.SelectionSet, v *db.Billing) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -33927,6 +34208,42 @@ func (ec *executionContext) marshalOFloat2ᚖfloat64(ctx context.Context, sel as
 	_ = sel
 	res := graphql.MarshalFloatContext(*v)
 	return graphql.WrapContextMarshaler(ctx, res)
+}
+
+func (ec *executionContext) unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx context.Context, v any) ([]globalid.ID, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]globalid.ID, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx context.Context, sel ast.SelectionSet, v []globalid.ID) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := make(graphql.Array, len(v))
+	for i := range v {
+		ret[i] = ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, sel, v[i])
+	}
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalOID2ᚕᚖcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx context.Context, v any) ([]*globalid.ID, error) {

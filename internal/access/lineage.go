@@ -39,6 +39,9 @@ func (l Lineage) Subtree() Scope {
 	return Scope{top: string(top)}
 }
 
+// Whole tells whether the scope is that of the root, with everything below it.
+func (s Scope) Whole() bool { return len(s.top) == idBytes }
+
 // From is the lower bound as a statement argument; NULL for the zero Scope.
 func (s Scope) From() pq.Int64Array {
 	if s.top == "" {

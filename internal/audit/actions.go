@@ -2,7 +2,10 @@
 // tells what was changed. docs/audit.md tells its readers.
 package audit
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Action is one thing that can be done to an object; its text is noun.verbed.
 type Action string
@@ -83,3 +86,14 @@ var (
 
 // Actions describes every action, in the order of the areas that they belong to.
 func Actions() []Entry { return slices.Clone(entries) }
+
+// ObjectTypes lists the types of the graph that actions are done to: those that the actions begin with.
+func ObjectTypes() []string {
+	var list []string
+	for _, e := range entries {
+		noun, _, _ := strings.Cut(string(e.Action), ".")
+		list = append(list, strings.ToUpper(noun[:1])+noun[1:])
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}

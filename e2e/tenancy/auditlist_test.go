@@ -1,0 +1,105 @@
+package tenancy
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"canopy/e2e/platform"
+)
+
+// TestAuditFilters asks both doors for the same events, and for what is out of reach.
+func TestAuditFilters(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	alpine, hydro, coral := s.Customer("Alpine Energy"), s.Customer("Alpine Hydro"), s.Customer("Coral Logistics")
+	greta := s.As("Alpine Energy", "greta@alpine.example")
+	for i := range 5 {
+		s.Must(204, "PUT", "/tenant", greta, map[string]any{"customerId": hydro, "name": fmt.Sprint("Hydro ", i)})
+		s.Must(204, "POST", "/tenant/billing", greta, map[string]any{"city": fmt.Sprint("Graz ", i)})
+	}
+	ids := func(rows any, id string) string {
+		var list []string
+		for _, r := range rows.([]any) {
+			list = append(list, fmt.Sprint(platform.Member(t, r, id)))
+		}
+		return strings.Join(list, " ")
+	}
+	graph := func(filter map[string]any, order any) string {
+		t.Helper()
+		d := s.MustGQL(greta, `query($f: AuditEventFilter, $o: [AuditEventOrder!]) { auditEvents(filter: $f, orderBy: $o, first: 200) { totalCount nodes { databaseId } } }`,
+			map[string]any{"f": filter, "o": order})
+		found := ids(platform.Member(t, d, "auditEvents.nodes"), "databaseId")
+		if n := platform.Member(t, d, "auditEvents.totalCount"); int(n.(float64)) != len(strings.Fields(found)) {
+			t.Errorf("%v: %v events of %s", filter, n, found)
+		}
+		return found
+	}
+	user := s.UserID("greta@alpine.example")
+	middle := platform.Member(t, s.MustGQL(greta, `{ auditEvents(first: 5) { nodes { databaseId createdAt } } }`, nil), "auditEvents.nodes.4").(map[string]any)
+	for _, c := range []struct {
+		query  string
+		filter map[string]any
+	}{
+		{"", nil},
+		{"action=customer.updated", map[string]any{"action": "customer.updated"}},
+		{"objectType=Billing", map[string]any{"objectType": "Billing"}},
+		{"objectType=Customer&objectId=" + platform.Decimal(hydro), map[string]any{"objectType": "Customer", "objectId": hydro}},
+		{"actorId=" + platform.Decimal(user), map[string]any{"actorId": user}},
+		{"customerId=" + platform.Decimal(alpine), map[string]any{"customerId": alpine}},
+		{"createdSince=" + url.QueryEscape(middle["createdAt"].(string)), map[string]any{"createdSince": middle["createdAt"]}},
+		{"createdUntil=" + url.QueryEscape(middle["createdAt"].(string)), map[string]any{"createdUntil": middle["createdAt"]}},
+		{fmt.Sprintf("ids=%v,1", middle["databaseId"]), map[string]any{"ids": []any{middle["databaseId"], 1}}},
+		{"actorId=" + platform.Decimal(user) + "&action=role.deleted", map[string]any{"actorId": user, "action": "role.deleted"}},
+	} {
+		want := graph(c.filter, nil)
+		if got := ids(s.Must(200, "GET", "/v1/audit?limit=1000&"+c.query, greta, nil).JSON(t), "id"); got != want || want == "" && !strings.Contains(c.query, "role.deleted") {
+			t.Errorf("%s: %s, by GraphQL %s", c.query, got, want)
+		}
+		oldest := strings.Fields(graph(c.filter, []any{map[string]any{"field": "CREATED_AT", "direction": "ASC"}}))
+		got := strings.Fields(ids(s.Must(200, "GET", "/v1/audit?limit=1000&orderBy=createdAt&"+c.query, greta, nil).JSON(t), "id"))
+		if strings.Join(oldest, " ") != strings.Join(got, " ") || len(got) > 0 && got[0] != strings.Fields(want)[len(got)-1] {
+			t.Errorf("%s: oldest first %v and %v", c.query, got, oldest)
+		}
+	}
+	if got := graph(map[string]any{"customerId": hydro, "or": []any{map[string]any{"objectType": "Billing"}, map[string]any{"action": "customer.updated"}}}, nil); len(strings.Fields(got)) != 5 {
+		t.Errorf("or: %s", got)
+	}
+
+	t.Run("by pages", func(t *testing.T) {
+		s.T = t
+		path, pages, seen := "/v1/audit?limit=4&action=customer.updated", 0, ""
+		for path != "" && pages < 9 {
+			a := s.Must(200, "GET", path, greta, nil)
+			seen, pages = strings.TrimSpace(seen+" "+ids(a.JSON(t), "id")), pages+1
+			path, _, _ = strings.Cut(strings.TrimPrefix(a.Header.Get("Link"), "<"+s.URL), ">")
+		}
+		if want := graph(map[string]any{"action": "customer.updated"}, nil); pages != 2 || seen != want {
+			t.Errorf("%s in %d pages, want %s", seen, pages, want)
+		}
+	})
+	t.Run("refused", func(t *testing.T) {
+		s.T = t
+		for query, status := range map[string]int{
+			"customerId=" + platform.Decimal(coral): 403, "actorId=" + platform.Decimal(s.UserID(platform.DemoAdmin)): 403, "actorId=999999": 403,
+			"action=customer": 400, "createdSince=yesterday": 400, "ids=x": 400, "orderBy=name": 400, "after=xyz": 400,
+		} {
+			name, _, _ := strings.Cut(query, "=")
+			if a := s.Do("GET", "/v1/audit?"+query, greta, nil); a.Status != status || status == 400 && !strings.Contains(string(a.Body), name) {
+				t.Errorf("%s: %d %s", query, a.Status, a.Body)
+			}
+		}
+		deep := map[string]any{}
+		for range 6 {
+			deep = map[string]any{"or": []any{deep}}
+		}
+		wide := make([]any, 7)
+		for i := range wide {
+			wide[i] = map[string]any{"or": []any{map[string]any{}, map[string]any{}, map[string]any{}}}
+		}
+		for _, f := range []map[string]any{deep, {"or": wide}, {"ids": make([]int, 201)}, {"action": "x"}} {
+			s.Refused(t, "BAD_REQUEST", greta, `query($f: AuditEventFilter) { auditEvents(filter: $f) { totalCount } }`, map[string]any{"f": f})
+		}
+	})
+}

@@ -1,0 +1,127 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"canopy/db"
+	"canopy/internal/globalid"
+	"canopy/internal/rule"
+	"canopy/resolvers"
+)
+
+// defaultAuditEvents is how many events a page has where no limit is asked for.
+const defaultAuditEvents = 100
+
+// AuditEvent is the record of one change.
+type AuditEvent struct {
+	ID         int64           `json:"id"`
+	CustomerID int64           `json:"customerId" doc:"The company that the change is about"`
+	ActorID    *int64          `json:"actorId" doc:"Who made the change; null for the platform itself, and beyond the caller's reach"`
+	ClientID   *string         `json:"clientId" doc:"The API key that was used; null for a person's login, and for the platform itself"`
+	Action     string          `json:"action" example:"customer.updated"`
+	ObjectType string          `json:"objectType" example:"Customer"`
+	ObjectID   int64           `json:"objectId"`
+	Details    json.RawMessage `json:"details" doc:"What was changed, field by field: {field: {old, new}}"`
+	CreatedAt  time.Time       `json:"createdAt"`
+}
+
+// AuditQuery bounds the list of audit events.
+type AuditQuery struct {
+	Limit        int       `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"At most so many entries; a Link header leads to the next page"`
+	After        string    `query:"after" doc:"The cursor of a Link header: the list goes on behind it"`
+	IDs          []int64   `query:"ids" doc:"Only those of these ids, separated by commas"`
+	Action       string    `query:"action" doc:"Only those of this action"`
+	ObjectType   string    `query:"objectType" doc:"Only those of objects of this type"`
+	ObjectID     int64     `query:"objectId" doc:"Only those of the object of this id"`
+	ActorID      int64     `query:"actorId" doc:"Only what this user has done, who is within reach"`
+	CustomerID   int64     `query:"customerId" doc:"Only those of this company, without those below it"`
+	CreatedSince time.Time `query:"createdSince" doc:"Only those from this moment on"`
+	CreatedUntil time.Time `query:"createdUntil" doc:"Only those before this moment"`
+	OrderBy      string    `query:"orderBy" default:"-createdAt" enum:"createdAt,-createdAt,id,-id" doc:"The order; - is for the newest first"`
+
+	given map[string]bool
+}
+
+// Resolve tells what was given from what was left out.
+func (q *AuditQuery) Resolve(hc huma.Context) []error {
+	q.given = map[string]bool{}
+	for _, name := range []string{"ids", "action", "objectType", "objectId", "actorId", "customerId", "createdSince", "createdUntil"} {
+		q.given[name] = hc.Query(name) != ""
+	}
+	return nil
+}
+
+func (q *AuditQuery) page() *Paging { return &Paging{Limit: q.Limit, After: q.After} }
+
+func (q *AuditQuery) filter() *resolvers.AuditEventFilter {
+	f := &resolvers.AuditEventFilter{}
+	for name, id := range map[string]struct {
+		n    int64
+		into **globalid.ID
+	}{"objectId": {q.ObjectID, &f.ObjectID}, "actorId": {q.ActorID, &f.ActorID}, "customerId": {q.CustomerID, &f.CustomerID}} {
+		if q.given[name] {
+			*id.into = &globalid.ID{Int: id.n}
+		}
+	}
+	if q.given["ids"] {
+		f.IDs = mapped(q.IDs, func(n int64) globalid.ID { return globalid.ID{Int: n} })
+	}
+	if q.given["action"] {
+		f.Action = &q.Action
+	}
+	if q.given["objectType"] {
+		f.ObjectType = &q.ObjectType
+	}
+	if q.given["createdSince"] {
+		f.CreatedSince = &q.CreatedSince
+	}
+	if q.given["createdUntil"] {
+		f.CreatedUntil = &q.CreatedUntil
+	}
+	return f
+}
+
+func (a *api) registerAudit() {
+	addList(a, operation{
+		id: "listAuditEvents", rule: rule.AuditEvents, path: "/v1/audit", tag: tagAudit, errors: []int{http.StatusNotFound},
+		summary: "List audit events", description: "The changes within reach, newest first.",
+	}, 2, func(ctx context.Context, in *AuditQuery, q query, each emit[AuditEvent]) error {
+		if q.limit == 0 {
+			q.limit = defaultAuditEvents + 1
+		}
+		rows, err := a.queries().ListAuditEvents(ctx, in.filter(), !strings.HasPrefix(in.OrderBy, "-"), q.after, q.limit-1)
+		if err != nil {
+			return err
+		}
+		for _, e := range rows {
+			shown, err := a.auditEvent(ctx, e)
+			if err != nil {
+				return err
+			}
+			if err := each(shown, e.At()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (a *api) auditEvent(ctx context.Context, e *db.AuditEvent) (AuditEvent, error) {
+	shown := AuditEvent{
+		ID: e.ID, CustomerID: e.CustomerID, Action: e.Action, ObjectType: e.ObjectType, ObjectID: e.ObjectID, Details: e.Details, CreatedAt: e.CreatedAt.UTC(),
+	}
+	if e.ClientID != "" {
+		shown.ClientID = &e.ClientID
+	}
+	actor, err := resolvers.AuditEventEdges{Resolver: a.r}.Actor(ctx, e)
+	if err == nil && actor != nil {
+		shown.ActorID = &actor.ID
+	}
+	return shown, err
+}
