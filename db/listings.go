@@ -80,7 +80,8 @@ type joinedAccount struct {
 
 // userLines are the members of a company by id, each with its permissions within the scope.
 func userLines(scope access.Scope, customerID int64) wholeList[UserLine, int64] {
-	return wholeList[UserLine, int64]{place: func(l *UserLine) int64 { return l.ID },
+	return wholeList[UserLine, int64]{
+		place: func(l *UserLine) int64 { return l.ID },
 		read: func(ctx context.Context, s *Store, after int64, limit int) (lines []*UserLine, err error) {
 			err = stream(ctx, s, func(r *joinedUser) error {
 				if len(lines) == 0 || lines[len(lines)-1].ID != r.ID {
@@ -93,12 +94,14 @@ func userLines(scope access.Scope, customerID int64) wholeList[UserLine, int64] 
 				return nil
 			}, qUserLines, scope.From(), scope.To(), customerID, after, limit)
 			return lines, err
-		}}
+		},
+	}
 }
 
 // accountLines are the accounts of a company by id, each with its permissions.
 func accountLines(customerID int64) wholeList[AccountLine, int64] {
-	return wholeList[AccountLine, int64]{place: func(l *AccountLine) int64 { return l.ID },
+	return wholeList[AccountLine, int64]{
+		place: func(l *AccountLine) int64 { return l.ID },
 		read: func(ctx context.Context, s *Store, after int64, limit int) (lines []*AccountLine, err error) {
 			err = stream(ctx, s, func(r *joinedAccount) error {
 				if len(lines) == 0 || lines[len(lines)-1].ID != r.ID {
@@ -111,7 +114,8 @@ func accountLines(customerID int64) wholeList[AccountLine, int64] {
 				return nil
 			}, qAccountLines, customerID, after, limit)
 			return lines, err
-		}}
+		},
+	}
 }
 
 // StreamUsers gives the members of a company by id, from after the id on, at most limit of them

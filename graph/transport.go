@@ -201,7 +201,7 @@ type request struct {
 	Variables     json.RawMessage `json:"variables"`
 	Extensions    json.RawMessage `json:"extensions"`
 	// Others are members of other names.
-	Others map[string]jsontext.Value `json:",embed"`
+	Others map[string]jsontext.Value `json:",embed"` //nolint:staticcheck // an option of the library that decodes it
 }
 
 // members are the names of a request's members.

@@ -181,8 +181,10 @@ func tellsChanges(t *testing.T, action string, raw json.RawMessage) {
 }
 
 // byThePlatform are the actions of no caller, and those of auditedElsewhere.
-var byThePlatform = []audit.Action{audit.DestinationDisabled, audit.UserTotpStarted, audit.UserTotpEnabled, audit.UserTotpDisabled,
-	audit.UserTotpReset, audit.UserCodesRegenerated}
+var byThePlatform = []audit.Action{
+	audit.DestinationDisabled, audit.UserTotpStarted, audit.UserTotpEnabled, audit.UserTotpDisabled,
+	audit.UserTotpReset, audit.UserCodesRegenerated,
+}
 
 // whole compares the actions that were seen with those that are declared.
 func (l *auditLog) whole(t *testing.T) {

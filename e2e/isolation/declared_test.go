@@ -6,6 +6,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"canopy/graph/generated"
 	"canopy/internal/access"
@@ -30,7 +31,7 @@ func rulesOf(query string) (list []*rule.Rule) {
 			walk(field.SelectionSet)
 		}
 	}
-	for _, o := range gqlparser.MustLoadQuery(declared(), query).Operations {
+	for _, o := range gqlparser.MustLoadQueryWithRules(declared(), query, rules.NewDefaultRules()).Operations {
 		walk(o.SelectionSet)
 	}
 	return list

@@ -16,7 +16,7 @@ func TestGraphIsolation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := newMatrix(t, w)
-	wanted := schemaFields(t)
+	wanted := schemaFields()
 	covered := agentFields()
 	covered["Subscription.documentUpdated"] = true // TestDocumentSubscription
 	for _, row := range subscriptionRows() {
@@ -57,7 +57,7 @@ func (row graphRow) sender() func(*ask) func() platform.Answer {
 
 // schemaFields lists what needs a row: the fields of the root types, those that lead from one
 // object to another, and every type of node. Pages and payloads are part of the field they answer.
-func schemaFields(t testing.TB) []string {
+func schemaFields() []string {
 	s := declared()
 	var list []string
 	for _, typ := range s.Types {

@@ -17,8 +17,8 @@ func keyOf(t *testing.T, s *platform.Platform, token string, body map[string]any
 	return s.Must(201, "POST", "/v1/keys", token, body).JSON(t).(map[string]any)
 }
 
-func exchanged(s *platform.Platform, key map[string]any, app string) platform.Answer {
-	return s.Exchange(s.GrantForm(map[string]string{"client_id": key["clientId"].(string), "client_secret": key["clientSecret"].(string), "target_app": app}))
+func exchanged(s *platform.Platform, key map[string]any) platform.Answer {
+	return s.Exchange(s.GrantForm(map[string]string{"client_id": key["clientId"].(string), "client_secret": key["clientSecret"].(string), "target_app": "tenant"}))
 }
 
 func TestKeysByREST(t *testing.T) {
@@ -42,11 +42,11 @@ func TestKeysByREST(t *testing.T) {
 		t.Errorf("%v %s", page.Header, page.Body)
 	}
 	turned := s.Must(200, "POST", path+"/rotate", greta, map[string]any{"graceSeconds": 0}).JSON(t).(map[string]any)
-	if turned["clientSecret"] == key["clientSecret"] || exchanged(s, key, "tenant").Status != 401 || exchanged(s, turned, "tenant").Status != 200 {
+	if turned["clientSecret"] == key["clientSecret"] || exchanged(s, key).Status != 401 || exchanged(s, turned).Status != 200 {
 		t.Errorf("%v", turned)
 	}
 	s.Must(204, "DELETE", path, greta, nil)
-	if exchanged(s, turned, "tenant").Status != 401 || platform.Member(t, s.Must(200, "GET", path, greta, nil).JSON(t), "revokedAt") == nil {
+	if exchanged(s, turned).Status != 401 || platform.Member(t, s.Must(200, "GET", path, greta, nil).JSON(t), "revokedAt") == nil {
 		t.Error("a revoked key goes on")
 	}
 	for name, body := range map[string]map[string]any{
@@ -69,7 +69,7 @@ func TestKeysMayLess(t *testing.T) {
 	s := platform.Start(t)
 	greta := s.As("Alpine Energy", "greta@alpine.example")
 	key := keyOf(t, s, greta, map[string]any{"features": []string{"user.read", "key.write", "context.read"}})
-	issued := exchanged(s, key, "tenant").JSON(t)
+	issued := exchanged(s, key).JSON(t)
 	token := platform.Member(t, issued, "access_token").(string)
 	s.Must(200, "GET", "/tenant/users", token, nil)
 	if a := s.Must(403, "GET", "/tenant/accounts", token, nil); !strings.Contains(string(a.Body), "permission.read") {
@@ -112,12 +112,12 @@ func TestKeysKnowTheirNetworks(t *testing.T) {
 	}
 	greta := s.As("Alpine Energy", "greta@alpine.example")
 	office := keyOf(t, s, greta, map[string]any{"allowedAddresses": []string{"198.51.100.0/24", "2001:db8::/32"}})
-	if a := exchanged(s, office, "tenant"); a.Status != 400 || platform.Member(t, a.JSON(t), "error") != "unauthorized_client" {
+	if a := exchanged(s, office); a.Status != 400 || platform.Member(t, a.JSON(t), "error") != "unauthorized_client" {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	// Here, and there: an exchange from here while here is allowed.
 	s.SQL(`UPDATE api_keys SET allowed_addresses = array_append(allowed_addresses, '127.0.0.1/32') WHERE client_id = $1`, office["clientId"])
-	token := platform.Member(t, exchanged(s, office, "tenant").JSON(t), "access_token").(string)
+	token := platform.Member(t, exchanged(s, office).JSON(t), "access_token").(string)
 	for address, status := range map[string]int{"198.51.100.7": 200, "2001:db8::5": 200, "127.0.0.1": 200, "198.51.101.7": 403, "::ffff:198.51.100.8": 200, "2001:db9::5": 403} {
 		a := from(address, "GET", "/tenant", token)
 		if a.Status != status || status == 403 && platform.Member(t, a.JSON(t), "code") != "address_not_allowed" {
@@ -144,7 +144,7 @@ func TestKeysEnd(t *testing.T) {
 	greta, alpine, hydro := s.As("Alpine Energy", "greta@alpine.example"), s.Customer("Alpine Energy"), s.Customer("Alpine Hydro")
 	in := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339) }
 	short := keyOf(t, s, greta, map[string]any{"expiresAt": in(time.Hour)})
-	token := platform.Member(t, exchanged(s, short, "tenant").JSON(t), "access_token").(string)
+	token := platform.Member(t, exchanged(s, short).JSON(t), "access_token").(string)
 	outlives := func(name, token string, body map[string]any) {
 		t.Helper()
 		if a := s.Do("POST", "/v1/keys", token, body); a.Status != 400 || !strings.Contains(string(a.Body), "body.expiresAt") {
