@@ -78,7 +78,7 @@ var (
 			 FROM api_keys k JOIN customers kc ON kc.id = k.customer_id JOIN permissions p ON p.user_id = k.user_id
 			 JOIN accounts o ON o.id = p.account_id JOIN app_instances i ON i.id = o.app_instance_id
 			 JOIN applications app ON app.id = i.application_id JOIN roles r ON r.id = p.role_id
-			 WHERE k.id = $4 AND k.revoked_at IS NULL AND COALESCE(k.expires_at > now(), true) AND c.lineage[kc.level + 1] = kc.id
+			 WHERE k.id = $4 AND k.revoked_at IS NULL AND COALESCE(k.expires_at > now(), true) AND COALESCE($5 = ANY(k.features), true) AND c.lineage[kc.level + 1] = kc.id
 			   AND o.customer_id = c.id AND NOT o.disabled AND app.code = $6 AND NOT p.disabled AND $5 = ANY(r.features)
 			 LIMIT 1)) sight
 		WHERE x.id = $2 AND a.customer_id = $1 AND NOT a.disabled`)
@@ -116,7 +116,7 @@ func (s *Store) Context(ctx context.Context, d Desk, id int64) (*Context, error)
 // DeskOfRun gives the desk on which a run looks for a context, of its own company only, as its starter
 // may at this moment. Started by a login, the run sees what that person sees on the context's account;
 // started by an API key, everything, if the key is alive and its user may read contexts on an account
-// of the company. ErrNoRows: the run sees no such context.
+// of the company, and the key is not bound to other rights. ErrNoRows: the run sees no such context.
 func (s *Store) DeskOfRun(ctx context.Context, r *Run, contextID int64) (d Desk, err error) {
 	err = s.get(ctx, &d, qDeskOfRun, r.CustomerID, contextID, r.UserID, r.KeyID, access.ContextRead.Names()[0], access.Assistant.String())
 	return d, err

@@ -78,6 +78,10 @@ func (x root) SearchHit() generated.SearchHitResolver {
 	return resolvers.SearchHitEdges{Resolver: x.r}
 }
 
+func (x root) Secret() generated.SecretResolver {
+	return resolvers.SecretEdges{Resolver: x.r}
+}
+
 func (x root) Subscription() generated.SubscriptionResolver {
 	return resolvers.Subscription{Resolver: x.r}
 }

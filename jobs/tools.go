@@ -10,6 +10,8 @@ import (
 	"canopy/internal/egress"
 	"canopy/internal/models/chat"
 	"canopy/internal/problem"
+	"canopy/internal/secret"
+	"canopy/outbox"
 	"canopy/search"
 )
 
@@ -21,7 +23,10 @@ type Tools struct {
 	Chat *chat.Client
 	// Contexts searches contexts.
 	Contexts *search.Engine
-	Log      *slog.Logger
+	// Store has the secrets of companies, and Box opens them.
+	Store *db.Store
+	Box   *secret.Box
+	Log   *slog.Logger
 }
 
 // of gives the tools of a run.
@@ -56,6 +61,22 @@ func (t *runTools) searchError(ctx context.Context, contextID int64, err error) 
 		t.Log.ErrorContext(ctx, "a search failed", "context", contextID, "error", err)
 	}
 	return failure
+}
+
+// Secrets implements diagram.Tools. It finds those of the run's own company.
+func (t *runTools) Secrets(ctx context.Context, names []string) (map[string]string, error) {
+	rows, err := t.Store.SealedSecrets(ctx, t.run.CustomerID, names)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]string, len(rows))
+	for _, row := range rows {
+		if found[row.Name], err = outbox.OpenSecret(t.Box, row.ID, row.Value); err != nil {
+			t.Log.ErrorContext(ctx, "a secret can't be opened", "secret", row.ID, "error", err)
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
 // Chat implements diagram.Tools.

@@ -32,6 +32,7 @@ const (
 	tagPermissions = "Permissions"
 	tagContexts    = "Contexts"
 	tagRuns        = "Runs"
+	tagSecrets     = "Secrets"
 	tagWebhooks    = "Webhooks"
 )
 
@@ -74,6 +75,7 @@ func config(version, base string) huma.Config {
 		{Name: tagPermissions, Description: "Who has which role on which account"},
 		{Name: tagContexts, Description: "Custom assistants, their documents and the search of these; with a token for the assistant"},
 		{Name: tagRuns, Description: "Agents, executed in the background"},
+		{Name: tagSecrets, Description: "What agents use in the requests that they send, and nobody is shown"},
 		{Name: tagWebhooks, Description: "Events, delivered to HTTPS endpoints"},
 	}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{

@@ -43,6 +43,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerPermissions()
 	a.registerContexts()
 	a.registerRuns()
+	a.registerSecrets()
 	a.registerWebhooks()
 	a.registerAudit()
 	a.serveDocuments(h.mux)

@@ -9,7 +9,7 @@ import (
 )
 
 // grow gives a company so many companies below it, each with users that have three permissions, and with
-// a billing record, a role, keys, agents and webhooks of its own.
+// a billing record, a role, keys, agents, secrets and webhooks of its own.
 func grow(s *platform.Platform, parent int64, customers, users int) {
 	s.T.Helper()
 	for i := range customers {
@@ -24,6 +24,7 @@ func grow(s *platform.Platform, parent int64, customers, users int) {
 			JOIN app_instances i ON i.id = a.app_instance_id JOIN roles r ON r.application_id = i.application_id AND r.customer_id IS NULL AND r.name = 'Viewer'
 			WHERE a.customer_id = $1`, id, users)
 		growAgents(s, s.Account(id, "builder"), users)
+		s.SQL(`INSERT INTO secrets (customer_id, name, value) SELECT $1, 'N' || n, '' FROM generate_series(1, $2) n`, id, users)
 		s.SQL(`WITH d AS (INSERT INTO webhook_destinations (customer_id, url, secret) SELECT $1, $3, '' FROM generate_series(1, $2) RETURNING id)
 			INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, status, completed_at, log)
 			SELECT $1, id, 'evt_' || id, 'run.started', '{}', 'delivered', now(), '[{"at": "2026-01-01T00:00:00Z", "durationMs": 1}]' FROM d`, id, users, platform.PublicURL)

@@ -87,12 +87,32 @@ func (y *yard) freshDelivery(a *ask) int64 {
 	})
 }
 
+func (y *yard) freshSecret(a *ask) int64 {
+	return a.or(func() int64 {
+		made, err := a.m.CreateSecret(y.owner, resolvers.CreateSecretInput{Name: a.secretName(), Value: secretMark})
+		a.ok(err)
+		return made.Secret.ID
+	})
+}
+
+// secretName is a name that no secret has, and that nobody outside may read.
+func (a *ask) secretName() string { return strings.ReplaceAll(a.unique(), "-", "_") }
+
 func (y *yard) restRows() []restRow {
 	onDestination := func(a *ask) []any { return []any{y.freshDestination(a)} }
 	onDelivery := func(a *ask) []any { return []any{y.freshDelivery(a)} }
+	onSecret := func(a *ask) []any { return []any{y.freshSecret(a)} }
 	return []restRow{
 		{op: "executeAgentAsJob", path: func(a *ask) []any { return []any{y.freshAgent(a)} }, body: func(*ask) any { return object{} }, want: within},
 		{op: "getJob", path: func(a *ask) []any { return []any{y.jobKey(a)} }, want: within},
+		{op: "listSecrets", query: func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach},
+		{op: "listSecrets/own", want: shared},
+		{op: "createSecret", body: func(a *ask) any {
+			return object{"customerId": a.theCustomer(), "name": a.secretName(), "value": secretMark}
+		}, want: reach},
+		{op: "getSecret", path: onSecret, want: reach},
+		{op: "updateSecret", path: onSecret, body: func(a *ask) any { return object{"name": a.secretName(), "value": a.unique()} }, want: reach},
+		{op: "deleteSecret", path: onSecret, want: reach},
 		{op: "getWebhookCatalog", want: shared},
 		{op: "listWebhookDestinations", want: shared},
 		{op: "createWebhookDestination", body: func(a *ask) any { return object{"url": platform.PublicURL} }, want: shared},
@@ -157,6 +177,7 @@ func (y *yard) graphRows() []graphRow {
 		node("AgentRevision", rule.Agent, func(a *ask) int64 { return a.or(func() int64 { return y.agent.Revision.ID }) }, within),
 		node("Run", rule.Run, func(a *ask) int64 { return a.or(func() int64 { return y.freshRun(a).Run.ID }) }, within),
 		node("WebhookDestination", rule.WebhookDestination, y.freshDestination, within),
+		node("Secret", rule.CustomerSecrets, y.freshSecret, reach),
 		node("WebhookDelivery", rule.WebhookDelivery, y.freshDelivery, within),
 		mutate("createAgent", `agent { name }`, func(*ask) object { return object{"name": "Own"} }, shared),
 		mutate("createAgent/account", `agent { name }`, func(a *ask) object {
@@ -170,6 +191,13 @@ func (y *yard) graphRows() []graphRow {
 		mutate("deleteAgent", `deletedId`, byAgent, within),
 		mutate("startRun", `jobKey`, func(a *ask) object { return object{"agentId": y.freshAgent(a)} }, within),
 		mutate("cancelRun", `run { status }`, func(a *ask) object { return object{"jobKey": y.jobKey(a)} }, within),
+		mutate("createSecret", `secret { name }`, func(a *ask) object {
+			return object{"customerId": a.theCustomer(), "name": a.secretName(), "value": secretMark}
+		}, reach),
+		mutate("updateSecret", `secret { name customer { name } }`, func(a *ask) object {
+			return object{"id": y.freshSecret(a), "name": a.secretName(), "value": a.unique()}
+		}, reach),
+		mutate("deleteSecret", `deletedId`, func(a *ask) object { return object{"id": y.freshSecret(a)} }, reach),
 		mutate("createWebhookDestination", `destination { name }`, func(a *ask) object { return object{"url": platform.PublicURL} }, shared),
 		mutate("createWebhookDestination/company", `destination { name }`, func(a *ask) object {
 			return object{"url": platform.PublicURL, "customerId": a.theCustomer()}

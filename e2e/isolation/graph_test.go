@@ -103,6 +103,7 @@ func edgeRows() []graphRow {
 		edge("Customer.accounts", `accounts { nodes { name } totalCount }`),
 		edge("Customer.billing", `billing { billingName }`),
 		edge("Customer.roles", `roles { name }`),
+		edge("Customer.secrets Secret.customer", `secrets { name customer { name } }`),
 		edge("Customer.apiKeys", `apiKeys { nodes { name clientId } totalCount }`),
 		edge("ApiKey.user ApiKey.customer", `apiKeys { nodes { user { email } customer { name } } }`),
 		edge("Role.application Role.customer", `roles { application { name } customer { name } }`),

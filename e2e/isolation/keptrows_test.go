@@ -21,7 +21,9 @@ type writeRow struct {
 }
 
 // toldAs are the fields that the log has under another name; "" for what it tells by another field.
-var toldAs = map[string]string{"updatePermission.roleId": "role", "updateAgent.diagram": "draft", "updateWebhookDestination.allEvents": ""}
+var toldAs = map[string]string{"updatePermission.roleId": "role", "updateAgent.diagram": "draft", "updateWebhookDestination.allEvents": "",
+	"updateSecret.value": "", // it tells that it was changed: TestSecretsAreManaged
+}
 
 // writeRows has a row for every mutation whose input is kept. What is given in place of something else
 // has a row of its own.
@@ -31,6 +33,7 @@ func (y *yard) writeRows() []writeRow {
 	user := map[string]string{"customerId": ""}
 	person := map[string]string{"email": "", "firstName": "", "lastName": "", "name": "", "accountId": "account { databaseId }", "roleId": "role { databaseId }", "userId": "user { databaseId }"}
 	of := map[string]string{"accountId": "account { databaseId }", "applicationId": "application { databaseId }", "customerId": "customer { databaseId }", "userId": "user { databaseId }"}
+	sealed := map[string]string{"customerId": "customer { databaseId }", "value": ""}
 	account := a.Account(a.target, "tenant")
 	return []writeRow{
 		{mutation: "createCustomer", app: "tenant", shown: admin, gives: object{
@@ -67,6 +70,8 @@ func (y *yard) writeRows() []writeRow {
 		{mutation: "shareContext", app: "assistant", names: object{"id": a.freshContext()}, gives: object{"shareState": 1, "icon": "📚"}},
 		{mutation: "createAgent", app: "builder", shown: map[string]string{"diagram": "draft"}, gives: object{"accountId": y.agent.Agent.AccountID, "name": a.unique(), "diagram": object{"steps": []any{}}}},
 		{mutation: "updateAgent", app: "builder", names: object{"id": y.freshAgent(a)}, shown: map[string]string{"diagram": "draft"}, gives: object{"name": a.unique(), "diagram": object{"steps": []any{}}}},
+		{mutation: "createSecret", app: "builder", shown: sealed, gives: object{"customerId": a.target, "name": a.secretName(), "value": a.unique()}},
+		{mutation: "updateSecret", app: "builder", names: object{"id": y.freshSecret(a)}, shown: sealed, gives: object{"name": a.secretName(), "value": a.unique()}},
 		{mutation: "createWebhookDestination", app: "builder", shown: of, gives: object{"customerId": a.target, "url": platform.PublicURL, "name": a.unique(), "events": []string{"run.started"}, "signing": "STANDARD"}},
 		{mutation: "updateWebhookDestination", app: "builder", names: object{"id": y.freshDestination(a)}, shown: map[string]string{"allEvents": ""}, gives: object{
 			"url": platform.PublicURL + "/new", "name": a.unique(), "events": []string{"run.started"}, "allEvents": false, "enabled": false, "signing": "STANDARD",

@@ -35,6 +35,7 @@ const (
 		applications { value title selected } regions { value title selected } accounts { value title selected } roles { value title selected } users { value title selected } } }`
 	parityKeys = `query($c: ID) { customer(id: $c) { apiKeys(first: 200) { nodes { id: databaseId clientId name features allowedAddresses
 		createdAt expiresAt revokedAt lastUsedAt user { databaseId } customer { databaseId } } } } }`
+	paritySecrets = `query($c: ID) { customer(id: $c) { secrets { id: databaseId name createdAt updatedAt customer { databaseId } } } }`
 )
 
 // doors asks both doors for the same.
@@ -74,12 +75,13 @@ func TestParity(t *testing.T) {
 	if len(customers) != 12 {
 		t.Fatalf("%d companies", len(customers))
 	}
-	// Something of everything: a used permission, a company's own role, a creator, a flag.
+	// Something of everything: a used permission, a company's own role, a creator, a flag, secrets.
 	s.SQL(`INSERT INTO roles (application_id, customer_id, name, description, features) VALUES (1, $1, 'Own "role"', 'Ünder', '{user.read}')`, customers["Alpine Hydro"])
 	s.Must(200, "POST", "/permission", s.Root(), map[string]any{
 		"appAccountId": s.Account(customers["Alpine Hydro"], "tenant"), "appRoleId": s.RoleID(customers["Alpine Hydro"], "tenant", `Own "role"`), "userIdentityId": s.UserID("mira@alpine.example"),
 	})
 	s.Must(204, "POST", fmt.Sprintf("/tenant/billing/%d", customers["Alpine Hydro"]), s.Root(), map[string]any{"city": "Wörgl", "countryCode": "AT"})
+	s.SQL(`INSERT INTO secrets (customer_id, name, value) VALUES ($1, 'ONE', ''), ($1, 'TWO', '')`, customers["Alpine Hydro"])
 	reach := map[string][]string{
 		s.As("Alpine Energy", "greta@alpine.example"):   {"Alpine Energy", "Alpine Hydro", "Alpine Solar"},
 		s.As("Coral Ports", "minh@coral-ports.example"): {"Coral Ports", "Harbour Robotics"},
@@ -130,7 +132,20 @@ func (d *doors) compare(t *testing.T, token string, id int64) {
 	}
 	d.compareOptions(t, token, id, len(users.([]any)))
 	d.compareKeys(t, token, id)
+	d.compareSecrets(t, token, id)
 	d.compareAudit(t, token, id)
+}
+
+// compareSecrets compares a company's secrets, as a list and one by one.
+func (d *doors) compareSecrets(t *testing.T, token string, customer int64) {
+	shown := platform.Member(t, d.MustGQL(token, paritySecrets, map[string]any{"c": customer}), "customer.secrets").([]any)
+	for _, x := range shown {
+		x := x.(map[string]any)
+		x["customerId"] = platform.Member(t, x, "customer.databaseId")
+		delete(x, "customer")
+		d.same(t, token, "/v1/secrets/{id}", "", x, "{id}", fmt.Sprint(x["id"]))
+	}
+	d.same(t, token, "/v1/secrets", "?customerId="+platform.Decimal(customer), shown)
 }
 
 // compareAudit compares the audit events of a company.

@@ -56,6 +56,7 @@ type ResolverRoot interface {
 	Role() RoleResolver
 	Run() RunResolver
 	SearchHit() SearchHitResolver
+	Secret() SecretResolver
 	Subscription() SubscriptionResolver
 	User() UserResolver
 	WebhookDelivery() WebhookDeliveryResolver
@@ -137,6 +138,7 @@ type CustomerResolver interface {
 	APIKeys(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.APIKey], error)
 	Contexts(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.Context], error)
 	Agents(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.Agent], error)
+	Secrets(ctx context.Context, obj *db.Customer) ([]*db.Secret, error)
 	WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.Destination], error)
 }
 type CustomerRefResolver interface {
@@ -187,6 +189,9 @@ type MutationResolver interface {
 	DeleteAgent(ctx context.Context, input resolvers.DeleteAgentInput) (*resolvers.DeleteAgentPayload, error)
 	StartRun(ctx context.Context, input resolvers.StartRunInput) (*resolvers.StartRunPayload, error)
 	CancelRun(ctx context.Context, input resolvers.CancelRunInput) (*resolvers.CancelRunPayload, error)
+	CreateSecret(ctx context.Context, input resolvers.CreateSecretInput) (*resolvers.CreateSecretPayload, error)
+	UpdateSecret(ctx context.Context, input resolvers.UpdateSecretInput) (*resolvers.UpdateSecretPayload, error)
+	DeleteSecret(ctx context.Context, input resolvers.DeleteSecretInput) (*resolvers.DeleteSecretPayload, error)
 	CreateWebhookDestination(ctx context.Context, input resolvers.CreateWebhookDestinationInput) (*resolvers.CreateWebhookDestinationPayload, error)
 	UpdateWebhookDestination(ctx context.Context, input resolvers.UpdateWebhookDestinationInput) (*resolvers.UpdateWebhookDestinationPayload, error)
 	DeleteWebhookDestination(ctx context.Context, input resolvers.DeleteWebhookDestinationInput) (*resolvers.DeleteWebhookDestinationPayload, error)
@@ -240,6 +245,9 @@ type RunResolver interface {
 }
 type SearchHitResolver interface {
 	Document(ctx context.Context, obj *search.Hit) (*db.Document, error)
+}
+type SecretResolver interface {
+	Customer(ctx context.Context, obj *db.Secret) (*db.Customer, error)
 }
 type SubscriptionResolver interface {
 	AuditEvent(ctx context.Context) (<-chan *db.AuditEvent, error)
@@ -301,6 +309,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateCustomerInput,
 		ec.unmarshalInputCreatePermissionInput,
 		ec.unmarshalInputCreateRoleInput,
+		ec.unmarshalInputCreateSecretInput,
 		ec.unmarshalInputCreateUserInput,
 		ec.unmarshalInputCreateWebhookDestinationInput,
 		ec.unmarshalInputDeleteAgentInput,
@@ -308,6 +317,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeleteDocumentInput,
 		ec.unmarshalInputDeletePermissionInput,
 		ec.unmarshalInputDeleteRoleInput,
+		ec.unmarshalInputDeleteSecretInput,
 		ec.unmarshalInputDeleteWebhookDestinationInput,
 		ec.unmarshalInputDisableAgentInput,
 		ec.unmarshalInputDisableTotpInput,
@@ -335,6 +345,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUpdateCustomerInput,
 		ec.unmarshalInputUpdatePermissionInput,
 		ec.unmarshalInputUpdateRoleInput,
+		ec.unmarshalInputUpdateSecretInput,
 		ec.unmarshalInputUpdateWebhookDestinationInput,
 		ec.unmarshalInputUploadDocumentInput,
 	)
@@ -593,6 +604,8 @@ type Customer implements Node {
     "Cursor of the row before the first."
     after: String
   ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  "The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + ` or ` + "`" + `builder` + "`" + `."
+  secrets: [Secret!]! @needs(app: [TENANT, BUILDER], right: "agent.write")
   "Where the company has its events delivered to, by id. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDestinations(
     "How many, at most 200; 50 by default."
@@ -1620,6 +1633,22 @@ type WebhookDestination implements Node {
   ): WebhookDeliveryConnection! @needs(right: "webhook.read")
 }
 
+"A value that the http and chat steps of a company's agents may use, as ` + "`" + `secrets.NAME` + "`" + `. It is never shown."
+type Secret implements Node {
+  "Global id."
+  id: ID!
+  "Secret id."
+  databaseId: Int!
+  "What diagrams read it by."
+  name: String!
+  "When the secret was made."
+  createdAt: DateTime!
+  "When the name or the value was last written."
+  updatedAt: DateTime!
+  "Whose agents may use it."
+  customer: Customer
+}
+
 "How the deliveries to a destination are signed."
 enum WebhookSigning {
   "` + "`" + `x-service-signature` + "`" + `, over the body."
@@ -1983,6 +2012,12 @@ type Mutation {
   startRun("What to run." input: StartRunInput!): StartRunPayload @needs(app: [BUILDER, ASSISTANT], right: "agent.run")
   "Ends a run as failed. Needs the right ` + "`" + `agent.run` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   cancelRun("The run." input: CancelRunInput!): CancelRunPayload @needs(app: [BUILDER, ASSISTANT], right: "agent.run")
+  "Keeps a value for the company's agents, sealed. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  createSecret("The secret." input: CreateSecretInput!): CreateSecretPayload @needs(app: [BUILDER], right: "agent.write")
+  "Changes a secret. Runs under way use the new value from their next step on. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  updateSecret("The change." input: UpdateSecretInput!): UpdateSecretPayload @needs(app: [BUILDER], right: "agent.write")
+  "Removes a secret. Steps that use it fail from then on. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `builder` + "`" + `."
+  deleteSecret("The secret." input: DeleteSecretInput!): DeleteSecretPayload @needs(app: [BUILDER], right: "agent.write")
   "Subscribes an endpoint to a company's events; shows its signing secret, this once. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
   createWebhookDestination("The destination." input: CreateWebhookDestinationInput!): CreateWebhookDestinationPayload @needs(right: "webhook.write")
   "Changes a destination. Needs the right ` + "`" + `webhook.write` + "`" + `, with a token for any application."
@@ -2259,6 +2294,50 @@ input RevokeApiKeyInput {
 type RevokeApiKeyPayload {
   "The key."
   apiKey: ApiKey!
+}
+
+"A new secret of a company."
+input CreateSecretInput {
+  "The company whose agents may use it; the caller's own when left out."
+  customerId: ID
+  "Letters, digits and underscores, at most 64; unique in the company."
+  name: String!
+  "At most 8 KiB; it is never shown again."
+  value: String!
+}
+
+"What ` + "`" + `createSecret` + "`" + ` made."
+type CreateSecretPayload {
+  "The secret."
+  secret: Secret!
+}
+
+"A change of a secret. What is left out stays."
+input UpdateSecretInput {
+  "The secret."
+  id: ID!
+  "Letters, digits and underscores, at most 64; unique in the company."
+  name: String
+  "At most 8 KiB; it is never shown again."
+  value: String
+}
+
+"What ` + "`" + `updateSecret` + "`" + ` changed."
+type UpdateSecretPayload {
+  "The secret."
+  secret: Secret!
+}
+
+"A secret to remove."
+input DeleteSecretInput {
+  "The secret."
+  id: ID!
+}
+
+"What ` + "`" + `deleteSecret` + "`" + ` removed."
+type DeleteSecretPayload {
+  "Global id of what is gone."
+  deletedId: ID!
 }
 
 "A new role of a company."
@@ -3315,6 +3394,14 @@ func (ec *executionContext) childFields_CreateRolePayload(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type CreateRolePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_CreateSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "secret":
+		return ec.fieldContext_CreateSecretPayload_secret(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateSecretPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_CreateUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "user":
@@ -3383,6 +3470,8 @@ func (ec *executionContext) childFields_Customer(ctx context.Context, field grap
 		return ec.fieldContext_Customer_contexts(ctx, field)
 	case "agents":
 		return ec.fieldContext_Customer_agents(ctx, field)
+	case "secrets":
+		return ec.fieldContext_Customer_secrets(ctx, field)
 	case "webhookDestinations":
 		return ec.fieldContext_Customer_webhookDestinations(ctx, field)
 	}
@@ -3467,6 +3556,14 @@ func (ec *executionContext) childFields_DeleteRolePayload(ctx context.Context, f
 		return ec.fieldContext_DeleteRolePayload_deletedId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteRolePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_DeleteSecretPayload_deletedId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteSecretPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_DeleteWebhookDestinationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3957,6 +4054,24 @@ func (ec *executionContext) childFields_SearchHit(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type SearchHit", field.Name)
 }
 
+func (ec *executionContext) childFields_Secret(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Secret_id(ctx, field)
+	case "databaseId":
+		return ec.fieldContext_Secret_databaseId(ctx, field)
+	case "name":
+		return ec.fieldContext_Secret_name(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Secret_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_Secret_updatedAt(ctx, field)
+	case "customer":
+		return ec.fieldContext_Secret_customer(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Secret", field.Name)
+}
+
 func (ec *executionContext) childFields_SetAccountDisabledPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "account":
@@ -4045,6 +4160,14 @@ func (ec *executionContext) childFields_UpdateRolePayload(ctx context.Context, f
 		return ec.fieldContext_UpdateRolePayload_role(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UpdateRolePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UpdateSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "secret":
+		return ec.fieldContext_UpdateSecretPayload_secret(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpdateSecretPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_UpdateWebhookDestinationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4837,6 +4960,20 @@ func (ec *executionContext) field_Mutation_createRole_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_createSecret_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.CreateSecretInput, error) {
+			return ec.unmarshalNCreateSecretInput2canopyᚋresolversᚐCreateSecretInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_createUser_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -4927,6 +5064,20 @@ func (ec *executionContext) field_Mutation_deleteRole_args(ctx context.Context, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.DeleteRoleInput, error) {
 			return ec.unmarshalNDeleteRoleInput2canopyᚋresolversᚐDeleteRoleInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteSecret_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.DeleteSecretInput, error) {
+			return ec.unmarshalNDeleteSecretInput2canopyᚋresolversᚐDeleteSecretInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5305,6 +5456,20 @@ func (ec *executionContext) field_Mutation_updateRole_args(ctx context.Context, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.UpdateRoleInput, error) {
 			return ec.unmarshalNUpdateRoleInput2canopyᚋresolversᚐUpdateRoleInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updateSecret_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.UpdateSecretInput, error) {
+			return ec.unmarshalNUpdateSecretInput2canopyᚋresolversᚐUpdateSecretInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -10683,6 +10848,38 @@ func (ec *executionContext) fieldContext_CreateRolePayload_role(_ context.Contex
 	return fc, nil
 }
 
+func (ec *executionContext) _CreateSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateSecretPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CreateSecretPayload_secret(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Secret, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Secret) graphql.Marshaler {
+			return ec.marshalNSecret2ᚖcanopyᚋdbᚐSecret(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CreateSecretPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CreateSecretPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Secret(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CreateUserPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateUserPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -11514,6 +11711,38 @@ func (ec *executionContext) fieldContext_Customer_agents(ctx context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Customer_secrets(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Customer_secrets(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Customer().Secrets(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Secret) graphql.Marshaler {
+			return ec.marshalNSecret2ᚕᚖcanopyᚋdbᚐSecretᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Customer_secrets(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Customer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Secret(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Customer_webhookDestinations(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -11969,6 +12198,29 @@ func (ec *executionContext) _DeleteRolePayload_deletedId(ctx context.Context, fi
 }
 func (ec *executionContext) fieldContext_DeleteRolePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DeleteRolePayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteSecretPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteSecretPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteSecretPayload_deletedId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteSecretPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteSecretPayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _DeleteWebhookDestinationPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteWebhookDestinationPayload) (ret graphql.Marshaler) {
@@ -14734,6 +14986,138 @@ func (ec *executionContext) fieldContext_Mutation_cancelRun(ctx context.Context,
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_cancelRun_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createSecret(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateSecret(ctx, fc.Args["input"].(resolvers.CreateSecretInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CreateSecretPayload) graphql.Marshaler {
+			return ec.marshalOCreateSecretPayload2ᚖcanopyᚋresolversᚐCreateSecretPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createSecret(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CreateSecretPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createSecret_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updateSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_updateSecret(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UpdateSecret(ctx, fc.Args["input"].(resolvers.UpdateSecretInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.UpdateSecretPayload) graphql.Marshaler {
+			return ec.marshalOUpdateSecretPayload2ᚖcanopyᚋresolversᚐUpdateSecretPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_updateSecret(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UpdateSecretPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateSecret_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteSecret(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteSecret(ctx, fc.Args["input"].(resolvers.DeleteSecretInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DeleteSecretPayload) graphql.Marshaler {
+			return ec.marshalODeleteSecretPayload2ᚖcanopyᚋresolversᚐDeleteSecretPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteSecret(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DeleteSecretPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteSecret_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18630,6 +19014,153 @@ func (ec *executionContext) fieldContext_SearchHit_chunk(_ context.Context, fiel
 	return fc, nil
 }
 
+func (ec *executionContext) _Secret_id(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Secret_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Secret_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Secret", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Secret_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Secret_databaseId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Secret_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Secret_name(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Secret_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Secret_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Secret_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Secret_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Secret_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Secret_updatedAt(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Secret_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Secret_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Secret_customer(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Secret_customer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Secret().Customer(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
+			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Secret_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Secret",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Customer(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _SetAccountDisabledPayload_account(ctx context.Context, field graphql.CollectedField, obj *resolvers.SetAccountDisabledPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -19164,6 +19695,38 @@ func (ec *executionContext) fieldContext_UpdateRolePayload_role(_ context.Contex
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Role(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UpdateSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateSecretPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateSecretPayload_secret(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Secret, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Secret) graphql.Marshaler {
+			return ec.marshalNSecret2ᚖcanopyᚋdbᚐSecret(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateSecretPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UpdateSecretPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Secret(ctx, field)
 		},
 	}
 	return fc, nil
@@ -22665,6 +23228,50 @@ func (ec *executionContext) unmarshalInputCreateRoleInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCreateSecretInput(ctx context.Context, obj any) (resolvers.CreateSecretInput, error) {
+	var it resolvers.CreateSecretInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"customerId", "name", "value"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "value":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("value"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Value = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCreateUserInput(ctx context.Context, obj any) (resolvers.CreateUserInput, error) {
 	var it resolvers.CreateUserInput
 	if obj == nil {
@@ -22910,6 +23517,36 @@ func (ec *executionContext) unmarshalInputDeletePermissionInput(ctx context.Cont
 
 func (ec *executionContext) unmarshalInputDeleteRoleInput(ctx context.Context, obj any) (resolvers.DeleteRoleInput, error) {
 	var it resolvers.DeleteRoleInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteSecretInput(ctx context.Context, obj any) (resolvers.DeleteSecretInput, error) {
+	var it resolvers.DeleteSecretInput
 	if obj == nil {
 		return it, nil
 	}
@@ -24023,6 +24660,50 @@ func (ec *executionContext) unmarshalInputUpdateRoleInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputUpdateSecretInput(ctx context.Context, obj any) (resolvers.UpdateSecretInput, error) {
+	var it resolvers.UpdateSecretInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "value"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "value":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("value"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Value = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputUpdateWebhookDestinationInput(ctx context.Context, obj any) (resolvers.UpdateWebhookDestinationInput, error) {
 	var it resolvers.UpdateWebhookDestinationInput
 	if obj == nil {
@@ -24155,6 +24836,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._User(ctx, sel, obj)
+	case *db.Secret:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Secret(ctx, sel, obj)
 	case *db.Run:
 		if obj == nil {
 			return graphql.Null
@@ -26250,6 +26936,45 @@ func (ec *executionContext) _CreateRolePayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
+var createSecretPayloadImplementors = []string{"CreateSecretPayload"}
+
+func (ec *executionContext) _CreateSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateSecretPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, createSecretPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CreateSecretPayload")
+		case "secret":
+			out.Values[i] = ec._CreateSecretPayload_secret(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var createUserPayloadImplementors = []string{"CreateUserPayload"}
 
 func (ec *executionContext) _CreateUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateUserPayload) graphql.Marshaler {
@@ -26461,6 +27186,11 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "agents":
 			out.Values[i] = ec._Customer_agents(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "secrets":
+			out.Values[i] = ec._Customer_secrets(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -26818,6 +27548,45 @@ func (ec *executionContext) _DeleteRolePayload(ctx context.Context, sel ast.Sele
 			out.Values[i] = graphql.MarshalString("DeleteRolePayload")
 		case "deletedId":
 			out.Values[i] = ec._DeleteRolePayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var deleteSecretPayloadImplementors = []string{"DeleteSecretPayload"}
+
+func (ec *executionContext) _DeleteSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteSecretPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deleteSecretPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteSecretPayload")
+		case "deletedId":
+			out.Values[i] = ec._DeleteSecretPayload_deletedId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -27678,6 +28447,27 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "cancelRun":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_cancelRun(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createSecret":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createSecret(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "updateSecret":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateSecret(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteSecret":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteSecret(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -29296,6 +30086,70 @@ func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
+var secretImplementors = []string{"Secret", "Node"}
+
+func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, obj *db.Secret) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, secretImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Secret")
+		case "id":
+			out.Values[i] = ec._Secret_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "databaseId":
+			out.Values[i] = ec._Secret_databaseId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._Secret_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._Secret_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "updatedAt":
+			out.Values[i] = ec._Secret_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "customer":
+			out.Values[i] = ec._Secret_customer(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var setAccountDisabledPayloadImplementors = []string{"SetAccountDisabledPayload"}
 
 func (ec *executionContext) _SetAccountDisabledPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SetAccountDisabledPayload) graphql.Marshaler {
@@ -29730,6 +30584,45 @@ func (ec *executionContext) _UpdateRolePayload(ctx context.Context, sel ast.Sele
 			out.Values[i] = graphql.MarshalString("UpdateRolePayload")
 		case "role":
 			out.Values[i] = ec._UpdateRolePayload_role(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var updateSecretPayloadImplementors = []string{"UpdateSecretPayload"}
+
+func (ec *executionContext) _UpdateSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateSecretPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, updateSecretPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UpdateSecretPayload")
+		case "secret":
+			out.Values[i] = ec._UpdateSecretPayload_secret(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -31606,6 +32499,11 @@ func (ec *executionContext) unmarshalNCreateRoleInput2canopyᚋresolversᚐCreat
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCreateSecretInput2canopyᚋresolversᚐCreateSecretInput(ctx context.Context, v any) (resolvers.CreateSecretInput, error) {
+	res, err := ec.unmarshalInputCreateSecretInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCreateUserInput2canopyᚋresolversᚐCreateUserInput(ctx context.Context, v any) (resolvers.CreateUserInput, error) {
 	res, err := ec.unmarshalInputCreateUserInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -31744,6 +32642,11 @@ func (ec *executionContext) unmarshalNDeletePermissionInput2canopyᚋresolvers�
 
 func (ec *executionContext) unmarshalNDeleteRoleInput2canopyᚋresolversᚐDeleteRoleInput(ctx context.Context, v any) (resolvers.DeleteRoleInput, error) {
 	res, err := ec.unmarshalInputDeleteRoleInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDeleteSecretInput2canopyᚋresolversᚐDeleteSecretInput(ctx context.Context, v any) (resolvers.DeleteSecretInput, error) {
+	res, err := ec.unmarshalInputDeleteSecretInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -32365,6 +33268,32 @@ func (ec *executionContext) marshalNSearchMode2canopyᚋsearchᚐMode(ctx contex
 	return v
 }
 
+func (ec *executionContext) marshalNSecret2ᚕᚖcanopyᚋdbᚐSecretᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Secret) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSecret2ᚖcanopyᚋdbᚐSecret(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSecret2ᚖcanopyᚋdbᚐSecret(ctx context.Context, sel ast.SelectionSet, v *db.Secret) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Secret(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNSetAccountDisabledInput2canopyᚋresolversᚐSetAccountDisabledInput(ctx context.Context, v any) (resolvers.SetAccountDisabledInput, error) {
 	res, err := ec.unmarshalInputSetAccountDisabledInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -32463,6 +33392,11 @@ func (ec *executionContext) unmarshalNUpdatePermissionInput2canopyᚋresolvers�
 
 func (ec *executionContext) unmarshalNUpdateRoleInput2canopyᚋresolversᚐUpdateRoleInput(ctx context.Context, v any) (resolvers.UpdateRoleInput, error) {
 	res, err := ec.unmarshalInputUpdateRoleInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUpdateSecretInput2canopyᚋresolversᚐUpdateSecretInput(ctx context.Context, v any) (resolvers.UpdateSecretInput, error) {
+	res, err := ec.unmarshalInputUpdateSecretInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -33129,6 +34063,13 @@ func (ec *executionContext) marshalOCreateRolePayload2ᚖcanopyᚋresolversᚐCr
 	return ec._CreateRolePayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOCreateSecretPayload2ᚖcanopyᚋresolversᚐCreateSecretPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateSecretPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateSecretPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOCreateUserPayload2ᚖcanopyᚋresolversᚐCreateUserPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateUserPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -33208,6 +34149,13 @@ func (ec *executionContext) marshalODeleteRolePayload2ᚖcanopyᚋresolversᚐDe
 		return graphql.Null
 	}
 	return ec._DeleteRolePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeleteSecretPayload2ᚖcanopyᚋresolversᚐDeleteSecretPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteSecretPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteSecretPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalODeleteWebhookDestinationPayload2ᚖcanopyᚋresolversᚐDeleteWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteWebhookDestinationPayload) graphql.Marshaler {
@@ -33645,6 +34593,13 @@ func (ec *executionContext) marshalOUpdateRolePayload2ᚖcanopyᚋresolversᚐUp
 		return graphql.Null
 	}
 	return ec._UpdateRolePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdateSecretPayload2ᚖcanopyᚋresolversᚐUpdateSecretPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdateSecretPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateSecretPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOUpdateWebhookDestinationPayload2ᚖcanopyᚋresolversᚐUpdateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdateWebhookDestinationPayload) graphql.Marshaler {

@@ -41,5 +41,7 @@ func (p *Platform) runTools() (*jobs.Tools, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &jobs.Tools{HTTP: client, Chat: p.Resolver.Chat, Contexts: p.Resolver.Search, Log: p.Log}, nil
+	return &jobs.Tools{
+		HTTP: client, Chat: p.Resolver.Chat, Contexts: p.Resolver.Search, Store: p.Store, Box: p.Resolver.Box, Log: p.Log,
+	}, nil
 }

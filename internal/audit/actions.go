@@ -70,6 +70,10 @@ var (
 	RunStarted       = action("run.started", "A run is started.")
 	RunCancelled     = action("run.cancelled", "A run is cancelled.")
 
+	SecretCreated = action("secret.created", "A secret for a company's agents is created.")
+	SecretUpdated = action("secret.updated", "A secret for a company's agents is changed.")
+	SecretDeleted = action("secret.deleted", "A secret for a company's agents is removed.")
+
 	DestinationCreated   = action("webhookDestination.created", "A webhook destination is created.")
 	DestinationUpdated   = action("webhookDestination.updated", "A webhook destination is changed.")
 	DestinationDisabled  = action("webhookDestination.disabled", "The platform disables a destination that fails for too long.")

@@ -12,6 +12,9 @@
 // of whatever type; in any other string each expression becomes text: strings as they are, null as
 // nothing, everything else as JSON. Member names, step ids, types and HTTP methods are literal.
 //
+// Expressions of http and chat steps may also read secrets.NAME. Whatever such a step gives or says is
+// kept without the secrets, even where a remote sends them back.
+//
 // The interpreter is a state machine without a store: Run executes one step at a time over the
 // results so far, so that its caller can keep each result before the next step begins.
 //
@@ -60,6 +63,8 @@ type Diagram struct {
 	Steps  []Step
 	output value
 	refs   refs // of the output
+	// secrets are the names of all that its steps use, in order.
+	secrets []string
 }
 
 // Step is one step of a diagram.
@@ -81,16 +86,23 @@ type Fault struct {
 
 // refs are the parts of a run's state that expressions read.
 type refs struct {
-	input bool
-	steps map[string]bool
+	input   bool
+	steps   names
+	secrets names
 }
 
-func (r *refs) add(step string) {
-	if r.steps == nil {
-		r.steps = map[string]bool{}
+// names is a set of names; nil is empty.
+type names map[string]bool
+
+func (n *names) add(name string) {
+	if *n == nil {
+		*n = names{}
 	}
-	r.steps[step] = true
+	(*n)[name] = true
 }
 
 // identifier is the form of step ids and of a fail step's code.
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+
+// SecretName is the form of a secret's name.
+var SecretName = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)

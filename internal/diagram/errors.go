@@ -17,12 +17,13 @@ const (
 	CodeSearchError = "search_error"
 	CodeChatError   = "chat_error"
 	CodeCancelled   = "cancelled"
-	CodeLimit       = "limit" // an expression or the run used more than its share
+	CodeSecret      = "secret_error" // a secret that is not there, or can't be read
+	CodeLimit       = "limit"        // an expression or the run used more than its share
 )
 
 var reservedCodes = map[string]bool{
 	CodeTimeout: true, CodeTooLarge: true, CodeExpression: true, CodeHTTPBlocked: true, CodeHTTPError: true,
-	CodeSearchError: true, CodeChatError: true, CodeCancelled: true, CodeLimit: true,
+	CodeSearchError: true, CodeChatError: true, CodeCancelled: true, CodeLimit: true, CodeSecret: true,
 }
 
 // Error ends a run. Its JSON is what the run's owner sees.

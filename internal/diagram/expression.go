@@ -22,18 +22,19 @@ type expression struct {
 
 // environment declares what expressions may name. Fields of input and of results are not known
 // before the run, so they have no types.
-var environment = map[string]any{"input": map[string]any{}, "steps": map[string]any{}, meterName: (*meter)(nil)}
+var environment = map[string]any{"input": map[string]any{}, "steps": map[string]any{}, "secrets": map[string]any{}, meterName: (*meter)(nil)}
 
 // compile checks an expression against the ids of the steps before it and compiles it. all are the
-// ids of the whole diagram: a later step is told apart from one that does not exist.
-func compile(source string, earlier, all map[string]bool) (*expression, error) {
+// ids of the whole diagram: a later step is told apart from one that does not exist. secrets tells
+// whether the expression may read them.
+func compile(source string, earlier, all map[string]bool, secrets bool) (*expression, error) {
 	if len(source) > MaxExpression {
 		return nil, fmt.Errorf("the expression is longer than %d bytes", MaxExpression)
 	}
 	if strings.TrimSpace(source) == "" {
 		return nil, errors.New("the expression is empty")
 	}
-	g := &guard{earlier: earlier, all: all}
+	g := &guard{earlier: earlier, all: all, secrets: secrets}
 	options := append(libraryOptions(),
 		expr.Env(environment),
 		expr.MaxNodes(maxNodes),

@@ -128,6 +128,8 @@ func (f *fields) action() (Type, action) {
 	read, ok := readers[t]
 	switch {
 	case ok:
+		f.p.secrets = t == HTTP || t == Chat
+		defer func() { f.p.secrets = false }()
 		return t, read(f)
 	case f.object["type"] == nil:
 		f.fault("type", "is required")

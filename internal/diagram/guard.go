@@ -17,6 +17,7 @@ const maxPattern = 1000
 // functions and the bodies of loops.
 type guard struct {
 	earlier, all map[string]bool
+	secrets      bool // may be read
 
 	refs     refs
 	patterns int                          // instructions of its regular expressions
@@ -63,6 +64,8 @@ func (g *guard) fault() error {
 		case g.placed[n]:
 		case n.Value == "steps":
 			g.refuse("steps must be followed by the id of a step, as in steps.name")
+		case n.Value == "secrets":
+			g.refuse("secrets must be followed by the name of one, as in secrets.NAME")
 		case n.Value == "$env":
 			g.refuse("unknown name $env")
 		case isFunction || functions[n.Value] != nil:
@@ -75,10 +78,10 @@ func (g *guard) fault() error {
 	return nil
 }
 
-// member notes steps.name, the one way to read a step's result.
+// member notes steps.name and secrets.name, the one way to read a step's result and a secret.
 func (g *guard) member(n *ast.MemberNode) {
 	owner, ok := n.Node.(*ast.IdentifierNode)
-	if !ok || owner.Value != "steps" {
+	if !ok || owner.Value != "steps" && owner.Value != "secrets" {
 		return
 	}
 	name, ok := n.Property.(*ast.StringNode)
@@ -86,13 +89,33 @@ func (g *guard) member(n *ast.MemberNode) {
 		return // refused as a bare name
 	}
 	g.place(owner)
+	if owner.Value == "steps" {
+		g.step(name.Value)
+	} else {
+		g.secret(name.Value)
+	}
+}
+
+func (g *guard) step(name string) {
 	switch {
-	case g.earlier[name.Value]:
-		g.refs.add(name.Value)
-	case g.all[name.Value]:
-		g.refuse("step %q does not run before this", name.Value)
+	case g.earlier[name]:
+		g.refs.steps.add(name)
+	case g.all[name]:
+		g.refuse("step %q does not run before this", name)
 	default:
-		g.refuse("there is no step %q", name.Value)
+		g.refuse("there is no step %q", name)
+	}
+}
+
+// secret lets secrets be read where what is made of them goes outside, and not where it is kept.
+func (g *guard) secret(name string) {
+	switch {
+	case !g.secrets:
+		g.refuse("secrets are for what http and chat steps send, and can't be used here")
+	case !SecretName.MatchString(name):
+		g.refuse("%q is no name of a secret: that is letters, digits and underscores, at most 64", clip(name))
+	default:
+		g.refs.secrets.add(name)
 	}
 }
 

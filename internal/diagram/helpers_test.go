@@ -17,6 +17,8 @@ type recorder struct {
 	chat   func(context.Context, ChatRequest) (*ChatAnswer, error)
 	http   func(context.Context, HTTPRequest) (*HTTPAnswer, error)
 	asked  []any
+	// secrets are those that there are.
+	secrets map[string]string
 }
 
 func (r *recorder) Search(ctx context.Context, q SearchRequest) ([]Hit, error) {
@@ -32,6 +34,16 @@ func (r *recorder) Chat(ctx context.Context, q ChatRequest) (*ChatAnswer, error)
 func (r *recorder) HTTP(ctx context.Context, q HTTPRequest) (*HTTPAnswer, error) {
 	r.asked = append(r.asked, q)
 	return r.http(ctx, q)
+}
+
+func (r *recorder) Secrets(_ context.Context, names []string) (map[string]string, error) {
+	found := map[string]string{}
+	for _, name := range names {
+		if value, ok := r.secrets[name]; ok {
+			found[name] = value
+		}
+	}
+	return found, nil
 }
 
 func mustParse(tb testing.TB, raw string) *Diagram {

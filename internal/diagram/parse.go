@@ -45,6 +45,8 @@ type parser struct {
 	faults       []Fault
 	earlier, all map[string]bool // step ids
 	refs         *refs           // of the step being read
+	secrets      bool            // may be read where the parser is
+	named        names           // secrets, so far
 
 	expressions, patterns int // so far
 	full                  bool
@@ -70,6 +72,7 @@ func (p *parser) diagram(f *fields) *Diagram {
 	}
 	p.refs = &d.refs
 	d.output = p.output(f)
+	d.secrets = slices.Sorted(maps.Keys(p.named))
 	f.rest()
 	return d
 }
@@ -175,14 +178,18 @@ func (p *parser) expression(at, source string) value {
 		p.tooMany(at)
 		return literal{nil}
 	}
-	e, err := compile(source, p.earlier, p.all)
+	e, err := compile(source, p.earlier, p.all, p.secrets)
 	if err != nil {
 		p.fault(at, "{{ %s }}: %v", clip(strings.TrimSpace(source)), err)
 		return literal{nil}
 	}
 	p.refs.input = p.refs.input || e.refs.input
 	for id := range e.refs.steps {
-		p.refs.add(id)
+		p.refs.steps.add(id)
+	}
+	for name := range e.refs.secrets {
+		p.refs.secrets.add(name)
+		p.named.add(name)
 	}
 	if p.patterns += e.patterns; p.patterns > MaxPatterns {
 		p.tooMany(at)

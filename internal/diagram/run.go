@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -40,7 +42,8 @@ func (r *Run) Step(ctx context.Context, tools Tools) (json.RawMessage, error) {
 		return nil, ErrFinished
 	}
 	out, err := r.bounded(ctx, s.refs, func(ctx context.Context, ev *evaluation) (any, error) {
-		return s.execute(ctx, ev, tools)
+		v, err := s.execute(ctx, ev, tools, r.Diagram.secrets)
+		return ev.redactor.value(v), ev.redactor.failure(err)
 	})
 	if err == nil && r.stateSize()+len(out) > MaxState {
 		err = newError(CodeLimit, "the results of all steps together are larger than %d MiB", MaxState>>20)
@@ -68,7 +71,7 @@ func (r *Run) Output(ctx context.Context) (json.RawMessage, error) {
 	return out, nil
 }
 
-func (s Step) execute(ctx context.Context, ev *evaluation, tools Tools) (any, error) {
+func (s Step) execute(ctx context.Context, ev *evaluation, tools Tools, secrets []string) (any, error) {
 	if s.when != nil {
 		v, err := ev.evalAt("when", s.when)
 		if err != nil {
@@ -82,7 +85,32 @@ func (s Step) execute(ctx context.Context, ev *evaluation, tools Tools) (any, er
 			return nil, nil
 		}
 	}
+	if len(secrets) > 0 && (s.Type == HTTP || s.Type == Chat) {
+		if err := ev.unseal(ctx, s.refs.secrets, tools, secrets); err != nil {
+			return nil, err
+		}
+	}
 	return s.action.run(ctx, ev, tools)
+}
+
+// unseal gives a step the secrets that it uses. What it gets back may hold those of the other steps, too:
+// a remote may repeat what it was told before.
+func (ev *evaluation) unseal(ctx context.Context, own names, tools Tools, all []string) error {
+	values, err := tools.Secrets(ctx, all)
+	if err != nil {
+		return newError(CodeSecret, "the secrets can't be read").because(err)
+	}
+	ev.redactor = newRedactor(values)
+	used := make(map[string]any, len(own))
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		value, ok := values[name]
+		if !ok {
+			return newError(CodeSecret, "there is no secret %s", name)
+		}
+		used[name] = value
+	}
+	ev.env["secrets"] = used
+	return nil
 }
 
 // bounded runs fn under the time limits and turns what comes out into JSON or an *Error. Nothing
@@ -103,7 +131,7 @@ func (r *Run) bounded(parent context.Context, refs refs, fn func(context.Context
 	}
 	m := newMeter(ctx)
 	env[meterName] = m
-	v, failure := fn(ctx, &evaluation{m, env})
+	v, failure := fn(ctx, &evaluation{meter: m, env: env})
 	if failure == nil {
 		var raw []byte
 		if raw, failure = encode(v, MaxOutput); failure == nil {

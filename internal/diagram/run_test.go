@@ -265,7 +265,7 @@ func TestTimeLimits(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		m := newMeter(ctx)
 		cancel()
-		e, err := compile("map(1..100000, #)", nil, nil)
+		e, err := compile("map(1..100000, #)", nil, nil, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,6 +32,8 @@ func (e *evalError) Unwrap() error { return e.err }
 type evaluation struct {
 	meter *meter
 	env   map[string]any
+	// redactor knows the secrets that the step may have told somebody; nil where there are none.
+	redactor *redactor
 }
 
 // evalAt works out a field and says in the error which one it was.
@@ -50,6 +52,7 @@ func (c computed) eval(ev *evaluation) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	ev.redactor.learn(c.refs.secrets, out)
 	return out, ev.meter.deep(out)
 }
 

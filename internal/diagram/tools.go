@@ -13,6 +13,8 @@ type Tools interface {
 	Chat(ctx context.Context, r ChatRequest) (*ChatAnswer, error)
 	// HTTP sends one request and returns the answer of any status; it follows no redirects.
 	HTTP(ctx context.Context, r HTTPRequest) (*HTTPAnswer, error)
+	// Secrets gives the values of those of the names that there are.
+	Secrets(ctx context.Context, names []string) (map[string]string, error)
 }
 
 // SearchRequest asks for the chunks of a context that are closest to a prompt. A nil TopN or

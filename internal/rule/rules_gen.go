@@ -20,6 +20,7 @@ var (
 	CustomerAPIKeys                  = &Rule{Field: "Customer.apiKeys", Apps: []access.App{access.Tenant}, Right: access.KeyRead}
 	CustomerContexts                 = &Rule{Field: "Customer.contexts", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	CustomerAgents                   = &Rule{Field: "Customer.agents", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
+	CustomerSecrets                  = &Rule{Field: "Customer.secrets", Apps: []access.App{access.Tenant, access.Builder}, Right: access.AgentWrite}
 	CustomerWebhookDestinations      = &Rule{Field: "Customer.webhookDestinations", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	CustomerRefCustomer              = &Rule{Field: "CustomerRef.customer", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
 	UserPermissions                  = &Rule{Field: "User.permissions", Apps: []access.App{access.Tenant}, Right: access.UserRead}
@@ -98,6 +99,9 @@ var (
 	DeleteAgent                      = &Rule{Field: "Mutation.deleteAgent", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
 	StartRun                         = &Rule{Field: "Mutation.startRun", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRun}
 	CancelRun                        = &Rule{Field: "Mutation.cancelRun", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRun}
+	CreateSecret                     = &Rule{Field: "Mutation.createSecret", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
+	UpdateSecret                     = &Rule{Field: "Mutation.updateSecret", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
+	DeleteSecret                     = &Rule{Field: "Mutation.deleteSecret", Apps: []access.App{access.Builder}, Right: access.AgentWrite}
 	CreateWebhookDestination         = &Rule{Field: "Mutation.createWebhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
 	UpdateWebhookDestination         = &Rule{Field: "Mutation.updateWebhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
 	DeleteWebhookDestination         = &Rule{Field: "Mutation.deleteWebhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookWrite}
@@ -125,6 +129,7 @@ var all = []*Rule{
 	CustomerAPIKeys,
 	CustomerContexts,
 	CustomerAgents,
+	CustomerSecrets,
 	CustomerWebhookDestinations,
 	CustomerRefCustomer,
 	UserPermissions,
@@ -203,6 +208,9 @@ var all = []*Rule{
 	DeleteAgent,
 	StartRun,
 	CancelRun,
+	CreateSecret,
+	UpdateSecret,
+	DeleteSecret,
 	CreateWebhookDestination,
 	UpdateWebhookDestination,
 	DeleteWebhookDestination,

@@ -1,0 +1,223 @@
+package resolvers
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"canopy/db"
+	"canopy/internal/audit"
+	"canopy/internal/diagram"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
+	"canopy/internal/problem"
+	"canopy/internal/rule"
+	"canopy/outbox"
+)
+
+const (
+	// maxSecret is the longest value of a secret, in bytes.
+	maxSecret = 8 << 10
+	// maxSecrets is how many a company may have.
+	maxSecrets = 200
+)
+
+// GetSecret gives one secret of a company within reach, without its value.
+func (q Query) GetSecret(ctx context.Context, id globalid.ID) (*db.Secret, error) {
+	c, err := q.may(ctx, rule.CustomerSecrets)
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.Store.Secret(ctx, c.Scope(), id.Int)
+	return row, c.unreached(err, "secret", id.Int)
+}
+
+func (q Query) secretNode(ctx context.Context, id globalid.ID) (*db.Secret, error) {
+	return q.GetSecret(ctx, id)
+}
+
+// ListSecrets gives each secret of a company within reach by id. after is the cursor of an earlier call;
+// limit 0 gives all.
+func (q Query) ListSecrets(ctx context.Context, id *globalid.ID, after paging.Cursor, limit int, each func(*db.Secret) error) error {
+	c, err := q.may(ctx, rule.CustomerSecrets)
+	if err != nil {
+		return err
+	}
+	customer, err := q.customer(ctx, c, id, "customerId")
+	if err != nil {
+		return err
+	}
+	return q.Store.StreamSecrets(ctx, customer.ID, lastID(after), limit, each)
+}
+
+// CreateSecretInput is a new secret of a company.
+type CreateSecretInput struct {
+	CustomerID *globalid.ID
+	Name       string
+	Value      string
+}
+
+// CreateSecretPayload is what CreateSecret made.
+type CreateSecretPayload struct{ Secret *db.Secret }
+
+// CreateSecret keeps a value for the company's agents, sealed. Nobody is shown it again.
+func (m Mutation) CreateSecret(ctx context.Context, in CreateSecretInput) (*CreateSecretPayload, error) {
+	c, err := m.may(ctx, rule.CreateSecret)
+	if err != nil {
+		return nil, err
+	}
+	var v check
+	v.secretName("name", in.Name)
+	v.secretValue("value", in.Value)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	customer, err := m.customer(ctx, c, in.CustomerID, "customerId")
+	if err != nil {
+		return nil, err
+	}
+	out := &CreateSecretPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		// The company's row is held, so that its secrets are counted once at a time.
+		if _, err := tx.CustomerForUpdate(ctx, c.Scope(), customer.ID); err != nil {
+			return c.unreached(err, "company", customer.ID)
+		}
+		n, err := tx.SecretCount(ctx, customer.ID)
+		if err != nil {
+			return err
+		}
+		if n >= maxSecrets {
+			return problem.Bad("a company has at most %d secrets", maxSecrets).With("too_many_secrets")
+		}
+		row, err := tx.InsertSecret(ctx, customer.ID, in.Name)
+		if err != nil {
+			return secretNameTaken(err)
+		}
+		if out.Secret, err = tx.UpdateSecret(ctx, row.ID, row.Name, outbox.SealSecret(m.Box, row.ID, in.Value)); err != nil {
+			return err
+		}
+		return ch.audit(ctx, customer.ID, audit.SecretCreated, out.Secret, audit.Created(out.Secret).Secret("value", false, true))
+	})
+	return out, err
+}
+
+// secretName checks the name by which diagrams read a secret.
+func (v *check) secretName(field, name string) {
+	if !diagram.SecretName.MatchString(name) {
+		v.fault(field, "must be letters, digits and underscores, at least one and at most 64")
+	}
+}
+
+// secretValue checks a value. No fault quotes it.
+func (v *check) secretValue(field, value string) {
+	switch {
+	case value == "":
+		v.fault(field, "must not be empty")
+	case len(value) > maxSecret:
+		v.fault(field, "is longer than %d bytes", maxSecret)
+	case !utf8.ValidString(value):
+		v.fault(field, "is not valid UTF-8")
+	case strings.ContainsRune(value, 0):
+		v.fault(field, "must not contain NUL bytes")
+	}
+}
+
+func secretNameTaken(err error) error {
+	if db.Violates(err, db.SecretsName) {
+		return problem.Invalid(problem.Fault{Location: "name", Message: "is the name of another secret of this company"})
+	}
+	return err
+}
+
+// UpdateSecretInput is a change of a secret; nil keeps a field.
+type UpdateSecretInput struct {
+	ID    globalid.ID
+	Name  *string
+	Value *string
+}
+
+// UpdateSecretPayload is what UpdateSecret changed.
+type UpdateSecretPayload struct{ Secret *db.Secret }
+
+// UpdateSecret changes a secret. Runs under way use the new value from their next step on.
+func (m Mutation) UpdateSecret(ctx context.Context, in UpdateSecretInput) (*UpdateSecretPayload, error) {
+	out := &UpdateSecretPayload{}
+	err := m.changeSecret(ctx, rule.UpdateSecret, in.ID, audit.SecretUpdated, func(tx *db.Store, row *db.Secret) (what audit.Changes, err error) {
+		var v check
+		if in.Name != nil {
+			v.secretName("name", *in.Name)
+		}
+		var sealed []byte
+		if in.Value != nil {
+			v.secretValue("value", *in.Value)
+			sealed = outbox.SealSecret(m.Box, row.ID, *in.Value)
+		}
+		if err := v.err(); err != nil {
+			return what, err
+		}
+		if out.Secret, err = tx.UpdateSecret(ctx, row.ID, or(in.Name, row.Name), sealed); err != nil {
+			return what, secretNameTaken(err)
+		}
+		what = audit.Between(row, out.Secret)
+		if sealed != nil {
+			what = what.Secret("value", true, true)
+		}
+		return what, nil
+	})
+	return out, err
+}
+
+// DeleteSecretInput names a secret to remove.
+type DeleteSecretInput struct{ ID globalid.ID }
+
+// DeleteSecretPayload tells what DeleteSecret removed.
+type DeleteSecretPayload struct{ DeletedID globalid.ID }
+
+// DeleteSecret removes a secret. A step that uses it fails from then on.
+func (m Mutation) DeleteSecret(ctx context.Context, in DeleteSecretInput) (*DeleteSecretPayload, error) {
+	out := &DeleteSecretPayload{}
+	err := m.changeSecret(ctx, rule.DeleteSecret, in.ID, audit.SecretDeleted, func(tx *db.Store, row *db.Secret) (audit.Changes, error) {
+		out.DeletedID = row.GlobalID()
+		return audit.Removed(row).Secret("value", true, false), tx.DeleteSecret(ctx, row.ID)
+	})
+	return out, err
+}
+
+// changeSecret changes one secret of a company within reach.
+func (m Mutation) changeSecret(ctx context.Context, need *rule.Rule, id globalid.ID, action audit.Action, do func(*db.Store, *db.Secret) (audit.Changes, error)) error {
+	c, err := m.may(ctx, need)
+	if err != nil {
+		return err
+	}
+	n, err := id.Of("Secret", "id")
+	if err != nil {
+		return err
+	}
+	return m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		row, err := tx.SecretForUpdate(ctx, c.Scope(), n)
+		if err != nil {
+			return c.unreached(err, "secret", n)
+		}
+		what, err := do(tx, row)
+		if err != nil {
+			return err
+		}
+		return ch.audit(ctx, row.CustomerID, action, row, what)
+	})
+}
+
+// SecretEdges resolves the edge of a secret.
+type SecretEdges struct{ *Resolver }
+
+// Customer is whose agents may use the secret.
+func (e SecretEdges) Customer(ctx context.Context, obj *db.Secret) (*db.Customer, error) {
+	return obj.Customer(ctx, e.Store, reach(ctx))
+}
+
+// Secrets are the company's secrets, by id.
+func (e CustomerEdges) Secrets(ctx context.Context, obj *db.Customer) ([]*db.Secret, error) {
+	if _, err := e.may(ctx, rule.CustomerSecrets); err != nil {
+		return nil, err
+	}
+	return obj.Secrets(ctx, e.Store)
+}
