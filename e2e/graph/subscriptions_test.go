@@ -292,7 +292,8 @@ func TestRunsAreNotRepeated(t *testing.T) {
 			states = append(states, platform.DataOf(t, data)["runUpdated"].(object)["status"].(string))
 		}
 	}
-	if !slices.Equal(states, []string{"running", "finished"}) {
+	// Whether it is seen running depends on when the subscription begins; no state comes twice.
+	if !slices.Equal(states, []string{"running", "finished"}) && !slices.Equal(states, []string{"finished"}) {
 		t.Errorf("told %v", states)
 	}
 }

@@ -40,12 +40,15 @@ func bodyNames() map[string][]string {
 
 // bodyAsker sends a body to an operation of the documents, as the root company's owner.
 func bodyAsker(s *platform.Platform) func(method, path, mediaType, body string) platform.Answer {
-	assistant, tenant := s.Assistant(), s.Root()
+	assistant, builder, tenant := s.Assistant(), s.RootAs("builder"), s.Root()
 	return func(method, path, mediaType, body string) platform.Answer {
 		s.T.Helper()
 		token := tenant
 		if strings.HasPrefix(path, "/context") || strings.HasPrefix(path, "/CognitiveDiagram") {
 			token = assistant
+		}
+		if strings.HasPrefix(path, "/v1/secrets") {
+			token = builder
 		}
 		req, err := http.NewRequestWithContext(context.Background(), method, s.URL+pathParameter.ReplaceAllString(path, "1"), strings.NewReader(body))
 		if err != nil {

@@ -21,7 +21,8 @@ type writeRow struct {
 }
 
 // toldAs are the fields that the log has under another name; "" for what it tells by another field.
-var toldAs = map[string]string{"updatePermission.roleId": "role", "updateAgent.diagram": "draft", "updateWebhookDestination.allEvents": "",
+var toldAs = map[string]string{
+	"updatePermission.roleId": "role", "updateAgent.diagram": "draft", "updateWebhookDestination.allEvents": "",
 	"updateSecret.value": "", // it tells that it was changed: TestSecretsAreManaged
 }
 
