@@ -65,12 +65,6 @@ func run(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	beside, err := b.hostile(self)
-	rows = append(rows, beside...)
-	if err != nil {
-		print(rows)
-		return err
-	}
 	if err := b.newToken(); err != nil {
 		return err
 	}
@@ -97,8 +91,11 @@ func run(ctx context.Context, o options) error {
 		}
 		rows = append(rows, large...)
 	}
+	// At the end, for what it leaves behind still works on.
+	beside, err := b.hostile(self)
+	rows = append(rows, beside...)
 	print(rows)
-	return b.failed
+	return errors.Join(err, b.failed)
 }
 
 func mib(n int64) string { return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20)) }
