@@ -45,44 +45,29 @@ type AuditQuery struct {
 	CreatedUntil time.Time `query:"createdUntil" doc:"Only those before this moment"`
 	OrderBy      string    `query:"orderBy" default:"-createdAt" enum:"createdAt,-createdAt,id,-id" doc:"The order; - is for the newest first"`
 
-	given map[string]bool
+	given given
 }
 
 // Resolve tells what was given from what was left out.
 func (q *AuditQuery) Resolve(hc huma.Context) []error {
-	q.given = map[string]bool{}
-	for _, name := range []string{"ids", "action", "objectType", "objectId", "actorId", "customerId", "createdSince", "createdUntil"} {
-		q.given[name] = hc.Query(name) != ""
-	}
+	q.given = givenOf(hc, "ids", "action", "objectType", "objectId", "actorId", "customerId", "createdSince", "createdUntil")
 	return nil
 }
 
 func (q *AuditQuery) page() *Paging { return &Paging{Limit: q.Limit, After: q.After} }
 
 func (q *AuditQuery) filter() *resolvers.AuditEventFilter {
-	f := &resolvers.AuditEventFilter{}
-	for name, id := range map[string]struct {
-		n    int64
-		into **globalid.ID
-	}{"objectId": {q.ObjectID, &f.ObjectID}, "actorId": {q.ActorID, &f.ActorID}, "customerId": {q.CustomerID, &f.CustomerID}} {
-		if q.given[name] {
-			*id.into = &globalid.ID{Int: id.n}
-		}
+	f := &resolvers.AuditEventFilter{
+		Action:       ifGiven(q.given, "action", &q.Action),
+		ObjectType:   ifGiven(q.given, "objectType", &q.ObjectType),
+		ObjectID:     q.given.id("objectId", q.ObjectID),
+		ActorID:      q.given.id("actorId", q.ActorID),
+		CustomerID:   q.given.id("customerId", q.CustomerID),
+		CreatedSince: ifGiven(q.given, "createdSince", &q.CreatedSince),
+		CreatedUntil: ifGiven(q.given, "createdUntil", &q.CreatedUntil),
 	}
 	if q.given["ids"] {
 		f.IDs = mapped(q.IDs, func(n int64) globalid.ID { return globalid.ID{Int: n} })
-	}
-	if q.given["action"] {
-		f.Action = &q.Action
-	}
-	if q.given["objectType"] {
-		f.ObjectType = &q.ObjectType
-	}
-	if q.given["createdSince"] {
-		f.CreatedSince = &q.CreatedSince
-	}
-	if q.given["createdUntil"] {
-		f.CreatedUntil = &q.CreatedUntil
 	}
 	return f
 }

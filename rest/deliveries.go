@@ -80,35 +80,24 @@ type DeliveriesQuery struct {
 	Status        string    `query:"status" enum:"pending,delivered,failed,blocked" doc:"Only those in this state"`
 	Since         time.Time `query:"since" doc:"Only those from this moment on"`
 
-	given map[string]bool
+	given given
 }
 
 // Resolve tells what was given from what was left out.
 func (q *DeliveriesQuery) Resolve(hc huma.Context) []error {
-	q.given = map[string]bool{}
-	for _, name := range []string{"destinationId", "type", "status", "since"} {
-		q.given[name] = hc.Query(name) != ""
-	}
+	q.given = givenOf(hc, "destinationId", "type", "status", "since")
 	return nil
 }
 
 func (q *DeliveriesQuery) page() *Paging { return &Paging{Limit: q.Limit, After: q.After} }
 
 func (q *DeliveriesQuery) filter() resolvers.DeliveryFilter {
-	var f resolvers.DeliveryFilter
-	if q.given["destinationId"] {
-		f.DestinationID = &globalid.ID{Int: q.DestinationID}
+	return resolvers.DeliveryFilter{
+		DestinationID: q.given.id("destinationId", q.DestinationID),
+		Type:          ifGiven(q.given, "type", &q.Type),
+		Status:        ifGiven(q.given, "status", &q.Status),
+		Since:         ifGiven(q.given, "since", &q.Since),
 	}
-	if q.given["type"] {
-		f.Type = &q.Type
-	}
-	if q.given["status"] {
-		f.Status = &q.Status
-	}
-	if q.given["since"] {
-		f.Since = &q.Since
-	}
-	return f
 }
 
 func (a *api) registerDeliveries() {

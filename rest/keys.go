@@ -56,18 +56,6 @@ type rotatedKey struct {
 	GraceEndsAt  time.Time `json:"graceEndsAt" doc:"When the old secret ends"`
 }
 
-type listKeysInput struct {
-	Paging
-	CustomerID int64 `query:"customerId" minimum:"1" doc:"The company; by default the caller's own"`
-}
-
-func (in *listKeysInput) customer() *globalid.ID {
-	if in.CustomerID == 0 {
-		return nil
-	}
-	return &globalid.ID{Int: in.CustomerID}
-}
-
 // KeyPath names a key in the path.
 type KeyPath struct {
 	ID int64 `path:"id" doc:"The key's id"`
@@ -97,7 +85,7 @@ func (a *api) registerKeys() {
 	addList(a, operation{
 		id: "listKeys", rule: rule.CustomerAPIKeys, path: "/v1/keys", tag: tagKeys, errors: []int{http.StatusNotFound},
 		summary: "List the API keys of a company", description: "The keys by id, the revoked ones included.",
-	}, 1, func(ctx context.Context, in *listKeysInput, q query, each emit[APIKey]) error {
+	}, 1, func(ctx context.Context, in *CustomerList, q query, each emit[APIKey]) error {
 		return a.queries().ListAPIKeys(ctx, in.customer(), q.after, q.limit, func(k *db.APIKey) error {
 			return each(apiKeyOf(k), paging.Cursor{k.ID})
 		})

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"canopy/internal/globalid"
 	"canopy/internal/paging"
 )
 
@@ -27,6 +28,19 @@ type Paging struct {
 func (p *Paging) page() *Paging { return p }
 
 type paged interface{ page() *Paging }
+
+// CustomerList are the parameters of a list of what a company has.
+type CustomerList struct {
+	Paging
+	CustomerID int64 `query:"customerId" minimum:"1" doc:"The company; by default the caller's own"`
+}
+
+func (l *CustomerList) customer() *globalid.ID {
+	if l.CustomerID == 0 {
+		return nil
+	}
+	return &globalid.ID{Int: l.CustomerID}
+}
 
 // streamed is an answer that writes itself.
 type streamed struct{ Body func(huma.Context) }

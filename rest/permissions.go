@@ -37,12 +37,12 @@ type OptionsQuery struct {
 	CID int64 `query:"cid" doc:"The company to choose for; by default that of the chosen account, or the caller's own"`
 	All bool  `query:"all" doc:"Whether disabled accounts are offered too"`
 
-	cidGiven bool
+	given given
 }
 
 // Resolve tells a company 0, which is none, from one that was left out.
 func (q *OptionsQuery) Resolve(hc huma.Context) []error {
-	q.cidGiven = hc.Query("cid") != ""
+	q.given = givenOf(hc, "cid")
 	return nil
 }
 
@@ -190,11 +190,7 @@ func (a *api) options(ctx context.Context, in *OptionsQuery, chosen ...int64) (*
 	for i := range chosen {
 		steps[i] = &globalid.ID{Int: chosen[i]}
 	}
-	var cid *globalid.ID
-	if in.cidGiven {
-		cid = &globalid.ID{Int: in.CID}
-	}
-	o, err := a.queries().PermissionOptions(ctx, steps[0], steps[1], steps[2], cid, in.All)
+	o, err := a.queries().PermissionOptions(ctx, steps[0], steps[1], steps[2], in.given.id("cid", in.CID), in.All)
 	if err != nil {
 		return nil, err
 	}

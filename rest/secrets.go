@@ -25,18 +25,6 @@ func secretOf(s *db.Secret) Secret {
 	return Secret{ID: s.ID, CustomerID: s.CustomerID, Name: s.Name, CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC()}
 }
 
-type listSecretsInput struct {
-	Paging
-	CustomerID int64 `query:"customerId" minimum:"1" doc:"The company; by default the caller's own"`
-}
-
-func (in *listSecretsInput) customer() *globalid.ID {
-	if in.CustomerID == 0 {
-		return nil
-	}
-	return &globalid.ID{Int: in.CustomerID}
-}
-
 // SecretPath names a secret in the path.
 type SecretPath struct {
 	ID int64 `path:"id" doc:"The secret's id"`
@@ -66,7 +54,7 @@ func (a *api) registerSecrets() {
 	addList(a, operation{
 		id: "listSecrets", rule: rule.CustomerSecrets, path: path, tag: tagSecrets, errors: notFound,
 		summary: "List the secrets of a company", description: "The secrets by id, without their values.",
-	}, 1, func(ctx context.Context, in *listSecretsInput, q query, each emit[Secret]) error {
+	}, 1, func(ctx context.Context, in *CustomerList, q query, each emit[Secret]) error {
 		return a.queries().ListSecrets(ctx, in.customer(), q.after, q.limit, func(s *db.Secret) error {
 			return each(secretOf(s), paging.Cursor{s.ID})
 		})
