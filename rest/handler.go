@@ -14,10 +14,12 @@ import (
 type handler struct {
 	mux *http.ServeMux
 	log *slog.Logger
+	// readable tells whether a path that the door does not have can be read elsewhere; nil where nothing can.
+	readable func(*http.Request) bool
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	g := &guard{ResponseWriter: w, r: r}
+	g := &guard{ResponseWriter: w, r: r, readable: h.readable}
 	defer h.rescue(g)
 	h.mux.ServeHTTP(g, r)
 }
@@ -45,6 +47,7 @@ func (h *handler) rescue(g *guard) {
 type guard struct {
 	http.ResponseWriter
 	r        *http.Request
+	readable func(*http.Request) bool
 	wrote    bool
 	replaced bool
 }
@@ -60,6 +63,10 @@ func (g *guard) WriteHeader(status int) {
 	}
 	if g.r.Pattern == "" && !g.replaced && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed) {
 		g.replaced = true
+		if status == http.StatusNotFound && g.readable != nil && g.readable(g.r) {
+			status = http.StatusMethodNotAllowed
+			g.Header().Set("Allow", "GET, HEAD")
+		}
 		p := statusProblem(g.r.Context(), status, nothingHere)
 		if status == http.StatusMethodNotAllowed {
 			p.Detail = "this path does not take the method " + clip(g.r.Method) + "; it takes " + g.Header().Get("Allow")

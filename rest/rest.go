@@ -18,6 +18,9 @@ import (
 type Options struct {
 	// Version is that of the program, shown in the OpenAPI documents.
 	Version string
+	// Readable tells whether a path that the door does not have can be read elsewhere, such as a page: then
+	// the request has the wrong method, and is not one for nothing. Nil: no path can.
+	Readable func(*http.Request) bool
 }
 
 // api is what the operations share.
@@ -63,5 +66,5 @@ func open(r *resolvers.Resolver, o Options) (*api, *handler) {
 	registerPostOnly(mux)
 	a.huma = humago.New(mux, config(o.Version, a.base))
 	a.huma.UseMiddleware(a.authenticate, a.readBody)
-	return a, &handler{mux: mux, log: a.log}
+	return a, &handler{mux: mux, log: a.log, readable: o.Readable}
 }

@@ -29,13 +29,16 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	door, _ := rest.New(p.Resolver, rest.Options{Version: p.version})
+	mux := http.NewServeMux()
+	door, _ := rest.New(p.Resolver, rest.Options{Version: p.version, Readable: func(r *http.Request) bool {
+		_, pattern := mux.Handler(&http.Request{Method: http.MethodGet, URL: r.URL, Host: r.Host})
+		return pattern != "/"
+	}})
 	gql := graph.New(p.Resolver, graph.Options{
 		Introspection: p.Config.Introspection, MaxCost: p.Config.MaxCost, CostPerMinute: p.Config.CostLimit,
 		Redis: p.redis, Origins: p.Config.CORSOrigins, PublicURL: p.Config.PublicURL, Metrics: registry, Log: p.Log,
 	})
-	mux := http.NewServeMux()
-	mux.Handle("/", rest.ReadOnlyPaths(mux, door))
+	mux.Handle("/", door)
 	mux.Handle("/graphql", gql)
 	if p.Config.Introspection {
 		mux.HandleFunc("GET /schema.graphql", graph.ServeSchema)
