@@ -31,11 +31,14 @@ type APIKey struct {
 }
 
 // Rights are those of the key where its user has rights.
-func (k *APIKey) Rights(users access.Features) access.Features {
-	if k.Features == nil {
+func (k *APIKey) Rights(users access.Features) access.Features { return boundBy(k.Features, users) }
+
+// boundBy gives the rights of a key's user that the key has; nil features bound nothing.
+func boundBy(features pq.StringArray, users access.Features) access.Features {
+	if features == nil {
 		return users
 	}
-	return users & access.ParseFeatures(k.Features)
+	return users & access.ParseFeatures(features)
 }
 
 // GlobalID is the node id of the key.
@@ -56,7 +59,6 @@ var (
 		SELECT x.* FROM unnest($1::bigint[]) n(id) CROSS JOIN LATERAL (
 			SELECT ` + apiKeyColumns + ` FROM api_keys k WHERE k.customer_id = n.id AND k.id > $2 ORDER BY k.id LIMIT $3) x
 		ORDER BY x.customer_id, x.id`)
-	qAllAPIKeys   = prepare(`SELECT ` + apiKeyColumns + ` FROM api_keys k WHERE k.customer_id = $1 ORDER BY k.id`)
 	qAPIKeyCounts = prepare(`
 		SELECT customer_id AS id, count(*) AS value FROM api_keys WHERE customer_id = ANY($1) GROUP BY customer_id`)
 	qInsertAPIKey = prepare(`
@@ -120,12 +122,6 @@ func (c *Customer) APIKeys(ctx context.Context, s *Store, p paging.Page) ([]*API
 func (s *Store) StreamAPIKeys(ctx context.Context, customerID, after int64, limit int, each func(*APIKey) error) error {
 	keys := rowsOf(qAPIKeysOf, func(after int64, limit int) []any { return []any{[]int64{customerID}, after, limit} }, func(k *APIKey) int64 { return k.ID })
 	return keys.each(ctx, s, after, limit, each)
-}
-
-// AllAPIKeys lists a company's keys.
-func (s *Store) AllAPIKeys(ctx context.Context, customerID int64) (rows []*APIKey, err error) {
-	err = s.list(ctx, &rows, qAllAPIKeys, customerID)
-	return join(rows), err
 }
 
 // APIKeyCount counts a company's keys.

@@ -89,7 +89,7 @@ type keyBounds struct {
 }
 
 func (b *keyBounds) bound(users access.Features) access.Features {
-	return (&APIKey{Features: b.KeyFeatures}).Rights(users)
+	return boundBy(b.KeyFeatures, users)
 }
 
 // Caller is the database's word on who a token stands for.

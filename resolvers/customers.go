@@ -187,7 +187,7 @@ type UpdateCustomerInput struct {
 	Name              *string
 	CanAddCustomers   *bool
 	DescendantsCanAdd *bool
-	MaxKeyDays        Change[int]
+	MaxKeyDays        Nullable[int]
 }
 
 // UpdateCustomerInputFields sets the fields of the input where null says something.
@@ -195,7 +195,7 @@ type UpdateCustomerInputFields struct{ *Resolver }
 
 // MaxKeyDays sets or unsets the bound.
 func (UpdateCustomerInputFields) MaxKeyDays(_ context.Context, in *UpdateCustomerInput, days *int) error {
-	in.MaxKeyDays = ChangeTo(days)
+	in.MaxKeyDays = NullableOf(days)
 	return nil
 }
 

@@ -62,12 +62,16 @@ func (r *Resolver) OperatorCreateKey(ctx context.Context, customerID int64, emai
 }
 
 // OperatorListKeys lists a company's API keys, the root company's for id 0.
-func (r *Resolver) OperatorListKeys(ctx context.Context, customerID int64) ([]*db.APIKey, error) {
+func (r *Resolver) OperatorListKeys(ctx context.Context, customerID int64) (keys []*db.APIKey, err error) {
 	customer, err := r.operatorCustomer(ctx, customerID)
 	if err != nil {
 		return nil, err
 	}
-	return r.Store.AllAPIKeys(ctx, customer.ID)
+	err = r.Store.StreamAPIKeys(ctx, customer.ID, 0, 0, func(k *db.APIKey) error {
+		keys = append(keys, k)
+		return nil
+	})
+	return keys, err
 }
 
 // OperatorRotateKey gives a key a new secret, which it gives back; the old one lives until graceEnds.

@@ -81,10 +81,12 @@ func (m Mutation) ConfirmTotp(ctx context.Context, in ConfirmTotpInput) (*Confir
 		return nil, err
 	}
 	codes, hashes := secret.NewRecoveryCodes()
-	user, err := m.switchOTP(ctx, c, nil, audit.UserTotpEnabled, in.Code, func(tx *db.Store, own *db.Credentials) error {
+	user, err := m.switchOTP(ctx, c, nil, audit.UserTotpEnabled, in.Code, func(own *db.Credentials) error {
 		if own.OTPMethod == otpTOTP || own.OTPSecret == nil {
 			return problem.Bad("no enrolment has begun: enableTotp comes first")
 		}
+		return nil
+	}, func(tx *db.Store, own *db.Credentials) error {
 		if err := tx.SetRecoveryCodes(ctx, own.UserID, hashes); err != nil {
 			return err
 		}
@@ -112,12 +114,12 @@ func (m Mutation) DisableTotp(ctx context.Context, in DisableTotpInput) (*Disabl
 	if err != nil {
 		return nil, err
 	}
-	user, err := m.switchOTP(ctx, c, proof, audit.UserTotpDisabled, in.Code, func(tx *db.Store, own *db.Credentials) error {
+	user, err := m.switchOTP(ctx, c, proof, audit.UserTotpDisabled, in.Code, func(own *db.Credentials) error {
 		if own.OTPMethod != otpTOTP {
 			return problem.Bad("two-factor is not on")
 		}
 		return nil
-	}, turnOff)
+	}, func(tx *db.Store, own *db.Credentials) error { return turnOff(ctx, tx, own.UserID) })
 	return &DisableTotpPayload{user}, err
 }
 
@@ -188,26 +190,21 @@ func (m Mutation) prove(ctx context.Context, c *caller, password *string) (proof
 	return own.PasswordHash, nil
 }
 
-// switchOTP changes the caller's two-factor with a code of it: first judges, then changes once the code
+// switchOTP changes the caller's two-factor with a code of it: judge comes first, and do once the code
 // was taken.
-func (m Mutation) switchOTP(ctx context.Context, c *caller, p proof, action audit.Action, code string, judge func(*db.Store, *db.Credentials) error, then ...func(context.Context, *db.Store, int64) error) (*db.User, error) {
+func (m Mutation) switchOTP(ctx context.Context, c *caller, p proof, action audit.Action, code string, judge func(*db.Credentials) error, do func(*db.Store, *db.Credentials) error) (*db.User, error) {
 	account := "otp:" + strconv.FormatInt(c.UserID, 10)
 	if m.Throttle.Wait(ctx, account) > 0 {
 		return nil, problem.New(problem.RateLimited, "too many wrong codes: wait before the next")
 	}
 	err := m.ownOTP(ctx, c, p, action, func(tx *db.Store, own *db.Credentials) error {
-		if err := judge(tx, own); err != nil {
+		if err := judge(own); err != nil {
 			return err
 		}
 		if err := m.takeCode(ctx, tx, own, code); err != nil {
 			return err
 		}
-		for _, do := range then {
-			if err := do(ctx, tx, own.UserID); err != nil {
-				return err
-			}
-		}
-		return nil
+		return do(tx, own)
 	})
 	if err != nil {
 		m.Throttle.Fail(ctx, account)

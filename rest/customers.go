@@ -246,7 +246,7 @@ func ancestorOf(c *db.CustomerRef) ancestorCustomer {
 func (a *api) updateCustomer(ctx context.Context, in *updateCustomerInput) (*struct{}, error) {
 	_, err := a.mutations().UpdateCustomer(ctx, resolvers.UpdateCustomerInput{
 		CustomerID: globalid.ID{Int: in.Body.CustomerID}, Name: in.Body.Name,
-		CanAddCustomers: in.Body.CanAddCustomers, DescendantsCanAdd: in.Body.DescendantsCanAdd, MaxKeyDays: in.Body.MaxKeyDays.Change,
+		CanAddCustomers: in.Body.CanAddCustomers, DescendantsCanAdd: in.Body.DescendantsCanAdd, MaxKeyDays: in.Body.MaxKeyDays.Nullable,
 	})
 	return nil, err
 }

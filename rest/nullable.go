@@ -10,13 +10,13 @@ import (
 )
 
 // nullable is a member where null is not the same as left out: it unsets the value.
-type nullable[T any] struct{ resolvers.Change[T] }
+type nullable[T any] struct{ resolvers.Nullable[T] }
 
 // UnmarshalJSON reads a value that is there.
 func (n *nullable[T]) UnmarshalJSON(raw []byte) error {
 	var value *T
 	err := json.Unmarshal(raw, &value)
-	n.Change = resolvers.ChangeTo(value)
+	n.Nullable = resolvers.NullableOf(value)
 	return err
 }
 
