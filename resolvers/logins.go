@@ -18,13 +18,12 @@ import (
 	"canopy/internal/token"
 )
 
-// LoginInput is a person's login. Address is where it comes from, for throttling.
+// LoginInput is a person's login.
 type LoginInput struct {
 	Email      string
 	Password   string
 	CustomerID *globalid.ID
 	OTP        *string
-	Address    string
 }
 
 // LoginPayload is a token for every application that the user has in the company, and the
@@ -42,18 +41,17 @@ func (r *Resolver) Login(ctx context.Context, in LoginInput) (*LoginPayload, err
 	if err := loginFaults(in); err != nil {
 		return nil, err
 	}
-	account, address := "account:"+strings.ToLower(in.Email), "address:"+in.Address
+	account, address := r.tries(ctx, in.Email)
 	if err := r.throttled(ctx, account, address); err != nil {
 		return nil, err
 	}
-	own, err := r.checkPassword(ctx, in)
+	own, err := r.checkPassword(ctx, in.Email, in.Password)
 	if err == nil {
 		err = r.checkCode(ctx, own, in.OTP)
 	}
 	if err != nil {
 		if p := problem.From(err); p.Code == problem.Unauthenticated && p.Reason != reasonOTP {
-			r.Throttle.Fail(ctx, account)
-			r.Addresses.Fail(ctx, address)
+			r.countTry(ctx, account, address)
 		}
 		return nil, err
 	}
@@ -74,11 +72,11 @@ func loginFaults(in LoginInput) error {
 	return v.err()
 }
 
-func (r *Resolver) checkPassword(ctx context.Context, in LoginInput) (*db.Credentials, error) {
-	own, err := r.Store.Credentials(ctx, in.Email)
-	from := limit.AddressGroup(in.Address)
+func (r *Resolver) checkPassword(ctx context.Context, email, password string) (*db.Credentials, error) {
+	own, err := r.Store.Credentials(ctx, email)
+	from := limit.AddressGroup(r.ClientAddress(ctx))
 	if errors.Is(err, db.ErrNoRows) || err == nil && own.PasswordHash == nil {
-		if err := secret.DummyCheck(ctx, from, in.Password); err != nil {
+		if err := secret.DummyCheck(ctx, from, password); err != nil {
 			return nil, busy(err)
 		}
 		return nil, errLogin
@@ -86,7 +84,7 @@ func (r *Resolver) checkPassword(ctx context.Context, in LoginInput) (*db.Creden
 	if err != nil {
 		return nil, err
 	}
-	ok, err := secret.CheckPassword(ctx, from, *own.PasswordHash, in.Password)
+	ok, err := secret.CheckPassword(ctx, from, *own.PasswordHash, password)
 	if err == nil && !ok {
 		err = errLogin
 	}
@@ -161,6 +159,17 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
+// tries names what the tries of a person's password are counted by: the account, and where they come from.
+func (r *Resolver) tries(ctx context.Context, email string) (account, address string) {
+	return "account:" + strings.ToLower(email), "address:" + r.ClientAddress(ctx)
+}
+
+// countTry slows the next try down.
+func (r *Resolver) countTry(ctx context.Context, account, address string) {
+	r.Throttle.Fail(ctx, account)
+	r.Addresses.Fail(ctx, address)
+}
+
 // throttled refuses a try while earlier failures of the account, or too many from the address,
 // forbid it.
 func (r *Resolver) throttled(ctx context.Context, account, address string) error {
@@ -226,7 +235,7 @@ const resetAnswer = 100 * time.Millisecond
 // RequestReset sends a link that sets a password to the user of an address, whether or not it has
 // one already. Anyone may call it, and learns nothing of whether there is such a user; a text that is no
 // address is one that nobody has.
-func (r *Resolver) RequestReset(ctx context.Context, email, address string) error {
+func (r *Resolver) RequestReset(ctx context.Context, email string) error {
 	var v check
 	v.line("email", email, maxEmail)
 	if err := v.err(); err != nil {
@@ -235,12 +244,12 @@ func (r *Resolver) RequestReset(ctx context.Context, email, address string) erro
 	// The answer takes as long whether or not there is such a user.
 	answered := time.After(resetAnswer)
 	defer func() { <-answered }()
-	account, address := "reset account:"+strings.ToLower(email), "reset address:"+address
+	account, address := r.tries(ctx, email)
+	account, address = "reset "+account, "reset "+address
 	if r.throttled(ctx, account, address) != nil {
 		return nil
 	}
-	r.Throttle.Fail(ctx, account)
-	r.Addresses.Fail(ctx, address)
+	r.countTry(ctx, account, address)
 	own, err := r.Store.Credentials(ctx, email)
 	if err != nil {
 		return ignoreMissing(err)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 	"time"
 
 	"canopy/db"
@@ -174,15 +173,14 @@ func (m Mutation) prove(ctx context.Context, c *caller, password *string) (proof
 	if password == nil || *password == "" {
 		return nil, problem.Invalid(problem.Fault{Location: "password", Message: "is required"})
 	}
-	account, address := "account:"+strings.ToLower(c.Email), "address:"+m.ClientAddress(ctx)
+	account, address := m.tries(ctx, c.Email)
 	if err := m.throttled(ctx, account, address); err != nil {
 		return nil, err
 	}
-	own, err := m.checkPassword(ctx, LoginInput{Email: c.Email, Password: *password})
+	own, err := m.checkPassword(ctx, c.Email, *password)
 	if err != nil {
 		if errors.Is(err, errLogin) {
-			m.Throttle.Fail(ctx, account)
-			m.Addresses.Fail(ctx, address)
+			m.countTry(ctx, account, address)
 			err = problem.Invalid(problem.Fault{Location: "password", Message: "is wrong"})
 		}
 		return nil, err

@@ -6,7 +6,6 @@ import (
 
 	"canopy/db"
 	"canopy/internal/globalid"
-	"canopy/internal/web"
 	"canopy/resolvers"
 )
 
@@ -61,14 +60,14 @@ func (a *api) registerLogins() {
 		id: "requestReset", method: http.MethodPost, path: "/auth/reset", tag: tagLogin, public: true, errors: []int{http.StatusTooManyRequests},
 		summary: "Ask for a password reset", description: "Sends a reset link where the address is a user's. The answer is the same where it is not.",
 	}, func(ctx context.Context, in *resetInput) (*struct{}, error) {
-		return nil, a.r.RequestReset(ctx, in.Body.Email, web.ClientAddress(ctx))
+		return nil, a.r.RequestReset(ctx, in.Body.Email)
 	})
 }
 
 func (a *api) logIn(ctx context.Context, in *loginInput) (*one[loginAnswer], error) {
 	b := in.Body
 	got, err := a.r.Login(ctx, resolvers.LoginInput{
-		Email: b.Email, Password: b.Password, CustomerID: relayID(b.CustomerID), OTP: b.OTP, Address: web.ClientAddress(ctx),
+		Email: b.Email, Password: b.Password, CustomerID: relayID(b.CustomerID), OTP: b.OTP,
 	})
 	if err != nil {
 		return nil, err
