@@ -103,9 +103,9 @@ type invitee struct{ email, firstName, lastName string }
 
 // invitee checks the names of a new user; a full name is split where they are left out, or empty.
 func (v *check) invitee(email string, firstName, lastName, name *string) invitee {
-	v.optional("firstName", firstName)
-	v.optional("lastName", lastName)
-	v.optional("name", name)
+	v.person("firstName", firstName)
+	v.person("lastName", lastName)
+	v.person("name", name)
 	who := invitee{email: email, firstName: filled(firstName, ""), lastName: filled(lastName, "")}
 	if who.firstName == "" && who.lastName == "" && name != nil {
 		first, rest, _ := strings.Cut(strings.TrimSpace(*name), " ")
