@@ -133,7 +133,7 @@ func (r *Resolver) openSession(ctx context.Context, own *db.Credentials, custome
 			return nil, problem.Denied("the user has no enabled permission in the company %d", customer)
 		}
 	}
-	c, err := r.Store.LoginCaller(ctx, own.UserID, customer, time.Now())
+	c, err := r.Store.LoginCaller(ctx, own.UserID, customer, time.Now(), "")
 	if err != nil {
 		return nil, err
 	}
