@@ -64,7 +64,7 @@ func newEstate(t *testing.T) *estate {
 
 // login is what a request of a user's login to a company comes with; nil where it has nothing there.
 func (e *estate) login(ctx context.Context, userID, customerID int64) context.Context {
-	c, err := e.Store.LoginCaller(ctx, userID, customerID, time.Now())
+	c, err := e.Store.LoginCaller(ctx, userID, customerID, time.Now(), "")
 	if err != nil {
 		panic(err)
 	}
@@ -282,7 +282,7 @@ func (g *gang) caller(t *rapid.T, right access.Features) context.Context {
 	}
 	x, err := g.Store.FindExchange(g.ctx, clientID, access.Tenant, account)
 	must(err)
-	c, err := g.Store.KeyCaller(g.ctx, clientID, access.Tenant, x.AccountID)
+	c, err := g.Store.KeyCaller(g.ctx, clientID, access.Tenant, x.AccountID, "")
 	must(err)
 	c.Serves[access.Tenant] = true
 	return access.WithPrincipal(g.ctx, &c.Principal)

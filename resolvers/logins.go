@@ -137,7 +137,7 @@ func (r *Resolver) openSession(ctx context.Context, own *db.Credentials, custome
 		}
 		chosen = options[i]
 	}
-	c, err := r.Store.LoginCaller(ctx, own.UserID, chosen.CustomerID, time.Now())
+	c, err := r.Store.LoginCaller(ctx, own.UserID, chosen.CustomerID, time.Now(), "")
 	if err != nil {
 		return nil, err
 	}

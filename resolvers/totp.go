@@ -56,7 +56,7 @@ func (m Mutation) EnableTotp(ctx context.Context, in EnableTotpInput) (*EnableTo
 		if own.OTPMethod == otpTOTP {
 			return problem.Bad("two-factor is on already: turn it off first")
 		}
-		return tx.SetOTP(ctx, own.UserID, otpNone, m.Box.Seal([]byte(plain), otpSeal(own.UserID)))
+		return tx.SetOTP(ctx, own.UserID, otpNone, db.SealedOTPSecrets.Seal(m.Box, own.UserID, []byte(plain)))
 	})
 	if err != nil {
 		return nil, err
@@ -251,7 +251,7 @@ func (r *Resolver) takeCode(ctx context.Context, tx *db.Store, own *db.Credentia
 		}
 		return err
 	}
-	plain, err := r.Box.Open(own.OTPSecret, otpSeal(own.UserID))
+	plain, err := db.SealedOTPSecrets.Open(r.Box, own.UserID, own.OTPSecret)
 	if err != nil {
 		return err
 	}
@@ -265,5 +265,3 @@ func (r *Resolver) takeCode(ctx context.Context, tx *db.Store, own *db.Credentia
 	}
 	return err
 }
-
-func otpSeal(userID int64) string { return "totp:" + strconv.FormatInt(userID, 10) }

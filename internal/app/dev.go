@@ -106,9 +106,10 @@ func (d *dev) startServers(ctx context.Context) (err error) {
 			return err
 		})
 	}
-	if len(d.cfg.SecretKey) == 0 {
-		start.Go(func() (err error) {
-			d.cfg.SecretKey, err = keptKey(filepath.Join(d.dir, "secret.key"))
+	if len(d.cfg.SecretKeys) == 0 {
+		start.Go(func() error {
+			key, err := keptKey(filepath.Join(d.dir, "secret.key"))
+			d.cfg.SecretKeys = [][]byte{key}
 			return err
 		})
 	}

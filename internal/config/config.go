@@ -47,8 +47,8 @@ type Config struct {
 	Listen     string
 	// PublicURL is where the platform is reached, without a slash at its end.
 	PublicURL *url.URL
-	// SecretKey is 32 bytes, or nil in Dev where none is set.
-	SecretKey        []byte
+	// SecretKeys are of 32 bytes each, the newest first; there is none in Dev where none is set.
+	SecretKeys       [][]byte
 	BlobURL          string
 	Embeddings, Chat Provider
 	SMTPURL          string
@@ -96,7 +96,7 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		DBMaxConns:       l.conns("CANOPY_DB_MAX_CONNS"),
 		RedisURL:         l.redis("REDIS_URL"),
 		Listen:           l.listen("CANOPY_LISTEN", mode),
-		SecretKey:        l.key("CANOPY_SECRET_KEY"),
+		SecretKeys:       l.keys("CANOPY_SECRET_KEY"),
 		BlobURL:          l.blob("CANOPY_BLOB_URL"),
 		Embeddings:       l.provider("CANOPY_EMBEDDINGS"),
 		Chat:             l.provider("CANOPY_CHAT"),

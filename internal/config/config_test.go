@@ -21,6 +21,8 @@ type environment map[string]string
 
 func (e environment) get(name string) string { return e[name] }
 
+var otherKey = base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
+
 var testKey = base64.StdEncoding.EncodeToString(make([]byte, 32))
 
 // server is the least that Server starts on.
@@ -57,11 +59,11 @@ func faults(t *testing.T, err error) (names []string) {
 
 func TestDefaults(t *testing.T) {
 	dev := load(t, Dev, environment{})
-	if dev.Listen != "127.0.0.1:8080" || dev.PublicURL.String() != "http://127.0.0.1:8080" || dev.SecretKey != nil {
+	if dev.Listen != "127.0.0.1:8080" || dev.PublicURL.String() != "http://127.0.0.1:8080" || dev.SecretKeys != nil {
 		t.Errorf("dev: %+v", dev)
 	}
 	c := load(t, Server, server())
-	if c.Listen != ":8080" || c.PublicURL.String() != "http://localhost:8080" || len(c.SecretKey) != 32 {
+	if c.Listen != ":8080" || c.PublicURL.String() != "http://localhost:8080" || len(c.SecretKeys) != 1 || len(c.SecretKeys[0]) != 32 {
 		t.Errorf("server: %+v", c)
 	}
 	if c.RateLimit != 6000 || c.MaxCost != 50000 || c.CostLimit != 600000 || !c.Introspection ||
@@ -114,6 +116,7 @@ func TestValues(t *testing.T) {
 		want        any
 	}{
 		{"CANOPY_LISTEN", "[::1]:9000", "Listen", "[::1]:9000"},
+		{"CANOPY_SECRET_KEY", " " + otherKey + ",\n" + testKey + " ", "SecretKeys", [][]byte{[]byte(strings.Repeat("k", 32)), make([]byte, 32)}},
 		{"CANOPY_BLOB_URL", "file:///srv/blobs", "BlobURL", "file:///srv/blobs"},
 		{"CANOPY_BLOB_URL", " s3://b?region=eu\n", "BlobURL", "s3://b?region=eu"},
 		{"CANOPY_SMTP_URL", "smtps://u:p@mail:465", "SMTPURL", "smtps://u:p@mail:465"},
@@ -160,6 +163,10 @@ func TestFaults(t *testing.T) {
 		{"CANOPY_PUBLIC_URL", "https://api.example.com?x=1"},
 		{"CANOPY_SECRET_KEY", "hunter2"},
 		{"CANOPY_SECRET_KEY", base64.StdEncoding.EncodeToString(make([]byte, 31))},
+		{"CANOPY_SECRET_KEY", testKey + ",hunter2"},
+		{"CANOPY_SECRET_KEY", ","},
+		{"CANOPY_SECRET_KEY", testKey + ";" + otherKey},
+		{"CANOPY_SECRET_KEY", testKey + "," + otherKey + "," + testKey},
 		{"CANOPY_BLOB_URL", "file://relative/path"},
 		{"CANOPY_BLOB_URL", "s3://"},
 		{"CANOPY_BLOB_URL", "gs://bucket"},

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"crypto/x509"
 	"encoding/base64"
 	"fmt"
@@ -103,16 +104,26 @@ func (l *loader) web(name, v, example string) *url.URL {
 	return u
 }
 
-func (l *loader) key(name string) []byte {
-	v := l.value(name)
-	if v == "" {
-		return nil
+// keys reads keys of base64, which has no comma.
+func (l *loader) keys(name string) (list [][]byte) {
+	words := l.words(name)
+	if len(words) == 0 && l.value(name) != "" {
+		words = []string{""} // commas alone
 	}
-	raw, err := base64.StdEncoding.DecodeString(v)
-	if err != nil || len(raw) != secretKeyBytes {
-		l.fault(name, "must be %d bytes in base64, as `openssl rand -base64 %d` prints", secretKeyBytes, secretKeyBytes)
+	for i, v := range words {
+		raw, err := base64.StdEncoding.DecodeString(v)
+		switch {
+		case err != nil || len(raw) != secretKeyBytes:
+			l.fault(name, "must be %d bytes in base64, as `openssl rand -base64 %[1]d` prints, or several of them, the newest first, "+
+				"separated by commas: number %d is not", secretKeyBytes, i+1)
+			return nil
+		case slices.ContainsFunc(list, func(k []byte) bool { return bytes.Equal(k, raw) }):
+			l.fault(name, "must have each key once: number %d was there before", i+1)
+			return nil
+		}
+		list = append(list, raw)
 	}
-	return raw
+	return list
 }
 
 func (l *loader) blob(name string) string {

@@ -34,7 +34,7 @@ func Variables() []Variable {
 		{Name: "CANOPY_PUBLIC_URL", Default: "http://localhost:PORT", Meaning: "Where the platform is reached: the issuer of tokens, the base of links"},
 		{
 			Name: "CANOPY_SECRET_KEY", Default: "required; dev: made and kept",
-			Meaning: "32 bytes in base64 that seal private keys, signing secrets, mails and TOTP secrets at rest",
+			Meaning: "32 bytes in base64 that seal private keys, signing secrets, agents' secrets, mails and TOTP secrets at rest; to replace it, several, the newest first, separated by commas",
 			Example: "what `openssl rand -base64 32` prints, the same for every process", modes: []Mode{Tool, Server, Worker},
 		},
 		{Name: "CANOPY_BLOB_URL", Default: "none; dev: a folder", Meaning: "Where uploaded documents are kept: file:///folder or s3://bucket?region=…"},
