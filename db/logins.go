@@ -15,7 +15,17 @@ type Credentials struct {
 	OTPMethod    string  `db:"otp_method" audit:"otpMethod"`
 	OTPSecret    []byte  `db:"otp_secret"`
 	OTPLastStep  int64   `db:"otp_last_step"`
+	// SeenAt is when the user was seen in the network that the credentials were read for; nil when it
+	// was not, within knownFor.
+	SeenAt *time.Time `db:"seen_at"`
 }
+
+// knownFor is how long a network counts as one that a user logs in from; maxNetworks is how many of them
+// are kept of a user, the latest.
+const (
+	knownFor    = `interval '30 days'`
+	maxNetworks = 100
+)
 
 // CustomerOption is a company that a user can log in to.
 type CustomerOption struct {
@@ -28,6 +38,15 @@ type CustomerOption struct {
 var (
 	qCredentials = prepare(`
 		SELECT id, email, password_hash, otp_method, otp_secret, otp_last_step FROM users WHERE lower(email) = lower($1)`)
+	qCredentialsFrom = prepare(`
+		SELECT u.id, u.email, u.password_hash, u.otp_method, u.otp_secret, u.otp_last_step,
+			(SELECT n.seen_at FROM login_networks n WHERE n.user_id = u.id AND n.network = $2 AND n.seen_at > now() - ` + knownFor + `) AS seen_at
+		FROM users u WHERE lower(u.email) = lower($1)`)
+	qSeeNetwork = prepare(`
+		WITH old AS (DELETE FROM login_networks o WHERE o.user_id = $1 AND o.network <> $2 AND o.network IN (
+			SELECT n.network FROM login_networks n WHERE n.user_id = $1 ORDER BY n.seen_at DESC OFFSET $3))
+		INSERT INTO login_networks (user_id, network) VALUES ($1, $2) ON CONFLICT (user_id, network) DO UPDATE SET seen_at = now()`)
+	qSweepNetworks  = prepare(`DELETE FROM login_networks WHERE seen_at < now() - ` + knownFor)
 	qOwnCredentials = prepare(`
 		SELECT id, email, password_hash, otp_method, otp_secret, otp_last_step FROM users WHERE id = $1 FOR UPDATE`)
 	qTakeOTPStep         = prepare(`UPDATE users SET otp_last_step = $2 WHERE id = $1 AND otp_last_step < $2`)
@@ -66,6 +85,24 @@ func (s *Store) Credentials(ctx context.Context, email string) (*Credentials, er
 	c := &Credentials{}
 	err := s.get(ctx, c, qCredentials, email)
 	return c, err
+}
+
+// CredentialsFrom reads what an e-mail address logs in with, from a network.
+func (s *Store) CredentialsFrom(ctx context.Context, email, network string) (*Credentials, error) {
+	c := &Credentials{}
+	err := s.get(ctx, c, qCredentialsFrom, email, network)
+	return c, err
+}
+
+// SeeNetwork remembers a network that a user logs in from.
+func (s *Store) SeeNetwork(ctx context.Context, userID int64, network string) error {
+	return s.must(ctx, qSeeNetwork, userID, network, maxNetworks-1)
+}
+
+// SweepNetworks forgets the networks that users have not logged in from for long.
+func (s *Store) SweepNetworks(ctx context.Context) error {
+	_, err := s.exec(ctx, qSweepNetworks)
+	return err
 }
 
 // OwnCredentials reads a user's credentials and holds the row until the transaction ends.

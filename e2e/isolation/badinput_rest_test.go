@@ -166,7 +166,10 @@ func fitting(op, member string, v hostile) hostile {
 
 // forgive has failed logins forgotten, which would slow the next ones down.
 func (b *badInput) forgive() {
-	b.App.Resolver.Throttle.Succeed(b.ctx, "address:127.0.0.1", "account:"+b.Demo.AdminEmail)
+	const here = "127.0.0.0/24"
+	b.App.Resolver.Throttle.Succeed(b.ctx, "account:"+b.Demo.AdminEmail+"|"+here)
+	b.App.Resolver.Crowds.Succeed(b.ctx, "account:"+b.Demo.AdminEmail)
+	b.App.Resolver.Addresses.Succeed(b.ctx, "address:"+here)
 }
 
 // judge checks what came of a hostile value.
