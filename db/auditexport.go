@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -13,10 +14,10 @@ const auditWindow = 500
 
 // qAuditWindow reads events in the order of time, whoever's they are: what it costs depends on their number
 // alone, not on how the tree looks. Of those beyond the scope it gives the place only.
-var qAuditWindow = prepare(`
-	SELECT ` + strings.Replace(auditColumns, "e.details", "CASE WHEN "+inScope+" THEN e.details ELSE '{}' END AS details", 1) + `, ` + inScope + ` AS inside
-	FROM (SELECT * FROM audit_events WHERE (created_at, id) > ($3, $4) AND created_at < $5 ORDER BY created_at, id LIMIT $6) e
-	JOIN customers c ON c.id = e.customer_id ORDER BY e.created_at, e.id`)
+var qAuditWindow = prepare(fmt.Sprintf(`
+	SELECT `+strings.Replace(auditColumns, "e.details", "CASE WHEN "+inScope+" THEN e.details ELSE '{}' END AS details", 1)+`, `+inScope+` AS inside
+	FROM (SELECT * FROM audit_events WHERE (created_at, id) > ($3, $4) AND created_at < $5 ORDER BY created_at, id LIMIT %d) e
+	JOIN customers c ON c.id = e.customer_id ORDER BY e.created_at, e.id`, auditWindow))
 
 // EachAuditEvent gives the events within the scope from a moment on and before another, oldest first. It reads
 // them in pieces, however many there are; the error of each ends it.
@@ -26,7 +27,7 @@ func (s *Store) EachAuditEvent(ctx context.Context, scope access.Scope, since, u
 			AuditEvent
 			Inside bool `db:"inside"`
 		}
-		if err := s.list(ctx, &rows, qAuditWindow, scope.From(), scope.To(), since, id, until, auditWindow); err != nil {
+		if err := s.list(ctx, &rows, qAuditWindow, scope.From(), scope.To(), since, id, until); err != nil {
 			return err
 		}
 		for i := range rows {
