@@ -280,6 +280,22 @@ func (l *loader) pause(name string, otherwise time.Duration) time.Duration {
 	return d
 }
 
+// lasting reads a time that may have no end, which is 0.
+func (l *loader) lasting(name string, otherwise time.Duration) time.Duration {
+	v := l.value(name)
+	switch {
+	case v == "":
+		return otherwise
+	case strings.EqualFold(v, "off"):
+		return 0
+	}
+	d, err := parseDuration(v)
+	if err != nil || d < 0 {
+		l.fault(name, "must be a time such as 400d or 12h, or off, which is for ever, not %q", v)
+	}
+	return d
+}
+
 // parseDuration reads Go's notation, and whole days.
 func parseDuration(v string) (time.Duration, error) {
 	days, ok := strings.CutSuffix(v, "d")
