@@ -33,6 +33,9 @@ const grantColumns = `p.id AS permission_id, p.disabled AS permission_disabled, 
 	r.id AS role_id, r.name AS role_name, r.is_owner AS role_owner, r.features,
 	COALESCE(p.last_access < now() - interval '1 minute', true) AS stale`
 
+// withdrawn tells whether the key $3 that has signed a token is published no more.
+const withdrawn = `NOT EXISTS (SELECT FROM signing_keys s WHERE s.kid = $3 AND (s.retires_at IS NULL OR s.retires_at > now())) AS withdrawn`
+
 var (
 	qKeyCaller = prepare(`
 		SELECT k.id AS key_id, k.user_id, u.email, k.features AS key_features, k.allowed_addresses, k.revoked_at IS NOT NULL OR COALESCE(k.expires_at <= now(), false) AS dead,
@@ -41,7 +44,7 @@ var (
 			COALESCE(p.id, 0) AS permission_id, COALESCE(p.disabled, true) AS permission_disabled,
 			COALESCE(a.id, 0) AS account_id, COALESCE(a.disabled, true) AS account_disabled,
 			COALESCE(r.id, 0) AS role_id, COALESCE(r.name, '') AS role_name, COALESCE(r.is_owner, false) AS role_owner, COALESCE(r.features, '{}') AS features,
-			COALESCE(p.last_access < now() - interval '1 minute', true) AS stale
+			COALESCE(p.last_access < now() - interval '1 minute', true) AS stale, ` + withdrawn + `
 		FROM api_keys k JOIN users u ON u.id = k.user_id
 		LEFT JOIN (permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id JOIN roles r ON r.id = p.role_id)
 			ON p.user_id = k.user_id AND p.account_id = $2
@@ -50,7 +53,7 @@ var (
 		SELECT u.email, u.password_changed_at, c.lineage, COALESCE(g.code, '') AS code,
 			COALESCE(g.permission_id, 0) AS permission_id, COALESCE(g.account_id, 0) AS account_id,
 			COALESCE(g.role_id, 0) AS role_id, COALESCE(g.role_name, '') AS role_name, COALESCE(g.role_owner, false) AS role_owner,
-			COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale
+			COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale, ` + withdrawn + `
 		FROM users u JOIN customers c ON c.id = $2
 		LEFT JOIN LATERAL (
 			SELECT DISTINCT ON (i.application_id) app.code, ` + grantColumns + `
@@ -97,15 +100,17 @@ type Caller struct {
 	access.Principal
 	// Dead: the API key was revoked or has expired, or the password changed after the login.
 	Dead bool
+	// Withdrawn: the key that has signed the token is published no more.
+	Withdrawn bool
 	// LoginsSince is the earliest time that a login may be dated, zero for any.
 	LoginsSince time.Time
 	// AllowedAddresses are the networks that the key works from; nil: any.
 	AllowedAddresses []string
 }
 
-// KeyCaller looks up the caller of an API key's token on an account. The grant is nil where the
+// KeyCaller looks up the caller of an API key's token on an account; kid names the key that has signed it. The grant is nil where the
 // permission is gone or disabled, or the account is disabled. ErrNoRows: there is no such key.
-func (s *Store) KeyCaller(ctx context.Context, clientID string, app access.App, accountID int64) (*Caller, error) {
+func (s *Store) KeyCaller(ctx context.Context, clientID string, app access.App, accountID int64, kid string) (*Caller, error) {
 	var r struct {
 		grantRow
 		keyBounds
@@ -116,14 +121,15 @@ func (s *Store) KeyCaller(ctx context.Context, clientID string, app access.App, 
 		KeyStale   bool           `db:"key_stale"`
 		CustomerID int64          `db:"customer_id"`
 		Lineage    access.Lineage `db:"lineage"`
+		Withdrawn  bool           `db:"withdrawn"`
 	}
-	if err := s.get(ctx, &r, qKeyCaller, clientID, accountID); err != nil {
+	if err := s.get(ctx, &r, qKeyCaller, clientID, accountID, kid); err != nil {
 		return nil, err
 	}
 	c := &Caller{Principal: access.Principal{
 		UserID: r.UserID, Email: r.Email, CustomerID: r.CustomerID, Lineage: r.Lineage,
 		KeyID: r.KeyID, ClientID: clientID, KeyStale: r.KeyStale,
-	}, Dead: r.Dead, AllowedAddresses: r.AllowedAddresses}
+	}, Dead: r.Dead, Withdrawn: r.Withdrawn, AllowedAddresses: r.AllowedAddresses}
 	if r.PermissionID != 0 && !r.PermissionDisabled && !r.AccountDisabled {
 		g := r.grant()
 		g.Features = r.bound(g.Features)
@@ -133,22 +139,25 @@ func (s *Store) KeyCaller(ctx context.Context, clientID string, app access.App, 
 }
 
 // LoginCaller looks up the caller of a login token in a company: one grant for each application,
-// on the account of the lowest id. ErrNoRows: there is no such user or company.
-func (s *Store) LoginCaller(ctx context.Context, userID, customerID int64, issued time.Time) (*Caller, error) {
+// on the account of the lowest id; kid names the key that has signed it, "" where it is yet to be signed.
+// ErrNoRows: there is no such user or company.
+func (s *Store) LoginCaller(ctx context.Context, userID, customerID int64, issued time.Time, kid string) (*Caller, error) {
 	var rows []struct {
 		grantRow
 		Email             string         `db:"email"`
 		PasswordChangedAt *time.Time     `db:"password_changed_at"`
 		Lineage           access.Lineage `db:"lineage"`
 		Code              string         `db:"code"`
+		Withdrawn         bool           `db:"withdrawn"`
 	}
-	if err := s.list(ctx, &rows, qLoginCaller, userID, customerID); err != nil {
+	if err := s.list(ctx, &rows, qLoginCaller, userID, customerID, kid); err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {
 		return nil, ErrNoRows
 	}
 	c := &Caller{Principal: access.Principal{UserID: userID, Email: rows[0].Email, CustomerID: customerID, Lineage: rows[0].Lineage}}
+	c.Withdrawn = rows[0].Withdrawn
 	if at := rows[0].PasswordChangedAt; at != nil {
 		c.Dead, c.LoginsSince = issued.Before(*at), *at
 	}

@@ -21,6 +21,7 @@ var (
 	qLockSigningKeys  = prepare(`SELECT pg_advisory_xact_lock(hashtext('canopy signing keys'))`)
 	qInsertSigningKey = prepare(`INSERT INTO signing_keys (kid, private_key, activates_at) VALUES ($1, $2, $3)`)
 	qRetireOthers     = prepare(`UPDATE signing_keys SET retires_at = $2 WHERE kid <> $1 AND retires_at IS NULL`)
+	qDropSigningKey   = prepare(`DELETE FROM signing_keys WHERE kid = $1`)
 	qDropRetired      = prepare(`DELETE FROM signing_keys WHERE retires_at <= now()`)
 )
 
@@ -47,4 +48,9 @@ func (s *Store) InsertSigningKey(ctx context.Context, k SigningKey, othersRetire
 	}
 	_, err := s.exec(ctx, qRetireOthers, k.KID, othersRetire)
 	return err
+}
+
+// DropSigningKey ends a key at once: no token that it has signed is good any more.
+func (s *Store) DropSigningKey(ctx context.Context, kid string) error {
+	return s.must(ctx, qDropSigningKey, kid)
 }

@@ -1,8 +1,11 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"canopy/db"
@@ -17,8 +20,6 @@ const (
 	signingKeyNotice  = time.Hour
 	signingKeyOverlap = time.Hour
 )
-
-func keySeal(kid string) string { return "signing key " + kid }
 
 // EnsureSigningKey makes the platform's first signing key, if there is none.
 func EnsureSigningKey(ctx context.Context, s *db.Store, box *secret.Box) error {
@@ -48,6 +49,47 @@ func RotateSigningKey(ctx context.Context, s *db.Store, box *secret.Box, notice 
 	return kid, err
 }
 
+// RetireSigningKey ends a published key at once, with every token that it has signed; without an id it is the
+// one that signs at present. next is a new key that signs from now on, "" where another one signs already.
+func RetireSigningKey(ctx context.Context, s *db.Store, box *secret.Box, kid string) (retired, next string, err error) {
+	err = s.Tx(ctx, func(tx *db.Store) error {
+		if err := tx.LockSigningKeys(ctx); err != nil {
+			return err
+		}
+		keys, err := tx.SigningKeys(ctx)
+		if err != nil {
+			return err
+		}
+		signs := signingNow(keys)
+		if retired = cmp.Or(kid, signs); !slices.ContainsFunc(keys, func(k db.SigningKey) bool { return k.KID == retired }) {
+			return fmt.Errorf("no signing key %q is published, but %s", retired, strings.Join(kids(keys), ", "))
+		}
+		if err := tx.DropSigningKey(ctx, retired); err != nil || retired != signs {
+			return err
+		}
+		next, err = addSigningKey(ctx, tx, box, 0)
+		return err
+	})
+	return retired, next, err
+}
+
+// signingNow gives the id of the key that became active last, "" if there is none.
+func signingNow(keys []db.SigningKey) (kid string) {
+	for _, k := range keys { // in that order
+		if !k.ActivatesAt.After(time.Now()) {
+			kid = k.KID
+		}
+	}
+	return kid
+}
+
+func kids(keys []db.SigningKey) (list []string) {
+	for _, k := range keys {
+		list = append(list, k.KID)
+	}
+	return list
+}
+
 // rotateByAge adds a key when the newest one has become old.
 func rotateByAge(ctx context.Context, s *db.Store, box *secret.Box) error {
 	return s.Tx(ctx, func(tx *db.Store) error {
@@ -73,7 +115,7 @@ func addSigningKey(ctx context.Context, tx *db.Store, box *secret.Box, notice ti
 		return "", err
 	}
 	now := time.Now()
-	row := db.SigningKey{KID: key.ID, PrivateKey: box.Seal(raw, keySeal(key.ID)), ActivatesAt: now.Add(notice)}
+	row := db.SigningKey{KID: key.ID, PrivateKey: db.SealedPrivateKeys.Seal(box, key.ID, raw), ActivatesAt: now.Add(notice)}
 	return key.ID, tx.InsertSigningKey(ctx, row, now.Add(notice+signingKeyOverlap))
 }
 
@@ -85,9 +127,9 @@ func LoadSigningKeys(ctx context.Context, s *db.Store, box *secret.Box, ring *to
 	}
 	set := make([]token.RingKey, 0, len(rows))
 	for _, row := range rows {
-		raw, err := box.Open(row.PrivateKey, keySeal(row.KID))
+		raw, err := db.SealedPrivateKeys.Open(box, row.KID, row.PrivateKey)
 		if err != nil {
-			return fmt.Errorf("open the signing key %s (has CANOPY_SECRET_KEY changed?): %w", row.KID, err)
+			return err
 		}
 		key, err := token.ParsePrivate(raw)
 		if err != nil {

@@ -2,14 +2,14 @@ package outbox
 
 import (
 	"encoding/json"
-	"fmt"
 
+	"canopy/db"
 	"canopy/internal/mail"
 	"canopy/internal/secret"
 )
 
-// mailSeal is the associated data of sealed mails.
-const mailSeal = "mail"
+// unknownMail stands for a mail whose row has no id yet: a mail is sealed before.
+const unknownMail = 0
 
 // SealMail seals a message for the outbox.
 func SealMail(box *secret.Box, m mail.Message) ([]byte, error) {
@@ -17,14 +17,14 @@ func SealMail(box *secret.Box, m mail.Message) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return box.Seal(raw, mailSeal), nil
+	return db.SealedMails.Seal(box, unknownMail, raw), nil
 }
 
 // OpenMail opens a sealed message.
 func OpenMail(box *secret.Box, sealed []byte) (m mail.Message, err error) {
-	raw, err := box.Open(sealed, mailSeal)
+	raw, err := db.SealedMails.Open(box, unknownMail, sealed)
 	if err != nil {
-		return m, fmt.Errorf("open a sealed mail (has CANOPY_SECRET_KEY changed?): %w", err)
+		return m, err
 	}
 	return m, json.Unmarshal(raw, &m)
 }

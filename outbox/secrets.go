@@ -1,37 +1,24 @@
 package outbox
 
 import (
-	"fmt"
-	"strconv"
-
+	"canopy/db"
 	"canopy/internal/secret"
 )
 
-// secretSeal is the associated data of the sealed value of an agents' secret.
-func secretSeal(id int64) string { return "agent secret " + strconv.FormatInt(id, 10) }
-
 // SealSecret seals the value of an agents' secret.
 func SealSecret(box *secret.Box, id int64, plain string) []byte {
-	return box.Seal([]byte(plain), secretSeal(id))
+	return db.SealedAgentSecrets.Seal(box, id, []byte(plain))
 }
 
 // OpenSecret opens the sealed value of an agents' secret.
 func OpenSecret(box *secret.Box, id int64, sealed []byte) (string, error) {
-	plain, err := box.Open(sealed, secretSeal(id))
-	if err != nil {
-		return "", fmt.Errorf("open the secret %d (has CANOPY_SECRET_KEY changed?): %w", id, err)
-	}
-	return string(plain), nil
-}
-
-// signingSeal is the associated data of a destination's sealed signing secrets.
-func signingSeal(destinationID int64) string {
-	return "webhook secret " + strconv.FormatInt(destinationID, 10)
+	plain, err := db.SealedAgentSecrets.Open(box, id, sealed)
+	return string(plain), err
 }
 
 // SealSigningSecret seals a destination's signing secret.
 func SealSigningSecret(box *secret.Box, destinationID int64, plain string) []byte {
-	return box.Seal([]byte(plain), signingSeal(destinationID))
+	return db.SealedSigningSecrets.Seal(box, destinationID, []byte(plain))
 }
 
 // OpenSigningSecret opens a sealed signing secret; there may be none.
@@ -39,9 +26,6 @@ func OpenSigningSecret(box *secret.Box, destinationID int64, sealed []byte) (str
 	if len(sealed) == 0 {
 		return "", nil
 	}
-	plain, err := box.Open(sealed, signingSeal(destinationID))
-	if err != nil {
-		return "", fmt.Errorf("open the signing secret of destination %d (has CANOPY_SECRET_KEY changed?): %w", destinationID, err)
-	}
-	return string(plain), nil
+	plain, err := db.SealedSigningSecrets.Open(box, destinationID, sealed)
+	return string(plain), err
 }

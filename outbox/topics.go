@@ -10,6 +10,9 @@ import (
 // AuditTopic is where the ids of new audit events are told.
 const AuditTopic = "audit"
 
+// SigningKeysTopic is where it is told that the set of signing keys has changed.
+const SigningKeysTopic = "signing keys"
+
 // DocumentTopic is where the ids of a context's documents are told as they change.
 func DocumentTopic(contextID int64) string { return "documents:" + strconv.FormatInt(contextID, 10) }
 
@@ -26,6 +29,9 @@ func DeliveriesTopic(destinationID int64) string {
 func TellAudit(ctx context.Context, b *bus.Bus, id int64) {
 	b.Publish(ctx, AuditTopic, strconv.AppendInt(nil, id, 10))
 }
+
+// TellSigningKeys tells every process to read the signing keys at once, rather than in its time.
+func TellSigningKeys(ctx context.Context, b *bus.Bus) { b.Publish(ctx, SigningKeysTopic, nil) }
 
 // TellDocument tells those who follow a context that one of its documents has changed.
 func TellDocument(ctx context.Context, b *bus.Bus, contextID, id int64) {

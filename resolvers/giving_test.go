@@ -64,7 +64,7 @@ func newEstate(t *testing.T) *estate {
 
 // login is what a request of a user's login to a company comes with; nil where it has nothing there.
 func (e *estate) login(ctx context.Context, userID, customerID int64) context.Context {
-	c, err := e.Store.LoginCaller(ctx, userID, customerID, time.Now())
+	c, err := e.Store.LoginCaller(ctx, userID, customerID, time.Now(), "")
 	if err != nil {
 		panic(err)
 	}
@@ -246,7 +246,8 @@ func (g *gang) person(t *rapid.T) int64 {
 			application = rapid.Int64Range(1, 3).Draw(t, "application")
 		}
 		customer := one(t, g.customers, "company of a permission")
-		must(ignore(g.sql.Exec(`INSERT INTO memberships (customer_id, user_id, added) VALUES ($1, $2, true) ON CONFLICT DO NOTHING`, customer, user)))
+		must(ignore(g.sql.Exec(`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name)
+			SELECT $1, id, email, first_name, last_name FROM users WHERE id = $2 ON CONFLICT DO NOTHING`, customer, user)))
 		must(ignore(g.sql.Exec(`WITH r AS (INSERT INTO roles (application_id, customer_id, name, description, is_owner, features)
 				VALUES ($1, $2, $3, '', $4, $5) RETURNING id)
 			INSERT INTO permissions (account_id, user_id, role_id, disabled)
@@ -281,7 +282,7 @@ func (g *gang) caller(t *rapid.T, right access.Features) context.Context {
 	}
 	x, err := g.Store.FindExchange(g.ctx, clientID, access.Tenant, account)
 	must(err)
-	c, err := g.Store.KeyCaller(g.ctx, clientID, access.Tenant, x.AccountID)
+	c, err := g.Store.KeyCaller(g.ctx, clientID, access.Tenant, x.AccountID, "")
 	must(err)
 	c.Serves[access.Tenant] = true
 	return access.WithPrincipal(g.ctx, &c.Principal)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -36,27 +35,27 @@ type LoginPayload struct {
 var errLogin = problem.Unauthorized("the e-mail address or the password is wrong")
 
 // Login checks a person's password and, where it is on, one-time password. Anyone may call it;
-// failures slow the next try down, by address and by account.
+// failures slow the next try down.
 func (r *Resolver) Login(ctx context.Context, in LoginInput) (*LoginPayload, error) {
 	if err := loginFaults(in); err != nil {
 		return nil, err
 	}
-	account, address := r.tries(ctx, in.Email)
-	if err := r.throttled(ctx, account, address); err != nil {
+	try, err := r.try(ctx, tryLogin, in.Email)
+	if err != nil {
 		return nil, err
 	}
-	own, err := r.checkPassword(ctx, in.Email, in.Password)
+	err = checkPassword(ctx, try, in.Password)
 	if err == nil {
-		err = r.checkCode(ctx, own, in.OTP)
+		err = r.checkCode(ctx, try.own, in.OTP)
 	}
 	if err != nil {
 		if p := problem.From(err); p.Code == problem.Unauthenticated && p.Reason != reasonOTP {
-			r.countTry(ctx, account, address)
+			try.failed(ctx)
 		}
 		return nil, err
 	}
-	r.Throttle.Succeed(ctx, account)
-	return r.openSession(ctx, own, in.CustomerID)
+	try.succeeded(ctx)
+	return r.openSession(ctx, try, in.CustomerID)
 }
 
 func loginFaults(in LoginInput) error {
@@ -72,23 +71,19 @@ func loginFaults(in LoginInput) error {
 	return v.err()
 }
 
-func (r *Resolver) checkPassword(ctx context.Context, email, password string) (*db.Credentials, error) {
-	own, err := r.Store.Credentials(ctx, email)
-	from := limit.AddressGroup(r.ClientAddress(ctx))
-	if errors.Is(err, db.ErrNoRows) || err == nil && own.PasswordHash == nil {
-		if err := secret.DummyCheck(ctx, from, password); err != nil {
-			return nil, busy(err)
+// checkPassword takes as long where there is no such person, or no password.
+func checkPassword(ctx context.Context, try *attempt, password string) error {
+	if try.own == nil || try.own.PasswordHash == nil {
+		if err := secret.DummyCheck(ctx, try.network, password); err != nil {
+			return busy(err)
 		}
-		return nil, errLogin
+		return errLogin
 	}
-	if err != nil {
-		return nil, err
-	}
-	ok, err := secret.CheckPassword(ctx, from, *own.PasswordHash, password)
+	ok, err := secret.CheckPassword(ctx, try.network, *try.own.PasswordHash, password)
 	if err == nil && !ok {
 		err = errLogin
 	}
-	return own, busy(err)
+	return busy(err)
 }
 
 // busy is what callers hear where too many ask for hashes: soon there is room again.
@@ -115,8 +110,10 @@ func (r *Resolver) checkCode(ctx context.Context, own *db.Credentials, code *str
 	return err
 }
 
-// openSession signs a token for one of the user's companies.
-func (r *Resolver) openSession(ctx context.Context, own *db.Credentials, customerID *globalid.ID) (*LoginPayload, error) {
+// openSession signs a token for one of the user's companies, which the user accepts by it. By default it is one that the
+// user has accepted before, if there is any.
+func (r *Resolver) openSession(ctx context.Context, try *attempt, customerID *globalid.ID) (*LoginPayload, error) {
+	own := try.own
 	options, err := r.Store.CustomerOptions(ctx, own.UserID)
 	if err != nil {
 		return nil, err
@@ -124,16 +121,30 @@ func (r *Resolver) openSession(ctx context.Context, own *db.Credentials, custome
 	if len(options) == 0 {
 		return nil, problem.Denied("the user has no enabled permission in any company")
 	}
-	customer := options[0].CustomerID
+	chosen := options[0]
 	if customerID != nil {
-		if customer, err = customerID.Of("Customer", "customerId"); err != nil {
+		customer, err := customerID.Of("Customer", "customerId")
+		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(options, func(o db.CustomerOption) bool { return o.CustomerID == customer }) {
+		i := slices.IndexFunc(options, func(o db.CustomerOption) bool { return o.CustomerID == customer })
+		if i < 0 {
 			return nil, problem.Denied("the user has no enabled permission in the company %d", customer)
 		}
+		chosen = options[i]
 	}
-	c, err := r.Store.LoginCaller(ctx, own.UserID, customer, time.Now())
+	c, err := r.Store.LoginCaller(ctx, own.UserID, chosen.CustomerID, time.Now(), "")
+	if err != nil {
+		return nil, err
+	}
+	err = r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
+		if !chosen.Accepted {
+			if err := tx.Accept(ctx, chosen.CustomerID, own.UserID); err != nil {
+				return err
+			}
+		}
+		return see(ctx, tx, try)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -145,10 +156,18 @@ func (r *Resolver) openSession(ctx context.Context, own *db.Credentials, custome
 		}
 	}
 	signed, err := r.sign(token.Claims{
-		Audience: audience, Subject: strconv.FormatInt(own.UserID, 10), ClientID: loginClient, CustomerID: customer,
+		Audience: audience, Subject: strconv.FormatInt(own.UserID, 10), ClientID: loginClient, CustomerID: chosen.CustomerID,
 		IssuedAt: later(time.Now(), c.LoginsSince),
 	})
 	return &LoginPayload{Token: signed, CustomerOptions: options}, err
+}
+
+// see remembers where a person logs in from, once a day.
+func see(ctx context.Context, tx *db.Store, try *attempt) error {
+	if at := try.own.SeenAt; at != nil && time.Since(*at) < 24*time.Hour {
+		return nil
+	}
+	return tx.SeeNetwork(ctx, try.own.UserID, try.network)
 }
 
 // later gives the later of two moments.
@@ -157,26 +176,6 @@ func later(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-// tries names what the tries of a person's password are counted by: the account, and where they come from.
-func (r *Resolver) tries(ctx context.Context, email string) (account, address string) {
-	return "account:" + strings.ToLower(email), "address:" + r.ClientAddress(ctx)
-}
-
-// countTry slows the next try down.
-func (r *Resolver) countTry(ctx context.Context, account, address string) {
-	r.Throttle.Fail(ctx, account)
-	r.Addresses.Fail(ctx, address)
-}
-
-// throttled refuses a try while earlier failures of the account, or too many from the address,
-// forbid it.
-func (r *Resolver) throttled(ctx context.Context, account, address string) error {
-	if wait := max(r.Throttle.Wait(ctx, account), r.Addresses.Wait(ctx, address)); wait > 0 {
-		return &problem.Error{Code: problem.RateLimited, Detail: "too many failed attempts: wait before the next", RetryAfter: wait}
-	}
-	return nil
 }
 
 // SetUp redeems an invitation or a reset link: it sets the user's password and ends the user's
@@ -203,14 +202,21 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string) error {
 		if _, err := tx.LockUser(ctx, userID); err != nil {
 			return err
 		}
-		_, err := tx.UseLink(ctx, hash)
+		used, err := tx.UseLink(ctx, hash)
 		if errors.Is(err, db.ErrNoRows) {
 			return errLink
 		}
 		if err != nil {
 			return err
 		}
-		return tx.SetPassword(ctx, userID, hashed)
+		if err := tx.Redeem(ctx, used.CustomerID, userID); err != nil {
+			return err
+		}
+		if err := tx.SetPassword(ctx, userID, hashed); err != nil {
+			return err
+		}
+		// Who holds the mailbox gets in, whoever else tries.
+		return tx.SeeNetwork(ctx, userID, limit.AddressGroup(r.ClientAddress(ctx)))
 	})
 }
 
@@ -244,23 +250,22 @@ func (r *Resolver) RequestReset(ctx context.Context, email string) error {
 	// The answer takes as long whether or not there is such a user.
 	answered := time.After(resetAnswer)
 	defer func() { <-answered }()
-	account, address := r.tries(ctx, email)
-	account, address = "reset "+account, "reset "+address
-	if r.throttled(ctx, account, address) != nil {
+	try, err := r.try(ctx, tryReset, email)
+	if err != nil {
+		return unlessLimited(err)
+	}
+	try.failed(ctx) // none is taken back
+	if try.own == nil {
 		return nil
 	}
-	r.countTry(ctx, account, address)
-	own, err := r.Store.Credentials(ctx, email)
-	if err != nil {
-		return ignoreMissing(err)
-	}
 	return r.change(ctx, nil, func(_ *db.Store, ch *changes) error {
-		return r.sendReset(ctx, ch, own.UserID, own.Email)
+		return r.sendReset(ctx, ch, try.own.UserID, try.own.Email)
 	})
 }
 
-func ignoreMissing(err error) error {
-	if errors.Is(err, db.ErrNoRows) {
+// unlessLimited keeps to itself that there were too many tries.
+func unlessLimited(err error) error {
+	if problem.From(err).Code == problem.RateLimited {
 		return nil
 	}
 	return err

@@ -36,10 +36,11 @@ type Resolver struct {
 	Verifier *token.Verifier
 	// Bus tells other processes of changes as they happen. It may lose messages.
 	Bus *bus.Bus
-	// Limiter counts requests by API key; Throttle and Addresses slow the guessing of passwords down,
-	// the latter by account and, more patiently, by address.
+	// Limiter counts requests by API key; the others slow the guessing of passwords down: Throttle by
+	// account and network, and, more patiently, Crowds by account and Addresses by network.
 	Limiter   *limit.Limiter
 	Throttle  *limit.Throttle
+	Crowds    *limit.Throttle
 	Addresses *limit.Throttle
 	// ClientAddress tells where the request of a context comes from; "" where that is not known.
 	ClientAddress func(context.Context) string

@@ -160,7 +160,7 @@ func (r *Resolver) Admit(ctx context.Context, authorization string) (context.Con
 }
 
 // principal looks up who a token stands for, as the database has it now: a permission that is
-// gone or disabled, a revoked key and a disabled account stop working at once.
+// gone or disabled, a revoked key, a disabled account and a signing key that was withdrawn stop working at once.
 func (r *Resolver) principal(ctx context.Context, claims *token.Claims) (*access.Principal, error) {
 	serves := [len(access.Principal{}.Serves)]bool{}
 	var first access.App
@@ -179,16 +179,19 @@ func (r *Resolver) principal(ctx context.Context, claims *token.Claims) (*access
 	if claims.ClientID == loginClient {
 		var userID int64
 		if userID, err = strconv.ParseInt(claims.Subject, 10, 64); err == nil {
-			c, err = r.Store.LoginCaller(ctx, userID, claims.CustomerID, claims.IssuedAt)
+			c, err = r.Store.LoginCaller(ctx, userID, claims.CustomerID, claims.IssuedAt, claims.KeyID)
 		}
 	} else {
-		c, err = r.Store.KeyCaller(ctx, claims.ClientID, first, claims.AccountID)
+		c, err = r.Store.KeyCaller(ctx, claims.ClientID, first, claims.AccountID, claims.KeyID)
 	}
 	switch {
 	case errors.Is(err, db.ErrNoRows), err == nil && c.Dead:
 		return nil, problem.Unauthorized("the access token no longer works: its API key was revoked or its password changed").With("invalid_token")
 	case err != nil:
 		return nil, err
+	case c.Withdrawn:
+		r.Verifier.Withdrawn(claims.KeyID)
+		return nil, problem.Unauthorized("the access token no longer works: the key that signed it was withdrawn").With("invalid_token")
 	case !r.comesFrom(ctx, c.AllowedAddresses):
 		return nil, problem.Denied("the API key does not work from this address").With("address_not_allowed")
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"canopy/db"
@@ -56,7 +55,7 @@ func (m Mutation) EnableTotp(ctx context.Context, in EnableTotpInput) (*EnableTo
 		if own.OTPMethod == otpTOTP {
 			return problem.Bad("two-factor is on already: turn it off first")
 		}
-		return tx.SetOTP(ctx, own.UserID, otpNone, m.Box.Seal([]byte(plain), otpSeal(own.UserID)))
+		return tx.SetOTP(ctx, own.UserID, otpNone, db.SealedOTPSecrets.Seal(m.Box, own.UserID, []byte(plain)))
 	})
 	if err != nil {
 		return nil, err
@@ -173,29 +172,28 @@ func (m Mutation) prove(ctx context.Context, c *caller, password *string) (proof
 	if password == nil || *password == "" {
 		return nil, problem.Invalid(problem.Fault{Location: "password", Message: "is required"})
 	}
-	account, address := m.tries(ctx, c.Email)
-	if err := m.throttled(ctx, account, address); err != nil {
+	try, err := m.try(ctx, tryLogin, c.Email)
+	if err != nil {
 		return nil, err
 	}
-	own, err := m.checkPassword(ctx, c.Email, *password)
-	if err != nil {
+	if err := checkPassword(ctx, try, *password); err != nil {
 		if errors.Is(err, errLogin) {
-			m.countTry(ctx, account, address)
+			try.failed(ctx)
 			err = problem.Invalid(problem.Fault{Location: "password", Message: "is wrong"})
 		}
 		return nil, err
 	}
-	return own.PasswordHash, nil
+	return try.own.PasswordHash, nil
 }
 
 // switchOTP changes the caller's two-factor with a code of it: judge comes first, and do once the code
 // was taken.
 func (m Mutation) switchOTP(ctx context.Context, c *caller, p proof, action audit.Action, code string, judge func(*db.Credentials) error, do func(*db.Store, *db.Credentials) error) (*db.User, error) {
-	account := "otp:" + strconv.FormatInt(c.UserID, 10)
-	if m.Throttle.Wait(ctx, account) > 0 {
-		return nil, problem.New(problem.RateLimited, "too many wrong codes: wait before the next")
+	try, err := m.try(ctx, tryCode, c.Email)
+	if err != nil {
+		return nil, err
 	}
-	err := m.ownOTP(ctx, c, p, action, func(tx *db.Store, own *db.Credentials) error {
+	err = m.ownOTP(ctx, c, p, action, func(tx *db.Store, own *db.Credentials) error {
 		if err := judge(own); err != nil {
 			return err
 		}
@@ -205,10 +203,10 @@ func (m Mutation) switchOTP(ctx context.Context, c *caller, p proof, action audi
 		return do(tx, own)
 	})
 	if err != nil {
-		m.Throttle.Fail(ctx, account)
+		try.failed(ctx)
 		return nil, err
 	}
-	m.Throttle.Succeed(ctx, account)
+	try.succeeded(ctx)
 	user, err := m.Store.User(ctx, c.Scope(), c.UserID)
 	return user, c.unreached(err, "user", c.UserID)
 }
@@ -251,7 +249,7 @@ func (r *Resolver) takeCode(ctx context.Context, tx *db.Store, own *db.Credentia
 		}
 		return err
 	}
-	plain, err := r.Box.Open(own.OTPSecret, otpSeal(own.UserID))
+	plain, err := db.SealedOTPSecrets.Open(r.Box, own.UserID, own.OTPSecret)
 	if err != nil {
 		return err
 	}
@@ -265,5 +263,3 @@ func (r *Resolver) takeCode(ctx context.Context, tx *db.Store, own *db.Credentia
 	}
 	return err
 }
-
-func otpSeal(userID int64) string { return "totp:" + strconv.FormatInt(userID, 10) }

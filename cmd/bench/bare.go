@@ -84,7 +84,7 @@ func (b *bareServer) customer(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	c, err := b.store.KeyCaller(ctx, claims.ClientID, access.Tenant, claims.AccountID)
+	c, err := b.store.KeyCaller(ctx, claims.ClientID, access.Tenant, claims.AccountID, claims.KeyID)
 	if err != nil {
 		w.WriteHeader(http.StatusUnauthorized)
 		return

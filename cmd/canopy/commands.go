@@ -20,6 +20,24 @@ is printed, too. The API key's secret is printed this once.`},
 	{name: "key revoke", args: "CLIENT_ID", short: "Ends a key at once and for good", setup: keyRevokeCommand},
 	{name: "user reset-totp", args: "EMAIL", short: "Turns off the two-factor of a person who has lost authenticator and recovery codes", setup: userResetTOTPCommand},
 	{name: "signing-key rotate", short: "Adds a signing key for access tokens; the old ones stay published while they are needed", setup: signingKeyRotateCommand},
+	{name: "signing-key retire", args: "[KID]", short: "Ends a leaked signing key at once, with every token that it has signed", setup: signingKeyRetireCommand, long: `
+Without a KID it is the key that signs at present, and a new one takes its place. Each process refuses the
+tokens of the retired key from its next request on; clients get new ones at /connect/token, people sign in
+again. The ids of the published keys are in /.well-known/jwks.json.`},
+	{name: "secret-key rotate", short: "Seals anew, with the newest key of CANOPY_SECRET_KEY, all that an older one has sealed", setup: secretKeyRotateCommand, long: `
+Runs beside serve and worker, and may be interrupted and repeated: it goes on with what is left. At its end
+it says which keys can be taken out of CANOPY_SECRET_KEY. To replace the key OLD by NEW, with each process
+that is replaced working on beside the others:
+
+  CANOPY_SECRET_KEY=OLD,NEW   start all processes anew: each can open what NEW seals
+  CANOPY_SECRET_KEY=NEW,OLD   start all processes anew: each seals with NEW
+  canopy secret-key rotate    with the same setting
+  CANOPY_SECRET_KEY=NEW       start all processes anew
+
+Where all processes are stopped at the same time, the first step is not needed.`},
+	{name: "audit export", short: "Writes audit events to stdout, oldest first", setup: auditExportCommand, long: `
+Each has the members that it has in GET /v1/audit. An event is there from the end of its transaction on: an
+export that goes on where another has ended should begin a minute earlier, and know events by their id.`},
 	{name: "seed", short: "Fills the database with synthetic companies, for load tests", setup: seedCommand, long: `
 The tree hangs below a company of its own under the root; each of its companies has as many
 children as --fanout says, level by level. Users and permissions are made for the first ones.`},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"canopy/jobs"
+	"canopy/outbox"
 )
 
 func cutNonEmpty(s, sep string) (before, after string, ok bool) {
@@ -120,7 +121,35 @@ func signingKeyRotateCommand(m *Main, flags *flag.FlagSet) func(context.Context,
 		if err != nil {
 			return err
 		}
+		outbox.TellSigningKeys(ctx, p.Bus)
 		_, err = fmt.Fprintf(m.Stdout, "kid  %s\n", kid)
+		return err
+	}
+}
+
+func signingKeyRetireCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
+	now := flags.Bool("now", false, "says that it is meant: whoever holds a token that the key has signed needs a new one")
+	return func(ctx context.Context, args []string) error {
+		switch {
+		case len(args) > 1:
+			return usagef("at most one key id is taken")
+		case !*now:
+			return usagef("--now is needed: every token that the key has signed is refused from then on")
+		}
+		p, err := m.tool(ctx)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		retired, next, err := jobs.RetireSigningKey(ctx, p.Store, p.Box, strings.Join(args, ""))
+		if err != nil {
+			return err
+		}
+		outbox.TellSigningKeys(ctx, p.Bus)
+		if _, err := fmt.Fprintf(m.Stdout, "retired  %s\n", retired); err != nil || next == "" {
+			return err
+		}
+		_, err = fmt.Fprintf(m.Stdout, "kid      %s\n", next)
 		return err
 	}
 }

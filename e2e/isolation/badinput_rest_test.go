@@ -72,7 +72,7 @@ func (b *badInput) publicRows() []restRow {
 		{op: "requestReset", body: func(*ask) any { return object{"email": "minh" + targetMail} }},
 		{op: "setPassword", body: func(a *ask) any {
 			link := secret.NewLinkToken()
-			a.ok(a.App.Store.InsertLink(a.ctx, secret.HashSecret(link), a.shared, db.LinkReset, time.Now().Add(time.Hour)))
+			a.ok(a.App.Store.InsertLink(a.ctx, secret.HashSecret(link), db.Link{UserID: a.shared, CustomerID: a.target}, db.LinkInvitation, time.Now().Add(time.Hour)))
 			return object{"token": link, "password": "a good long password"}
 		}},
 	}
@@ -167,7 +167,10 @@ func fitting(op, member string, v hostile) hostile {
 
 // forgive has failed logins forgotten, which would slow the next ones down.
 func (b *badInput) forgive() {
-	b.App.Resolver.Throttle.Succeed(b.ctx, "address:127.0.0.1", "account:"+b.Demo.AdminEmail)
+	const here = "127.0.0.0/24"
+	b.App.Resolver.Throttle.Succeed(b.ctx, "account:"+b.Demo.AdminEmail+"|"+here)
+	b.App.Resolver.Crowds.Succeed(b.ctx, "account:"+b.Demo.AdminEmail)
+	b.App.Resolver.Addresses.Succeed(b.ctx, "address:"+here)
 }
 
 // judge checks what came of a hostile value.

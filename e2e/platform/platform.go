@@ -64,7 +64,7 @@ func settings(t testing.TB, at string) *config.Config {
 	if cfg.PublicURL, err = url.Parse(at); err != nil {
 		t.Fatal(err)
 	}
-	cfg.SecretKey = bytes.Repeat([]byte{7}, 32)
+	cfg.SecretKeys = [][]byte{bytes.Repeat([]byte{7}, 32)}
 	return cfg
 }
 

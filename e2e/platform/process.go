@@ -16,6 +16,15 @@ type ProgramProcess struct {
 	Log *devtest.Log
 }
 
+// SecretKeys is the setting of the secret keys, the newest first.
+func SecretKeys(keys ...[]byte) string {
+	var list []string
+	for _, k := range keys {
+		list = append(list, base64.StdEncoding.EncodeToString(k))
+	}
+	return "CANOPY_SECRET_KEY=" + strings.Join(list, ",")
+}
+
 // StartWorker starts a worker that shares the platform's servers.
 func (s *Platform) StartWorker(t *testing.T) *ProgramProcess {
 	t.Helper()
@@ -36,7 +45,7 @@ func (s *Platform) StartProgram(t *testing.T, command string, settings ...string
 	}
 	w := &ProgramProcess{Cmd: exec.Command(program), Log: &devtest.Log{}}
 	w.Cmd.Env = append(os.Environ(), runVariable+"="+command, "DATABASE_URL="+c.DatabaseURL, "REDIS_URL="+c.RedisURL, "CANOPY_BLOB_URL="+c.BlobURL,
-		"CANOPY_SECRET_KEY="+base64.StdEncoding.EncodeToString(c.SecretKey), "CANOPY_EMBEDDINGS_URL="+c.Embeddings.URL,
+		SecretKeys(c.SecretKeys...), "CANOPY_EMBEDDINGS_URL="+c.Embeddings.URL,
 		"CANOPY_EMBEDDINGS_API_KEY="+c.Embeddings.APIKey, "CANOPY_EMBEDDINGS_MODEL="+c.Embeddings.Model,
 		"CANOPY_WEBHOOK_ALLOW="+strings.Join(allow, ","), "CANOPY_WEBHOOK_CA="+c.WebhookCA)
 	w.Cmd.Env = append(w.Cmd.Env, settings...)

@@ -27,7 +27,8 @@ const stopTime = 10 * time.Second
 type DevInfo struct {
 	URL        string `json:"url"`
 	GraphqlURL string `json:"graphqlUrl"`
-	ConsoleURL string `json:"consoleUrl"`
+	// ConsoleURL is empty where there is no console, as introspection is off.
+	ConsoleURL string `json:"consoleUrl,omitempty"`
 	DocsURL    string `json:"docsUrl"`
 	MonitorURL string `json:"monitorUrl"`
 	Demo
@@ -106,9 +107,10 @@ func (d *dev) startServers(ctx context.Context) (err error) {
 			return err
 		})
 	}
-	if len(d.cfg.SecretKey) == 0 {
-		start.Go(func() (err error) {
-			d.cfg.SecretKey, err = keptKey(filepath.Join(d.dir, "secret.key"))
+	if len(d.cfg.SecretKeys) == 0 {
+		start.Go(func() error {
+			key, err := keptKey(filepath.Join(d.dir, "secret.key"))
+			d.cfg.SecretKeys = [][]byte{key}
 			return err
 		})
 	}
@@ -179,7 +181,10 @@ func (d *dev) demo(ctx context.Context, p *Platform) (*DevInfo, error) {
 // keep writes what the platform tells of itself.
 func (d *dev) keep(file string, info *DevInfo) error {
 	at := d.cfg.PublicURL
-	info.URL, info.GraphqlURL, info.ConsoleURL = at.String(), at.JoinPath("graphql").String(), at.JoinPath("graphiql").String()
+	info.URL, info.GraphqlURL, info.ConsoleURL = at.String(), at.JoinPath("graphql").String(), ""
+	if d.cfg.Introspection {
+		info.ConsoleURL = at.JoinPath("graphiql").String()
+	}
 	info.DocsURL, info.MonitorURL = at.JoinPath("docs").String(), at.JoinPath("monitoring").String()+"/"
 	raw, err := json.MarshalIndent(info, "", "  ")
 	if err != nil {

@@ -23,15 +23,12 @@ import (
 	"canopy/internal/token"
 	"canopy/internal/web"
 	"canopy/jobs"
+	"canopy/outbox"
 	"canopy/resolvers"
 )
 
-// keysEvery is how often the signing keys are read again; an unknown key id has them read at once,
-// at most every keysSoon.
-const (
-	keysEvery = 30 * time.Second
-	keysSoon  = time.Second
-)
+// keysSoon is how soon the signing keys may be read once more for an unknown key id.
+const keysSoon = time.Second
 
 // Platform is what serve, worker and dev share: the parts, wired.
 type Platform struct {
@@ -64,7 +61,7 @@ type Options struct {
 // Open connects and wires the parts. The database has to be there, with this program's schema; Redis
 // may be away. Close ends what it began.
 func Open(ctx context.Context, cfg *config.Config, o Options) (*Platform, error) {
-	box, err := secret.NewBox(cfg.SecretKey)
+	box, err := secret.NewBox(cfg.SecretKeys...)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +95,9 @@ func (p *Platform) connectRedis() (err error) {
 
 func (p *Platform) wire(ctx context.Context) error {
 	ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if err := jobs.CheckSealingKeys(ctx, p.Store, p.Box); err != nil {
+		return err
+	}
 	if err := jobs.EnsureSigningKey(ctx, p.Store, p.Box); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (p *Platform) wire(ctx context.Context) error {
 	}
 	p.Resolver = &resolvers.Resolver{
 		Store: p.Store, Box: p.Box, Egress: client, Keys: keys, Bus: p.Bus, PublicURL: p.Config.PublicURL, Log: p.Log,
-		Limiter: limit.New(p.redis), Throttle: limit.NewThrottle(p.redis), Addresses: limit.NewAddressThrottle(p.redis), RequestsPerMinute: p.Config.RateLimit,
+		Limiter: limit.New(p.redis), Throttle: limit.NewThrottle(p.redis), Crowds: limit.NewCrowdThrottle(p.redis), Addresses: limit.NewAddressThrottle(p.redis), RequestsPerMinute: p.Config.RateLimit,
 		ClientAddress: web.ClientAddress,
 	}
 	p.Resolver.Verifier = token.NewVerifier(p.Resolver.Issuer(), keys, p.reloadKeys(ctx, keys))
@@ -129,16 +129,22 @@ func (p *Platform) wire(ctx context.Context) error {
 	return err
 }
 
+// refreshKeys reads the signing keys every so often, and when they have changed.
 func (p *Platform) refreshKeys(ctx context.Context, keys *token.KeyRing) {
-	tick := time.NewTicker(keysEvery)
+	tick := time.NewTicker(jobs.KeysEvery)
 	defer tick.Stop()
+	changed := p.Bus.Subscribe(ctx, outbox.SigningKeysTopic)
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-changed:
 		case <-tick.C:
-			p.loadKeys(ctx, keys)
+			if err := jobs.UseSealingKey(ctx, p.Store, p.Box); err != nil && ctx.Err() == nil {
+				p.Log.WarnContext(ctx, "it was not written down which key seals", "error", err)
+			}
 		}
+		p.loadKeys(ctx, keys)
 	}
 }
 

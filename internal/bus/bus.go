@@ -51,7 +51,8 @@ func New(client redis.UniversalClient, log *slog.Logger) *Bus {
 	return b
 }
 
-// Close ends the bus and every subscription. The client stays open: it is the caller's.
+// Close ends the bus and every subscription. What was published before is still sent, unless Redis takes longer
+// than 100 ms for it. The client stays open: it is the caller's.
 func (b *Bus) Close() {
 	b.cancel()
 	b.done.Wait()
@@ -79,18 +80,37 @@ func (b *Bus) Publish(_ context.Context, topic string, payload []byte) {
 	}
 }
 
+// send publishes what waits, one message after the other. What waits when ctx ends is still sent, if Redis takes
+// it soon enough.
 func (b *Bus) send(ctx context.Context) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	context.AfterFunc(ctx, func() { time.AfterFunc(publishTimeout, cancel) })
 	for {
-		select {
-		case <-ctx.Done():
+		message, there := b.next(ctx)
+		if !there {
 			return
-		case message := <-b.queue:
-			select {
-			case <-b.sendOne(ctx, message):
-			case <-ctx.Done():
-				return
-			}
 		}
+		select {
+		case <-b.sendOne(late, message):
+		case <-late.Done():
+			return
+		}
+	}
+}
+
+// next gives the message that has waited longest, and waits for one until ctx ends.
+func (b *Bus) next(ctx context.Context) (message string, there bool) {
+	select {
+	case message = <-b.queue:
+		return message, true
+	default:
+	}
+	select {
+	case <-ctx.Done():
+		return "", false
+	case message = <-b.queue:
+		return message, true
 	}
 }
 

@@ -145,6 +145,23 @@ func TestRedisIsFrozen(t *testing.T) {
 	}
 }
 
+// TestCloseSendsWhatWaits: who publishes and ends at once is heard.
+func TestCloseSendsWhatWaits(t *testing.T) {
+	s := devtest.RedisServer(t)
+	a, b := busOn(t, s), busOn(t, s)
+	connect(t, a, b)
+	other := b.Subscribe(t.Context(), "x")
+	for i := range 100 {
+		a.Publish(t.Context(), "x", fmt.Append(nil, i))
+	}
+	a.Close()
+	for i := range 100 {
+		if got := next(t, other); got != fmt.Sprint(i) {
+			t.Fatalf("got %q in place of %d", got, i)
+		}
+	}
+}
+
 func TestStartsWithoutRedis(t *testing.T) {
 	s := devtest.RedisServer(t)
 	s.Kill()

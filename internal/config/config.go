@@ -37,6 +37,7 @@ const (
 	workerVectorCache       = 64 << 20 // it searches for runs only, and has documents in memory, too
 	defaultWebhookRetention = 30 * 24 * time.Hour
 	defaultRunRetention     = 30 * 24 * time.Hour
+	defaultAuditRetention   = 400 * 24 * time.Hour
 	defaultDrain            = 5 * time.Second
 	secretKeyBytes          = 32
 )
@@ -49,8 +50,8 @@ type Config struct {
 	Listen     string
 	// PublicURL is where the platform is reached, without a slash at its end.
 	PublicURL *url.URL
-	// SecretKey is 32 bytes, or nil in Dev where none is set.
-	SecretKey        []byte
+	// SecretKeys are of 32 bytes each, the newest first; there is none in Dev where none is set.
+	SecretKeys       [][]byte
 	BlobURL          string
 	Embeddings, Chat Provider
 	SMTPURL          string
@@ -72,6 +73,8 @@ type Config struct {
 	VectorCache int64
 	// WebhookRetention is how long deliveries that have ended are kept, RunRetention the same of runs.
 	WebhookRetention, RunRetention time.Duration
+	// AuditRetention is how long audit events are kept, 0 for ever.
+	AuditRetention time.Duration
 	// Drain is how long requests are taken on after the process was told to stop.
 	Drain time.Duration
 
@@ -100,7 +103,7 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		DBMaxConns:       l.conns("CANOPY_DB_MAX_CONNS"),
 		RedisURL:         l.redis("REDIS_URL"),
 		Listen:           l.listen("CANOPY_LISTEN", mode),
-		SecretKey:        l.key("CANOPY_SECRET_KEY"),
+		SecretKeys:       l.keys("CANOPY_SECRET_KEY"),
 		BlobURL:          l.blob("CANOPY_BLOB_URL"),
 		Embeddings:       l.provider("CANOPY_EMBEDDINGS"),
 		Chat:             l.provider("CANOPY_CHAT"),
@@ -119,6 +122,7 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		VectorCache:      l.size("CANOPY_VECTOR_CACHE", vectorCache(mode)),
 		WebhookRetention: l.duration("CANOPY_WEBHOOK_RETENTION", defaultWebhookRetention),
 		RunRetention:     l.duration("CANOPY_RUN_RETENTION", defaultRunRetention),
+		AuditRetention:   l.lasting("CANOPY_AUDIT_RETENTION", defaultAuditRetention),
 		Drain:            l.pause("CANOPY_DRAIN", drain(mode)),
 	}
 	c.PublicURL, c.publicURLSet = l.publicURL("CANOPY_PUBLIC_URL", c.Listen)

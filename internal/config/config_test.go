@@ -23,6 +23,8 @@ type environment map[string]string
 
 func (e environment) get(name string) string { return e[name] }
 
+var otherKey = base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
+
 var testKey = base64.StdEncoding.EncodeToString(make([]byte, 32))
 
 // server is the least that Server starts on.
@@ -59,15 +61,15 @@ func faults(t *testing.T, err error) (names []string) {
 
 func TestDefaults(t *testing.T) {
 	dev := load(t, Dev, environment{})
-	if dev.Listen != "127.0.0.1:8080" || dev.PublicURL.String() != "http://127.0.0.1:8080" || dev.SecretKey != nil {
+	if dev.Listen != "127.0.0.1:8080" || dev.PublicURL.String() != "http://127.0.0.1:8080" || dev.SecretKeys != nil {
 		t.Errorf("dev: %+v", dev)
 	}
 	c := load(t, Server, server())
-	if c.Listen != ":8080" || c.PublicURL.String() != "http://localhost:8080" || len(c.SecretKey) != 32 {
+	if c.Listen != ":8080" || c.PublicURL.String() != "http://localhost:8080" || len(c.SecretKeys) != 1 || len(c.SecretKeys[0]) != 32 {
 		t.Errorf("server: %+v", c)
 	}
 	if c.RateLimit != 6000 || c.MaxCost != 50000 || c.CostLimit != 600000 || !c.Introspection ||
-		c.VectorCache != 256<<20 || c.WebhookRetention != 30*24*time.Hour || c.RunRetention != 30*24*time.Hour {
+		c.VectorCache != 256<<20 || c.WebhookRetention != 30*24*time.Hour || c.RunRetention != 30*24*time.Hour || c.AuditRetention != 400*24*time.Hour {
 		t.Errorf("limits: %+v", c)
 	}
 	if w := load(t, Worker, server()); w.VectorCache != 64<<20 {
@@ -119,9 +121,12 @@ func TestValues(t *testing.T) {
 		want        any
 	}{
 		{"CANOPY_LISTEN", "[::1]:9000", "Listen", "[::1]:9000"},
+		{"CANOPY_SECRET_KEY", " " + otherKey + ",\n" + testKey + " ", "SecretKeys", [][]byte{[]byte(strings.Repeat("k", 32)), make([]byte, 32)}},
 		{"CANOPY_BLOB_URL", "file:///srv/blobs", "BlobURL", "file:///srv/blobs"},
 		{"CANOPY_BLOB_URL", " s3://b?region=eu\n", "BlobURL", "s3://b?region=eu"},
 		{"CANOPY_SMTP_URL", "smtps://u:p@mail:465", "SMTPURL", "smtps://u:p@mail:465"},
+		{"CANOPY_SMTP_URL", "smtp://mail", "SMTPURL", "smtp://mail"},
+		{"CANOPY_SMTP_URL", "smtp://mail/?tls=none&from=Canopy+%3Ca@example.com%3E", "SMTPURL", "smtp://mail/?tls=none&from=Canopy+%3Ca@example.com%3E"},
 		{"CANOPY_WEBHOOK_ALLOW", "10.1.2.3/8, ::1,", "WebhookAllow", []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}},
 		{"CANOPY_TRUSTED_PROXIES", "192.0.2.7", "TrustedProxies", []netip.Prefix{netip.MustParsePrefix("192.0.2.7/32")}},
 		{"CANOPY_WEBHOOK_CA", roots, "WebhookCA", roots},
@@ -136,8 +141,12 @@ func TestValues(t *testing.T) {
 		{"CANOPY_VECTOR_CACHE", "0", "VectorCache", int64(0)},
 		{"CANOPY_WEBHOOK_RETENTION", "7d", "WebhookRetention", 7 * 24 * time.Hour},
 		{"CANOPY_WEBHOOK_RETENTION", "90m", "WebhookRetention", 90 * time.Minute},
+		{"CANOPY_AUDIT_RETENTION", "90d", "AuditRetention", 90 * 24 * time.Hour},
+		{"CANOPY_AUDIT_RETENTION", "OFF", "AuditRetention", time.Duration(0)},
+		{"CANOPY_AUDIT_RETENTION", "0", "AuditRetention", time.Duration(0)},
 		{"CANOPY_DRAIN", "0", "Drain", time.Duration(0)},
 		{"CANOPY_DRAIN", "1.5s", "Drain", 1500 * time.Millisecond},
+		{"CANOPY_DRAIN", "10m", "Drain", 10 * time.Minute},
 		{"CANOPY_DB_MAX_CONNS", "4", "DBMaxConns", 4},
 		{"DATABASE_URL", "postgres://u:p@a:1,[::1]:2/x", "DatabaseURL", "postgres://u:p@a:1,[::1]:2/x"},
 	} {
@@ -166,12 +175,29 @@ func TestFaults(t *testing.T) {
 		{"CANOPY_PUBLIC_URL", "https://api.example.com?x=1"},
 		{"CANOPY_SECRET_KEY", "hunter2"},
 		{"CANOPY_SECRET_KEY", base64.StdEncoding.EncodeToString(make([]byte, 31))},
+		{"CANOPY_SECRET_KEY", testKey + ",hunter2"},
+		{"CANOPY_SECRET_KEY", ","},
+		{"CANOPY_SECRET_KEY", testKey + ";" + otherKey},
+		{"CANOPY_SECRET_KEY", testKey + "," + otherKey + "," + testKey},
 		{"CANOPY_BLOB_URL", "file://relative/path"},
 		{"CANOPY_BLOB_URL", "s3://"},
 		{"CANOPY_BLOB_URL", "gs://bucket"},
 		{"CANOPY_EMBEDDINGS_API_KEY", "hunter2"},
 		{"CANOPY_CHAT_MODEL", "alone"},
 		{"CANOPY_SMTP_URL", "mail:25"},
+		{"CANOPY_SMTP_URL", "smtp://"},
+		{"CANOPY_SMTP_URL", "smtp://:587"},
+		{"CANOPY_SMTP_URL", "smtp://mail:0"},
+		{"CANOPY_SMTP_URL", "smtp://hunter2@mail"},
+		{"CANOPY_SMTP_URL", "smtp://u:@mail"},
+		{"CANOPY_SMTP_URL", "smtp://:hunter2@mail"},
+		{"CANOPY_SMTP_URL", "smtp://mail/inbox"},
+		{"CANOPY_SMTP_URL", "smtp://mail?from=nobody"},
+		{"CANOPY_SMTP_URL", "smtp://mail?form=a@example.com"},
+		{"CANOPY_SMTP_URL", "smtp://mail?tls=perhaps"},
+		{"CANOPY_SMTP_URL", "smtps://mail?tls=none"},
+		{"CANOPY_SMTP_URL", "smtp://u:99999?hunter2@mail"}, // a ? in the password
+		{"CANOPY_SMTP_URL", "smtp://u:12#hunter2@mail"},
 		{"CANOPY_WEBHOOK_ALLOW", "10.0.0.0/33"},
 		{"CANOPY_WEBHOOK_ALLOW", "localhost"},
 		{"CANOPY_TRUSTED_PROXIES", "fe80::1%eth0"},
@@ -199,8 +225,13 @@ func TestFaults(t *testing.T) {
 		{"CANOPY_WEBHOOK_RETENTION", "0d"},
 		{"CANOPY_WEBHOOK_RETENTION", "-1h"},
 		{"CANOPY_WEBHOOK_RETENTION", "106752d"},
+		{"CANOPY_AUDIT_RETENTION", "400"},
+		{"CANOPY_AUDIT_RETENTION", "-1d"},
+		{"CANOPY_AUDIT_RETENTION", "never"},
 		{"CANOPY_DRAIN", "5"},
 		{"CANOPY_DRAIN", "-1s"},
+		{"CANOPY_DRAIN", "601s"},
+		{"CANOPY_DRAIN", "1d"},
 		{"CANOPY_DB_MAX_CONNS", "3"},
 		{"CANOPY_DB_MAX_CONNS", "many"},
 		{"DATABASE_URL", "postgres://u:hunter2@a:1,b:x/db"},

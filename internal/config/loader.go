@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"crypto/x509"
 	"encoding/base64"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"canopy/internal/mail"
 	"canopy/internal/pgconn"
 	"canopy/internal/quota"
 	"canopy/internal/redisconn"
@@ -104,16 +106,26 @@ func (l *loader) web(name, v, example string) *url.URL {
 	return u
 }
 
-func (l *loader) key(name string) []byte {
-	v := l.value(name)
-	if v == "" {
-		return nil
+// keys reads keys of base64, which has no comma.
+func (l *loader) keys(name string) (list [][]byte) {
+	words := l.words(name)
+	if len(words) == 0 && l.value(name) != "" {
+		words = []string{""} // commas alone
 	}
-	raw, err := base64.StdEncoding.DecodeString(v)
-	if err != nil || len(raw) != secretKeyBytes {
-		l.fault(name, "must be %d bytes in base64, as `openssl rand -base64 %d` prints", secretKeyBytes, secretKeyBytes)
+	for i, v := range words {
+		raw, err := base64.StdEncoding.DecodeString(v)
+		switch {
+		case err != nil || len(raw) != secretKeyBytes:
+			l.fault(name, "must be %d bytes in base64, as `openssl rand -base64 %[1]d` prints, or several of them, the newest first, "+
+				"separated by commas: number %d is not", secretKeyBytes, i+1)
+			return nil
+		case slices.ContainsFunc(list, func(k []byte) bool { return bytes.Equal(k, raw) }):
+			l.fault(name, "must have each key once: number %d was there before", i+1)
+			return nil
+		}
+		list = append(list, raw)
 	}
-	return raw
+	return list
 }
 
 func (l *loader) blob(name string) string {
@@ -151,9 +163,8 @@ func (l *loader) mail(name string) string {
 	if v == "" {
 		return ""
 	}
-	u, err := url.Parse(v)
-	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
-		l.fault(name, "must look like smtp://user:password@host:587?from=ADDRESS, or smtps:// for TLS from the first byte")
+	if _, err := mail.NewSMTP(v); err != nil {
+		l.fault(name, "%s", err)
 	}
 	return v
 }
@@ -282,15 +293,32 @@ func (l *loader) duration(name string, otherwise time.Duration) time.Duration {
 	return d
 }
 
-// pause reads a time that may be none.
+// pause reads a time that may be none. Longer than most, it would look as if the process hung.
 func (l *loader) pause(name string, otherwise time.Duration) time.Duration {
+	const most = 10 * time.Minute
 	v := l.value(name)
 	if v == "" {
 		return otherwise
 	}
 	d, err := parseDuration(v)
+	if err != nil || d < 0 || d > most {
+		l.fault(name, "must be a time from 0 to %.0fm, such as 5s, not %q", most.Minutes(), v)
+	}
+	return d
+}
+
+// lasting reads a time that may have no end, which is 0.
+func (l *loader) lasting(name string, otherwise time.Duration) time.Duration {
+	v := l.value(name)
+	switch {
+	case v == "":
+		return otherwise
+	case strings.EqualFold(v, "off"):
+		return 0
+	}
+	d, err := parseDuration(v)
 	if err != nil || d < 0 {
-		l.fault(name, "must be a time such as 5s, or 0, not %q", v)
+		l.fault(name, "must be a time such as 400d or 12h, or off, which is for ever, not %q", v)
 	}
 	return d
 }

@@ -33,7 +33,7 @@ func (t *Throttle) share(ctx context.Context, names []string, now time.Time) {
 		for _, name := range names {
 			p.HIncrBy(ctx, name, "failures", 1)
 			p.HSet(ctx, name, "last", now.UnixMilli())
-			p.PExpire(ctx, name, forgiveAfter)
+			p.PExpire(ctx, name, t.pace.forgive)
 		}
 	})
 }

@@ -10,15 +10,21 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// The pace of guessing: the first failures are free, then each one doubles the wait before the
-// next try, and a quiet time forgives them all.
-const (
-	freeFailures = 5
-	// addressFailures is for keys that many people share, such as the address of an office.
-	addressFailures = 30
-	firstWait       = time.Second
-	longestWait     = 5 * time.Minute
-	forgiveAfter    = 15 * time.Minute
+// pace is that of guessing: the first failures are free, then each one doubles the wait before the
+// next try, from firstWait to longest, and a quiet time forgives them all.
+type pace struct {
+	free             int
+	longest, forgive time.Duration
+}
+
+const firstWait = time.Second
+
+var (
+	onePace = pace{free: 5, longest: 5 * time.Minute, forgive: 15 * time.Minute}
+	// sharedPace takes more, as the failures of one are not the others'.
+	sharedPace = pace{free: 30, longest: 5 * time.Minute, forgive: 15 * time.Minute}
+	// crowdPace is slower in the long run: a crowd has all day.
+	crowdPace = pace{free: 30, longest: 15 * time.Minute, forgive: 24 * time.Hour}
 )
 
 // maxRecords bounds the keys that a process remembers.
@@ -33,7 +39,7 @@ const maxOpen = 16
 // kept as hashes: they name people.
 type Throttle struct {
 	redis   redis.UniversalClient
-	free    int
+	pace    pace
 	breaker breaker
 
 	mu     sync.Mutex
@@ -48,34 +54,41 @@ type record struct {
 }
 
 // wait is how long the next try has to wait.
-func (r record) wait(now time.Time, free int) time.Duration {
-	if r.failures < free || now.Sub(r.last) > forgiveAfter {
+func (p pace) wait(r record, now time.Time) time.Duration {
+	if r.failures < p.free || now.Sub(r.last) > p.forgive {
 		return 0
 	}
-	pause := min(firstWait<<min(r.failures-free, 20), longestWait)
+	pause := min(firstWait<<min(r.failures-p.free, 20), p.longest)
 	return max(0, r.last.Add(pause).Sub(now))
 }
 
 // places is how many tries may be under way at once: one, when the free failures are used up.
-func (r record) places(now time.Time, free int) int {
-	if r.failures < free || now.Sub(r.last) > forgiveAfter {
-		return max(maxOpen, free)
+func (p pace) places(r record, now time.Time) int {
+	if r.failures < p.free || now.Sub(r.last) > p.forgive {
+		return max(maxOpen, p.free)
 	}
 	return 1
 }
 
 // NewThrottle makes a throttle for keys that are one person's; a nil client leaves it to its own
 // process.
-func NewThrottle(client redis.UniversalClient) *Throttle { return newThrottle(client, freeFailures) }
+func NewThrottle(client redis.UniversalClient) *Throttle { return newThrottle(client, onePace) }
 
-// NewAddressThrottle makes a throttle for keys that many people share: it takes far more failures.
+// NewAddressThrottle makes a throttle for keys that many people share, such as the address of an
+// office: it takes far more failures.
 func NewAddressThrottle(client redis.UniversalClient) *Throttle {
-	return newThrottle(client, addressFailures)
+	return newThrottle(client, sharedPace)
 }
 
-func newThrottle(client redis.UniversalClient, free int) *Throttle {
+// NewCrowdThrottle makes a throttle for keys that anybody can fail for, such as a person's account: it takes
+// more failures, and forgets them after a day.
+func NewCrowdThrottle(client redis.UniversalClient) *Throttle {
+	return newThrottle(client, crowdPace)
+}
+
+func newThrottle(client redis.UniversalClient, p pace) *Throttle {
 	return &Throttle{
-		redis: client, free: free, breaker: breaker{patience: patience}, counts: map[string]record{}, open: map[string]int{},
+		redis: client, pace: p, breaker: breaker{patience: patience}, counts: map[string]record{}, open: map[string]int{},
 	}
 }
 
@@ -89,8 +102,8 @@ func (t *Throttle) Wait(ctx context.Context, keys ...string) (wait time.Duration
 	defer t.mu.Unlock()
 	for i, name := range names {
 		own := t.counts[name]
-		wait = max(wait, own.wait(now, t.free), shared[i].wait(now, t.free))
-		if t.open[name] >= min(own.places(now, t.free), shared[i].places(now, t.free)) {
+		wait = max(wait, t.pace.wait(own, now), t.pace.wait(shared[i], now))
+		if t.open[name] >= min(t.pace.places(own, now), t.pace.places(shared[i], now)) {
 			wait = max(wait, firstWait)
 		}
 	}
@@ -122,7 +135,7 @@ func (t *Throttle) Fail(ctx context.Context, keys ...string) {
 	t.mu.Lock()
 	for _, name := range names {
 		r := t.counts[name]
-		if now.Sub(r.last) > forgiveAfter {
+		if now.Sub(r.last) > t.pace.forgive {
 			r = record{}
 		}
 		if len(t.counts) >= maxRecords {
@@ -153,7 +166,7 @@ func (t *Throttle) Succeed(ctx context.Context, keys ...string) {
 // caller holds mu.
 func (t *Throttle) forget(now time.Time) {
 	for name, r := range t.counts {
-		if now.Sub(r.last) > forgiveAfter {
+		if now.Sub(r.last) > t.pace.forgive {
 			delete(t.counts, name)
 		}
 	}

@@ -49,10 +49,10 @@ func TestThrottlePace(t *testing.T) {
 		{6, 2 * time.Second},
 		{7, 4 * time.Second},
 		{13, 256 * time.Second},
-		{14, longestWait},
-		{15, longestWait},
-		{100, longestWait},
-		{100_000, longestWait},
+		{14, onePace.longest},
+		{15, onePace.longest},
+		{100, onePace.longest},
+		{100_000, onePace.longest},
 	} {
 		t.Run(fmt.Sprint(c.failures), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -77,6 +77,34 @@ func TestThrottlePace(t *testing.T) {
 	}
 }
 
+// Of a crowd, more failures are free, and fewer in the long run: a quiet hour forgives nothing.
+func TestThrottlePaceOfACrowd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		throttle := NewCrowdThrottle(nil)
+		tries := 0
+		for begun := time.Now(); time.Since(begun) < 24*time.Hour; {
+			if wait := try(t, throttle, "k"); wait > 0 {
+				time.Sleep(wait)
+				continue
+			}
+			tries++
+			fail(t, throttle, 1, "k")
+		}
+		if tries < 100 || tries > 150 {
+			t.Errorf("%d tries in a day", tries)
+		}
+		time.Sleep(time.Hour)
+		fail(t, throttle, 1, "k")
+		if got := try(t, throttle, "k"); got != crowdPace.longest {
+			t.Errorf("after an hour and one more failure: %v", got)
+		}
+		time.Sleep(crowdPace.forgive + time.Second)
+		if got := try(t, throttle, "k"); got != 0 {
+			t.Errorf("after a quiet day: %v", got)
+		}
+	})
+}
+
 func TestThrottleForgives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		throttle := NewThrottle(nil)
@@ -91,7 +119,7 @@ func TestThrottleForgives(t *testing.T) {
 		if got := try(t, throttle, "a", "b"); got != try(t, throttle, "b") {
 			t.Errorf("both: %v, which is not the worse of the two", got)
 		}
-		time.Sleep(forgiveAfter + time.Second)
+		time.Sleep(onePace.forgive + time.Second)
 		if got := try(t, throttle, "b"); got != 0 {
 			t.Errorf("after a quiet time: %v", got)
 		}
@@ -104,12 +132,12 @@ func TestThrottleForgives(t *testing.T) {
 
 // Guesses side by side are not more than a few, and one alone when there have been failures.
 func TestThrottleBoundsTriesAtOnce(t *testing.T) {
-	for failures, want := range map[int]int{0: maxOpen, freeFailures - 1: maxOpen, freeFailures: 1} {
+	for failures, want := range map[int]int{0: maxOpen, onePace.free - 1: maxOpen, onePace.free: 1} {
 		t.Run(fmt.Sprint(failures), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				throttle := NewThrottle(nil)
 				fail(t, throttle, failures, "k")
-				time.Sleep(longestWait)
+				time.Sleep(onePace.longest)
 				ctx, cancel := context.WithCancel(t.Context())
 				begun := 0
 				for range 10 * maxOpen {
@@ -141,7 +169,7 @@ func TestThrottleIsShared(t *testing.T) {
 	s := devtest.RedisServer(t)
 	client := s.Client()
 	a, b := patientThrottle(client), patientThrottle(s.Client())
-	fail(t, a, freeFailures-1, "account:ann@example.com")
+	fail(t, a, onePace.free-1, "account:ann@example.com")
 	if got := try(t, b, "account:ann@example.com"); got != 0 {
 		t.Errorf("after the free failures: %v", got)
 	}
@@ -153,7 +181,7 @@ func TestThrottleIsShared(t *testing.T) {
 	if err != nil || len(keys) != 1 || strings.Contains(keys[0], "ann") {
 		t.Errorf("Redis has the keys %v, %v", keys, err)
 	}
-	if ttl := client.PTTL(t.Context(), keys[0]).Val(); ttl <= 0 || ttl > forgiveAfter {
+	if ttl := client.PTTL(t.Context(), keys[0]).Val(); ttl <= 0 || ttl > onePace.forgive {
 		t.Errorf("the key lives for %v", ttl)
 	}
 	b.Succeed(t.Context(), "account:ann@example.com")
@@ -191,7 +219,7 @@ func TestThrottleCountsWhoHangsUp(t *testing.T) {
 	a, b := patientThrottle(s.Client()), patientThrottle(s.Client())
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	for range freeFailures {
+	for range onePace.free {
 		a.Fail(gone, "k")
 	}
 	for name, throttle := range map[string]*Throttle{"own": a, "other": b} {
@@ -210,7 +238,7 @@ func TestThrottleMemoryIsBounded(t *testing.T) {
 		t.Errorf("%d records are kept", n)
 	}
 	for name, r := range throttle.counts {
-		r.last = time.Now().Add(-2 * forgiveAfter)
+		r.last = time.Now().Add(-2 * onePace.forgive)
 		throttle.counts[name] = r
 	}
 	throttle.mu.Lock()
@@ -240,7 +268,7 @@ func TestThrottleStorm(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if n := guesses.Load(); n < freeFailures || n > freeFailures+maxOpen {
+	if n := guesses.Load(); n < int64(onePace.free) || n > int64(onePace.free)+maxOpen {
 		t.Errorf("%d guesses were made", n)
 	}
 }

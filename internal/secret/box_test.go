@@ -69,6 +69,50 @@ func TestBoxSealsTheSameDifferently(t *testing.T) {
 	}
 }
 
+// TestOlderKeys: a box opens what any of its keys has sealed, and seals with the first.
+func TestOlderKeys(t *testing.T) {
+	a, b := bytes.Repeat([]byte{1}, 32), bytes.Repeat([]byte{2}, 32)
+	older, newer := newBox(t, 1), newBox(t, 2)
+	both, err := NewBox(b, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ids := both.KeyIDs(); len(ids) != 2 || ids[0] != newer.KeyIDs()[0] || ids[1] != older.KeyIDs()[0] || ids[0] == ids[1] {
+		t.Errorf("the keys are %v", ids)
+	}
+	for _, c := range []struct {
+		name    string
+		by      *Box
+		renewed bool
+	}{{"the newest", newer, false}, {"the older", older, true}, {"both", both, false}} {
+		sealed := c.by.Seal([]byte("plain"), "row 1")
+		if got, err := both.Open(sealed, "row 1"); err != nil || string(got) != "plain" {
+			t.Errorf("sealed by %s: %q %v", c.name, got, err)
+		}
+		renewed, err := both.Renew(sealed, "row 1")
+		if err != nil || (renewed != nil) != c.renewed {
+			t.Fatalf("sealed by %s: %x %v", c.name, renewed, err)
+		}
+		if got, err := newer.Open(renewed, "row 1"); c.renewed && (err != nil || string(got) != "plain") {
+			t.Errorf("renewed from %s: %q %v", c.name, got, err)
+		}
+		if _, err := both.Renew(sealed, "row 2"); !errors.Is(err, ErrSealed) {
+			t.Errorf("sealed by %s, another purpose: %v", c.name, err)
+		}
+	}
+	if got, err := older.Open(both.Seal([]byte("plain"), "p"), "p"); !errors.Is(err, ErrSealed) {
+		t.Errorf("both seal with the older key: %q %v", got, err)
+	}
+	if _, err := newer.Renew(older.Seal([]byte("plain"), "p"), "p"); !errors.Is(err, ErrSealed) {
+		t.Errorf("a key that is not there: %v", err)
+	}
+	for name, keys := range map[string][][]byte{"none": nil, "one twice": {a, b, a}, "one that is too short": {a, b[1:]}} {
+		if _, err := NewBox(keys...); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+}
+
 func TestNewBoxWantsAnAESKey(t *testing.T) {
 	for _, n := range []int{0, 16, 24, 31, 33} {
 		if _, err := NewBox(make([]byte, n)); err == nil {

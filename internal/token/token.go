@@ -35,6 +35,8 @@ type Claims struct {
 	AccountID int64
 	// Scope holds the rights of the role, separated by spaces; "" leaves the claim out.
 	Scope string
+	// KeyID names the key that has signed them; Sign takes it from the key.
+	KeyID string
 }
 
 // wire is the JSON of Claims.
@@ -77,12 +79,7 @@ type Verifier struct {
 	missing func(id string) bool
 
 	mu    sync.Mutex
-	known map[[32]byte]verified
-}
-
-type verified struct {
-	claims *Claims
-	kid    string
+	known map[[32]byte]*Claims
 }
 
 // maxKnown bounds the tokens that are remembered.
@@ -92,7 +89,7 @@ const maxKnown = 10_000
 // id that is not among the keys; when it says true, they are asked again.
 func NewVerifier(issuer string, keys KeySource, missing func(id string) bool) *Verifier {
 	return &Verifier{
-		issuer: issuer, keys: keys, missing: missing, known: map[[32]byte]verified{},
+		issuer: issuer, keys: keys, missing: missing, known: map[[32]byte]*Claims{},
 		parser: jwt.NewParser(
 			jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}), jwt.WithIssuer(issuer),
 			jwt.WithLeeway(leeway), jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithStrictDecoding()),
@@ -132,8 +129,9 @@ func (v *Verifier) Verify(raw string) (*Claims, error) {
 	c := &Claims{
 		Issuer: w.Issuer, Audience: w.Audience, ExpiresAt: w.ExpiresAt.Time, IssuedAt: w.IssuedAt.Time, ID: w.ID,
 		Subject: w.Subject, ClientID: w.ClientID, CustomerID: w.CustomerID, AccountID: w.AccountID, Scope: w.Scope,
+		KeyID: t.Header["kid"].(string),
 	}
-	v.remember(sum, verified{c, t.Header["kid"].(string)})
+	v.remember(sum, c)
 	return c, nil
 }
 
@@ -149,6 +147,13 @@ func (v *Verifier) keyOf(t *jwt.Token) (any, error) {
 	return key, nil
 }
 
+// Withdrawn tells the verifier that one of its keys is published no more: the keys are asked again.
+func (v *Verifier) Withdrawn(kid string) {
+	if v.missing != nil {
+		v.missing(kid)
+	}
+}
+
 // remembered gives the claims of a token that was good before, while it and its key still are.
 func (v *Verifier) remembered(sum [32]byte) *Claims {
 	v.mu.Lock()
@@ -157,9 +162,9 @@ func (v *Verifier) remembered(sum [32]byte) *Claims {
 	if !ok {
 		return nil
 	}
-	_, published := v.keys.Key(got.kid)
-	if published && time.Now().Before(got.claims.ExpiresAt) {
-		return got.claims
+	_, published := v.keys.Key(got.KeyID)
+	if published && time.Now().Before(got.ExpiresAt) {
+		return got
 	}
 	v.mu.Lock()
 	delete(v.known, sum)
@@ -167,7 +172,7 @@ func (v *Verifier) remembered(sum [32]byte) *Claims {
 	return nil
 }
 
-func (v *Verifier) remember(sum [32]byte, got verified) {
+func (v *Verifier) remember(sum [32]byte, got *Claims) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(v.known) >= maxKnown {
@@ -180,7 +185,7 @@ func (v *Verifier) remember(sum [32]byte, got verified) {
 func (v *Verifier) forgetSome() {
 	now := time.Now()
 	for sum, got := range v.known {
-		if now.After(got.claims.ExpiresAt) {
+		if now.After(got.ExpiresAt) {
 			delete(v.known, sum)
 		}
 	}

@@ -106,6 +106,7 @@ func TestVerifyGivesWhatWasSigned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		c.KeyID = key.ID
 		for _, from := range []string{"the token", "memory"} {
 			got, err := v.Verify(raw)
 			if err != nil || !reflect.DeepEqual(*got, c) {
@@ -247,16 +248,16 @@ func TestMemoryIsBounded(t *testing.T) {
 	dead := &Claims{ExpiresAt: time.Now().Add(-time.Hour)}
 	sum := func(i int) [32]byte { return [32]byte{byte(i), byte(i >> 8), byte(i >> 16)} }
 	for i := range 3 * maxKnown {
-		v.remember(sum(i), verified{live, "k"})
+		v.remember(sum(i), live)
 		if len(v.known) > maxKnown {
 			t.Fatalf("%d tokens are remembered", len(v.known))
 		}
 	}
 	clear(v.known)
 	for i := range maxKnown {
-		v.remember(sum(i), verified{[]*Claims{live, dead}[i%2], "k"})
+		v.remember(sum(i), []*Claims{live, dead}[i%2])
 	}
-	v.remember(sum(maxKnown), verified{live, "k"})
+	v.remember(sum(maxKnown), live)
 	if len(v.known) != maxKnown/2+1 {
 		t.Errorf("%d tokens are left; the expired ones were to go, and only they", len(v.known))
 	}

@@ -1,0 +1,74 @@
+package resolvers
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/limit"
+	"canopy/internal/problem"
+)
+
+// What is tried for a person, and counted by itself.
+const (
+	tryLogin = ""
+	tryCode  = "code "
+	tryReset = "reset "
+)
+
+// attempt is one try for a person, from one network.
+type attempt struct {
+	// own is nil where nobody has the address.
+	own     *db.Credentials
+	network string
+	counts  []count
+}
+
+// count is one of those that a failure is counted by.
+type count struct {
+	throttle *limit.Throttle
+	key      string
+}
+
+// try begins a try for the person of an address, unless earlier failures forbid it. A network that the person
+// has logged in from has failures of its own alone. All others share those of the account, and those of the
+// network for whichever account, so that neither many networks nor many accounts are many tries: they can keep
+// each other waiting, and never who has logged in before.
+func (r *Resolver) try(ctx context.Context, kind, email string) (*attempt, error) {
+	a := &attempt{network: limit.AddressGroup(r.ClientAddress(ctx))}
+	switch own, err := r.Store.CredentialsFrom(ctx, email, a.network); {
+	case err == nil:
+		a.own, email = own, own.Email
+	case !errors.Is(err, db.ErrNoRows):
+		return nil, err
+	}
+	account := kind + "account:" + strings.ToLower(email)
+	a.counts = []count{{r.Throttle, account + "|" + a.network}}
+	if a.own == nil || a.own.SeenAt == nil {
+		crowd := r.Crowds
+		if kind == tryReset { // each one of which is a mail
+			crowd = r.Throttle
+		}
+		a.counts = append(a.counts, count{crowd, account}, count{r.Addresses, kind + "address:" + a.network})
+	}
+	var wait time.Duration
+	for _, c := range a.counts {
+		wait = max(wait, c.throttle.Wait(ctx, c.key))
+	}
+	if wait > 0 {
+		return nil, &problem.Error{Code: problem.RateLimited, Detail: "too many failed attempts: wait before the next", RetryAfter: wait}
+	}
+	return a, nil
+}
+
+// failed slows the next try down.
+func (a *attempt) failed(ctx context.Context) {
+	for _, c := range a.counts {
+		c.throttle.Fail(ctx, c.key)
+	}
+}
+
+// succeeded forgives the person's own failures from the network; what others have failed in is not forgiven.
+func (a *attempt) succeeded(ctx context.Context) { a.counts[0].throttle.Succeed(ctx, a.counts[0].key) }
