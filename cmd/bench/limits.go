@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
-	"time"
+	"sync/atomic"
 
 	"canopy/db"
 )
@@ -28,6 +28,7 @@ func (b *bencher) limits() ([]row, error) {
 	}
 	var rates [2]float64
 	var last result
+	var made atomic.Int64
 	for n, counts := range []string{"DISABLE", "ENABLE", "DISABLE", "ENABLE"} {
 		if _, err := pool.ExecContext(b.ctx, `ALTER TABLE memberships `+counts+` TRIGGER memberships_made`); err != nil {
 			return nil, err
@@ -35,9 +36,8 @@ func (b *bencher) limits() ([]row, error) {
 		if err := b.newToken(); err != nil {
 			return nil, err
 		}
-		stamp := time.Now().UnixNano()
-		last = b.measure(b.lab.platform, writers, call{method: "POST", contentType: "application/json", vary: func(n int) (string, string) {
-			return "/tenant/user", fmt.Sprintf(`{"customerId":%d,"email":"limit%d.%d@example.com"}`, b.wide+1, stamp, n)
+		last = b.measure(b.lab.platform, writers, call{method: "POST", contentType: "application/json", vary: func(int) (string, string) {
+			return "/tenant/user", fmt.Sprintf(`{"customerId":%d,"email":"limited%d@example.com"}`, b.wide+1, made.Add(1))
 		}})
 		rates[n%2] += last.rate / 2
 	}
