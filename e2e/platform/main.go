@@ -19,6 +19,7 @@ import (
 	"canopy/internal/config"
 	"canopy/internal/devstack/devtest"
 	"canopy/internal/extract"
+	"canopy/internal/redisconn"
 )
 
 // runVariable makes the test binary run as one of the program's commands.
@@ -27,6 +28,7 @@ const runVariable = "CANOPY_TEST_RUN"
 // Main runs a package's tests. It is for TestMain.
 func Main(m *testing.M) {
 	extract.MainIfChild()
+	redisconn.LogTo(slog.New(slog.NewJSONHandler(os.Stderr, nil))) // as the program does
 	run := func() int { return test(m) }
 	if command := os.Getenv(runVariable); command != "" {
 		run = func() int { return program(command) }
