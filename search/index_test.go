@@ -67,7 +67,7 @@ func accounts(t *testing.T, s *db.Store) (a, b int64) {
 		c := must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{ParentID: &root.ID, Name: name, RegionID: region}))
 		check(t, s.OpenAccounts(ctx, c, []int64{instance}, user.ID, "Owner", 0))
 		var id int64
-		check(t, s.StreamAccounts(ctx, c.ID, 0, 1, func(l *db.AccountLine) error {
+		check(t, s.StreamAccounts(ctx, c.Lineage.Subtree(), c.ID, 0, 1, func(l *db.AccountLine) error {
 			id = l.ID
 			return nil
 		}))
