@@ -20,8 +20,11 @@ type writeRow struct {
 	shown map[string]string
 }
 
-// toldAs are the fields that the log has under another name; "" for what it tells by another field.
+// toldAs are the fields that the log has under another name; "" for what it tells by another field, or by
+// the company that the event is about.
 var toldAs = map[string]string{
+	"createCustomer.parentId": "parent", "createCustomer.regionId": "region", "createUser.name": "", "createAgent.accountId": "account",
+	"createApiKey.customerId": "", "createRole.customerId": "", "createWebhookDestination.customerId": "",
 	"updatePermission.roleId": "role", "updateAgent.diagram": "draft", "updateWebhookDestination.allEvents": "",
 	"updateSecret.value": "", // it tells that it was changed: TestSecretsAreManaged
 }
