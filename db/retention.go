@@ -8,6 +8,7 @@ import (
 var (
 	qForgetDeliveries = prepare(forget("webhook_deliveries", "completed_at"))
 	qForgetRuns       = prepare(forget("runs", "finished_at"))
+	qForgetAudit      = prepare(forget("audit_events", "created_at"))
 )
 
 // forget looks at the rows of a table by id, from behind $2 on and at no more than $3 of them, and
@@ -32,5 +33,12 @@ func (s *Store) ForgetDeliveries(ctx context.Context, keep time.Duration, after 
 // ForgetDeliveries does.
 func (s *Store) ForgetRuns(ctx context.Context, keep time.Duration, after int64, limit int) (last int64, err error) {
 	err = s.get(ctx, &last, qForgetRuns, keep.Seconds(), after, limit)
+	return last, err
+}
+
+// ForgetAuditEvents deletes audit events that were written longer than keep ago, in a batch as
+// ForgetDeliveries does.
+func (s *Store) ForgetAuditEvents(ctx context.Context, keep time.Duration, after int64, limit int) (last int64, err error) {
+	err = s.get(ctx, &last, qForgetAudit, keep.Seconds(), after, limit)
 	return last, err
 }

@@ -91,6 +91,7 @@ type endpoint struct {
 }
 
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Add("Vary", "Accept") // the media type, and with it the status
 	if crossSite(r) {
 		refuse(w, r, http.StatusForbidden, problem.Denied("a cross-site request needs the header GraphQL-Preflight"))
 		return

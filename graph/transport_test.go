@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,6 +116,9 @@ func TestTransport(t *testing.T) {
 				if a.Header.Get(k) != c.answer.Get(k) {
 					t.Errorf("%s: %q, want %q", k, a.Header.Get(k), c.answer.Get(k))
 				}
+			}
+			if !slices.Contains(a.Header.Values("Vary"), "Accept") {
+				t.Errorf("Vary: %q", a.Header.Values("Vary"))
 			}
 			if challenge := a.Header.Get("WWW-Authenticate"); (challenge != "") != (c.status == http.StatusUnauthorized) {
 				t.Errorf("WWW-Authenticate: %q", challenge)

@@ -41,6 +41,7 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 		"forget old mails":             w.Store.SweepMails,
 		"forget old deliveries":        w.forgetDeliveries,
 		"forget old runs":              w.forgetRuns,
+		"forget old audit events":      w.forgetAuditEvents,
 		"disable failing destinations": w.disableFailing,
 	}
 	if w.Documents != nil {
@@ -63,6 +64,7 @@ const (
 const (
 	deliveryBatch = 5000
 	runBatch      = 500
+	auditBatch    = 2000
 )
 
 // disableFailing disables destinations where nothing has got through for too long, and tells the
@@ -129,9 +131,9 @@ func (w *Worker) mailOwners(ctx context.Context, tx *db.Store, d *db.Destination
 }
 
 // Retention is how long what has ended is kept in the log; 0 stands for ever.
-type Retention struct{ Deliveries, Runs time.Duration }
+type Retention struct{ Deliveries, Runs, Audit time.Duration }
 
-// forgetDeliveries and forgetRuns delete what is older than the retention, batch by batch: the rows
+// forgetDeliveries, forgetRuns and forgetAuditEvents delete what is older than the retention, batch by batch: the rows
 // lie in the order of their ids, so nothing is searched for.
 func (w *Worker) forgetDeliveries(ctx context.Context) error {
 	return forget(ctx, w.Store.ForgetDeliveries, w.Retention.Deliveries, deliveryBatch)
@@ -139,6 +141,10 @@ func (w *Worker) forgetDeliveries(ctx context.Context) error {
 
 func (w *Worker) forgetRuns(ctx context.Context) error {
 	return forget(ctx, w.Store.ForgetRuns, w.Retention.Runs, runBatch)
+}
+
+func (w *Worker) forgetAuditEvents(ctx context.Context) error {
+	return forget(ctx, w.Store.ForgetAuditEvents, w.Retention.Audit, auditBatch)
 }
 
 func forget(ctx context.Context, batch func(ctx context.Context, keep time.Duration, after int64, limit int) (int64, error), keep time.Duration, limit int) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -184,8 +185,17 @@ type asynqLog struct{ log *slog.Logger }
 
 func (l asynqLog) Debug(args ...any) { l.log.Debug("asynq: " + fmt.Sprint(args...)) }
 func (l asynqLog) Info(args ...any)  { l.log.Info("asynq: " + fmt.Sprint(args...)) }
-func (l asynqLog) Warn(args ...any)  { l.log.Warn("asynq: " + fmt.Sprint(args...)) }
 func (l asynqLog) Error(args ...any) { l.log.Error("asynq: " + fmt.Sprint(args...)) }
+
+// exhausted begins what asynq warns of with every task that has failed. It is not true: whether there
+// are other tries is PostgreSQL's business, and whoever failed has told the log.
+const exhausted = "Retry exhausted for task "
+
+func (l asynqLog) Warn(args ...any) {
+	if text := fmt.Sprint(args...); !strings.HasPrefix(text, exhausted) {
+		l.log.Warn("asynq: " + text)
+	}
+}
 
 // Fatal is asynq's word for a fault that ends it; the process's own life cycle decides on that.
 func (l asynqLog) Fatal(args ...any) { l.log.Error("asynq: " + fmt.Sprint(args...)) }

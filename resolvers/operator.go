@@ -131,3 +131,13 @@ func (r *Resolver) OperatorResetTOTP(ctx context.Context, email string) error {
 		return ch.audit(ctx, root.ID, audit.UserTotpReset, &db.User{ID: own.UserID}, what)
 	})
 }
+
+// OperatorAuditEvents gives the audit events of a company and of all below it, the whole tree's for id 0: from
+// a moment on and before another, oldest first.
+func (r *Resolver) OperatorAuditEvents(ctx context.Context, customerID int64, since, until time.Time, each func(*db.AuditEvent) error) error {
+	customer, err := r.operatorCustomer(ctx, customerID)
+	if err != nil {
+		return err
+	}
+	return r.Store.EachAuditEvent(ctx, customer.Lineage.Subtree(), since, until, each)
+}

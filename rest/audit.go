@@ -98,15 +98,20 @@ func (a *api) registerAudit() {
 }
 
 func (a *api) auditEvent(ctx context.Context, e *db.AuditEvent) (AuditEvent, error) {
+	actor, err := resolvers.AuditEventEdges{Resolver: a.r}.Actor(ctx, e)
+	if err != nil || actor == nil {
+		return AuditEventOf(e, nil), err
+	}
+	return AuditEventOf(e, &actor.ID), nil
+}
+
+// AuditEventOf shows an event. actor is who made the change, as far as the reader may know.
+func AuditEventOf(e *db.AuditEvent, actor *int64) AuditEvent {
 	shown := AuditEvent{
-		ID: e.ID, CustomerID: e.CustomerID, Action: e.Action, ObjectType: e.ObjectType, ObjectID: e.ObjectID, Details: e.Details, CreatedAt: e.CreatedAt.UTC(),
+		ID: e.ID, CustomerID: e.CustomerID, ActorID: actor, Action: e.Action, ObjectType: e.ObjectType, ObjectID: e.ObjectID, Details: e.Details, CreatedAt: e.CreatedAt.UTC(),
 	}
 	if e.ClientID != "" {
 		shown.ClientID = &e.ClientID
 	}
-	actor, err := resolvers.AuditEventEdges{Resolver: a.r}.Actor(ctx, e)
-	if err == nil && actor != nil {
-		shown.ActorID = &actor.ID
-	}
-	return shown, err
+	return shown
 }

@@ -28,6 +28,8 @@ const (
 type Main struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
+	// Environ is all of the environment, where misspelt settings are looked for; may be nil.
+	Environ []string
 }
 
 // command is one of the program's commands. setup declares its flags and gives what runs it with

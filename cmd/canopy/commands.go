@@ -35,6 +35,9 @@ that is replaced working on beside the others:
   CANOPY_SECRET_KEY=NEW       start all processes anew
 
 Where all processes are stopped at the same time, the first step is not needed.`},
+	{name: "audit export", short: "Writes audit events to stdout, oldest first", setup: auditExportCommand, long: `
+Each has the members that it has in GET /v1/audit. An event is there from the end of its transaction on: an
+export that goes on where another has ended should begin a minute earlier, and know events by their id.`},
 	{name: "seed", short: "Fills the database with synthetic companies, for load tests", setup: seedCommand, long: `
 The tree hangs below a company of its own under the root; each of its companies has as many
 children as --fanout says, level by level. Users and permissions are made for the first ones.`},

@@ -41,7 +41,9 @@ func (m *Main) tell(dir string, i app.DevInfo) {
 		{"Admin", i.AdminEmail},
 		{"Password", i.AdminPassword},
 	} {
-		_, _ = fmt.Fprintf(w, "  %s\t%s\n", line[0], line[1])
+		if line[1] != "" {
+			_, _ = fmt.Fprintf(w, "  %s\t%s\n", line[0], line[1])
+		}
 	}
 	_, _ = fmt.Fprintln(w)
 	_ = w.Flush()

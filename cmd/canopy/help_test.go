@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +61,7 @@ func TestUsage(t *testing.T) {
 		"serve --fast":                 `canopy serve: flag provided but not defined: -fast: see canopy serve --help`,
 		"migrate":                      `canopy migrate: one of up, down and status is needed: see canopy migrate --help`,
 		"migrate up":                   `canopy migrate: DATABASE_URL is required: postgres://user:password@host:5432/name`,
+		"migrate sideways":             `canopy migrate: one of up, down and status is needed, not "sideways": see canopy migrate --help`,
 		"key rotate a --grace -1s":     `canopy key rotate: one client id is needed, and a grace of 0 or more: see canopy key rotate --help`,
 		"key rotate --grace 1h -- a b": `canopy key rotate: one client id is needed, and a grace of 0 or more: see canopy key rotate --help`,
 	} {
@@ -70,5 +72,24 @@ func TestUsage(t *testing.T) {
 	// Flags may stand behind arguments: what is missing here are the settings.
 	if code, _, fault := said(t, "key", "rotate", "a", "--grace", "1h"); code != 1 || !strings.Contains(fault, "CANOPY_SECRET_KEY is required") {
 		t.Errorf("%d %q", code, fault)
+	}
+}
+
+// TestMisspeltSettings: what is set in vain is told beside what is missing for it.
+func TestMisspeltSettings(t *testing.T) {
+	for command, words := range map[string][]string{
+		"migrate": {"up"}, "serve": nil, "worker": nil, "bootstrap": {"--company", "A", "--email", "a@example.com"},
+	} {
+		var stderr strings.Builder
+		m := &Main{
+			Stdout: io.Discard, Stderr: &stderr, Getenv: func(string) string { return "" },
+			Environ: []string{"CANOPY_DATABASE_URL=postgres://u:hunter2@db/x", "CANOPY_TEST_RUN=1"},
+		}
+		code := m.Run(t.Context(), append([]string{command}, words...))
+		told, fault, _ := strings.Cut(stderr.String(), "\n")
+		if code != 1 || !strings.Contains(told, `"level":"WARN","msg":"CANOPY_DATABASE_URL is set, but there is no such setting: is DATABASE_URL meant?"`) ||
+			!strings.Contains(fault, "DATABASE_URL is required") || strings.Contains(stderr.String(), "hunter2") || strings.Contains(told, "CANOPY_TEST_RUN") {
+			t.Errorf("%s: %d %s", command, code, stderr.String())
+		}
 	}
 }

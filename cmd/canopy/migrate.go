@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/pressly/goose/v3"
@@ -18,7 +19,10 @@ func migrateCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) er
 		if len(args) != 1 {
 			return usagef("one of up, down and status is needed")
 		}
-		cfg, err := config.Load(config.Schema, m.Getenv)
+		if !slices.Contains([]string{"up", "down", "status"}, args[0]) {
+			return usagef("one of up, down and status is needed, not %q", args[0])
+		}
+		cfg, err := m.load(config.Schema)
 		if err != nil {
 			return err
 		}
@@ -38,10 +42,9 @@ func migrateCommand(m *Main, _ *flag.FlagSet) func(context.Context, []string) er
 				m.printMigrations(done)
 			}
 			return err
-		case "status":
+		default:
 			return m.printStatus(ctx, mig)
 		}
-		return usagef("one of up, down and status is needed, not %q", args[0])
 	}
 }
 
@@ -72,7 +75,7 @@ func (m *Main) printStatus(ctx context.Context, mig *db.Migrator) error {
 
 // tool opens the platform for a command of the operator's shell.
 func (m *Main) tool(ctx context.Context) (*app.Platform, error) {
-	cfg, err := config.Load(config.Tool, m.Getenv)
+	cfg, err := m.load(config.Tool)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func workerCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string)
 
 // settings reads those of a process that stays, and sets its memory by them.
 func (m *Main) settings(mode config.Mode) (*config.Config, error) {
-	cfg, err := config.Load(mode, m.Getenv)
+	cfg, err := m.load(mode)
 	if err == nil {
 		app.TuneMemory(mode, m.Getenv)
 	}

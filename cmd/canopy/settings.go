@@ -8,6 +8,14 @@ import (
 	"canopy/internal/config"
 )
 
+// load reads the settings, and tells of what is set in vain: it may be why they don't do.
+func (m *Main) load(mode config.Mode) (*config.Config, error) {
+	for _, w := range config.Unknown(m.Environ) {
+		m.logger().Warn(w)
+	}
+	return config.Load(mode, m.Getenv)
+}
+
 // settingsHelp tells the settings, which come from the environment.
 func settingsHelp() string {
 	var b strings.Builder

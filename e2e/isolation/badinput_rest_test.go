@@ -71,7 +71,7 @@ func (b *badInput) publicRows() []restRow {
 		{op: "requestReset", body: func(*ask) any { return object{"email": "minh" + targetMail} }},
 		{op: "setPassword", body: func(a *ask) any {
 			link := secret.NewLinkToken()
-			a.ok(a.App.Store.InsertLink(a.ctx, secret.HashSecret(link), a.shared, db.LinkReset, time.Now().Add(time.Hour)))
+			a.ok(a.App.Store.InsertLink(a.ctx, secret.HashSecret(link), db.Link{UserID: a.shared, CustomerID: a.target}, db.LinkInvitation, time.Now().Add(time.Hour)))
 			return object{"token": link, "password": "a good long password"}
 		}},
 	}

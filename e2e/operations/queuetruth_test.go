@@ -97,4 +97,13 @@ func TestQueuesTellTheTruth(t *testing.T) {
 	if strings.Contains(figures, `canopy_mails_total{outcome="late"} 0`) {
 		t.Error("a mail that did not get out is not counted")
 	}
+	said := s.Log.String()
+	for _, words := range []string{"a mail did not get out; it is tried again", "a document can't be processed"} {
+		if !strings.Contains(said, words) {
+			t.Errorf("the log lacks %q", words)
+		}
+	}
+	if strings.Contains(said, "xhausted") {
+		t.Error("the log tells of tries that are over, while the database has others")
+	}
 }

@@ -4,11 +4,14 @@ package platform
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -16,6 +19,7 @@ import (
 	"canopy/internal/config"
 	"canopy/internal/devstack/devtest"
 	"canopy/internal/extract"
+	"canopy/internal/redisconn"
 )
 
 // runVariable makes the test binary run as one of the program's commands.
@@ -24,6 +28,7 @@ const runVariable = "CANOPY_TEST_RUN"
 // Main runs a package's tests. It is for TestMain.
 func Main(m *testing.M) {
 	extract.MainIfChild()
+	redisconn.LogTo(slog.New(slog.NewJSONHandler(os.Stderr, nil))) // as the program does
 	run := func() int { return test(m) }
 	if command := os.Getenv(runVariable); command != "" {
 		run = func() int { return program(command) }
@@ -33,6 +38,9 @@ func Main(m *testing.M) {
 
 // test runs tests in a process that trusts the certificate of their servers.
 func test(m *testing.M) int {
+	app.TuneMemory(config.Dev, os.Getenv)
+	// Tests wait more than they work. The flag is parsed later: what the command line says, wins.
+	_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
 	dir, err := os.MkdirTemp("", "canopy-e2e-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

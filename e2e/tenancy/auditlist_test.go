@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"canopy/e2e/platform"
+	"canopy/internal/devstack/devtest"
 )
 
 // TestAuditFilters asks both doors for the same events, and for what is out of reach.
@@ -102,4 +103,21 @@ func TestAuditFilters(t *testing.T) {
 			s.Refused(t, "BAD_REQUEST", greta, `query($f: AuditEventFilter) { auditEvents(filter: $f) { totalCount } }`, map[string]any{"f": f})
 		}
 	})
+}
+
+// TestOldAuditEventsAreForgotten: the upkeep keeps them for as long as is set.
+func TestOldAuditEventsAreForgotten(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	s.NoDemoMails()
+	s.SQL(`UPDATE audit_events SET created_at = now() - (CASE WHEN id < 4 THEN 401 ELSE 399 END) * interval '1 day'`)
+	left := s.Number(`SELECT count(*) FROM audit_events WHERE id >= 4`)
+	if left == 0 || s.Number(`SELECT count(*) FROM audit_events`) == left {
+		t.Fatalf("%d events are not as old", left)
+	}
+	s.Work(nil)
+	devtest.Eventually(t, "the older ones are gone", func() bool { return s.Number(`SELECT count(*) FROM audit_events`) <= left })
+	if n := s.Number(`SELECT count(*) FROM audit_events WHERE id >= 4`); n != left {
+		t.Errorf("%d of %d events are left", n, left)
+	}
 }

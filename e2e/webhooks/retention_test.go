@@ -56,17 +56,20 @@ func TestForgettingReadsNoWholeTable(t *testing.T) {
 		SELECT gen_random_uuid(), v.agent_id, v.id, a.account_id, 'finished', '{}', now() - interval '40 days', now() - interval '40 days'
 		FROM agents a JOIN agent_revisions v ON v.agent_id = a.id, generate_series(1, $1)`, rows)
 	s.SQL(`INSERT INTO run_steps (run_id, position, step_id, type, started_at, duration_ms) SELECT id, 0, 'a', 'set', created_at, 1 FROM runs`)
+	s.SQL(`UPDATE audit_events SET created_at = now() - interval '41 days'`)
+	s.SQL(`INSERT INTO audit_events (customer_id, action, object_type, object_id, created_at)
+		SELECT 1, 'run.started', 'Run', i, now() - interval '40 days' FROM generate_series(1, $1) i`, rows)
 	s.SQL(`ANALYZE`)
 	s.SQL(`SELECT pg_stat_force_next_flush()`) // what was read so far is counted now
 	scans := func() int64 {
-		return s.Number(`SELECT sum(seq_scan)::bigint FROM pg_stat_user_tables WHERE relname IN ('webhook_deliveries', 'runs', 'run_steps')`)
+		return s.Number(`SELECT sum(seq_scan)::bigint FROM pg_stat_user_tables WHERE relname IN ('webhook_deliveries', 'runs', 'run_steps', 'audit_events')`)
 	}
 	store, err := db.Open(t.Context(), s.App.Config.DatabaseURL, db.Options{MaxConns: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := scans()
-	var deliveries, runs int64
+	var deliveries, runs, events int64
 	for range 8 { // by then PostgreSQL has settled on a plan for any arguments
 		if deliveries, err = store.ForgetDeliveries(t.Context(), time.Hour, deliveries, 1000); err != nil || deliveries == 0 {
 			t.Fatal(deliveries, err)
@@ -74,12 +77,15 @@ func TestForgettingReadsNoWholeTable(t *testing.T) {
 		if runs, err = store.ForgetRuns(t.Context(), time.Hour, runs, 1000); err != nil || runs == 0 {
 			t.Fatal(runs, err)
 		}
+		if events, err = store.ForgetAuditEvents(t.Context(), time.Hour, events, 1000); err != nil || events == 0 {
+			t.Fatal(events, err)
+		}
 	}
 	if err := store.Close(); err != nil { // a connection that ends hands in what it has counted
 		t.Fatal(err)
 	}
 	devtest.Eventually(t, "the deletions are counted", func() bool {
-		return s.Number(`SELECT sum(n_tup_del)::bigint FROM pg_stat_user_tables WHERE relname IN ('webhook_deliveries', 'runs')`) >= 16_000
+		return s.Number(`SELECT sum(n_tup_del)::bigint FROM pg_stat_user_tables WHERE relname IN ('webhook_deliveries', 'runs', 'audit_events')`) >= 24_000
 	})
 	if n := scans() - before; n != 0 {
 		t.Errorf("the tables were read whole %d times", n)

@@ -721,7 +721,10 @@ type Application implements Node {
 # ---------------------------------------------------------------------------------------------
 # Users
 
-"A person. Everything about it is shown as far as it lies within the caller's reach."
+"""
+A person. Everything about it is shown as far as it lies within the caller's reach. Of one who has accepted no company there,
+by redeeming its invitation or by signing in to it, address, name and ` + "`" + `createdAt` + "`" + ` are as entered, and the rest as of a new user.
+"""
 type User implements Node {
   "Global id."
   id: ID!
@@ -1938,9 +1941,9 @@ type Mutation {
   updateCustomer("The change." input: UpdateCustomerInput!): UpdateCustomerPayload @needs(app: [TENANT], right: "company.write")
   "Makes a company's billing record or writes the given fields of it. Needs the right ` + "`" + `billing.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   saveBilling("The record." input: SaveBillingInput!): SaveBillingPayload @needs(app: [TENANT], right: "billing.write")
-  "Adds a user to a company and invites it by mail. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  "Adds a user to a company and invites it by mail; one who has a password hears of it by signing in to the company. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   createUser("The user." input: CreateUserInput!): CreateUserPayload @needs(app: [TENANT], right: "user.write")
-  "Sends the invitation again to a user who has no password yet. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  "Sends the invitation of the caller's company, or else of one within reach, again to a user who has no password yet. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   resendInvitation("The user." input: ResendInvitationInput!): ResendInvitationPayload @needs(app: [TENANT], right: "user.write")
   "Gives a user a role on an account. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   createPermission("The permission." input: CreatePermissionInput!): CreatePermissionPayload @needs(app: [TENANT], right: "permission.write")
@@ -1950,7 +1953,7 @@ type Mutation {
   togglePermission("The permission." input: TogglePermissionInput!): TogglePermissionPayload @needs(app: [TENANT], right: "permission.write")
   "Removes a permission for good. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   deletePermission("The permission." input: DeletePermissionInput!): DeletePermissionPayload @needs(app: [TENANT], right: "permission.write")
-  "Makes an API key and shows its secret, this once. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  "Makes an API key and shows its secret, this once. It acts as a user who has accepted the company, or is new to the platform. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   createApiKey("The key." input: CreateApiKeyInput!): CreateApiKeyPayload @needs(app: [TENANT], right: "key.write")
   "Gives a key a new secret, shown this once; the old one lives on for a grace time. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   rotateApiKeySecret("The key." input: RotateApiKeySecretInput!): RotateApiKeySecretPayload @needs(app: [TENANT], right: "key.write")
@@ -2171,7 +2174,7 @@ type ResendInvitationPayload {
   user: User!
 }
 
-"A new permission. The user is given by ` + "`" + `userId` + "`" + `, or by ` + "`" + `email` + "`" + `: an unknown address is invited."
+"A new permission. The user is given by ` + "`" + `userId` + "`" + `, or by ` + "`" + `email` + "`" + `, which adds to the company whoever is not in it, and invites one without a password."
 input CreatePermissionInput {
   "The account."
   accountId: ID!
@@ -2181,9 +2184,9 @@ input CreatePermissionInput {
   userId: ID
   "The user's e-mail address, in place of ` + "`" + `userId` + "`" + `."
   email: String
-  "First name, for a user who is made."
+  "First name, for a user who is added."
   firstName: String
-  "Last name, for a user who is made."
+  "Last name, for a user who is added."
   lastName: String
   "Full name, split where those are left out."
   name: String

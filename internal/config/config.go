@@ -35,6 +35,7 @@ const (
 	workerVectorCache       = 64 << 20 // it searches for runs only, and has documents in memory, too
 	defaultWebhookRetention = 30 * 24 * time.Hour
 	defaultRunRetention     = 30 * 24 * time.Hour
+	defaultAuditRetention   = 400 * 24 * time.Hour
 	defaultDrain            = 5 * time.Second
 	secretKeyBytes          = 32
 )
@@ -68,6 +69,8 @@ type Config struct {
 	VectorCache int64
 	// WebhookRetention is how long deliveries that have ended are kept, RunRetention the same of runs.
 	WebhookRetention, RunRetention time.Duration
+	// AuditRetention is how long audit events are kept, 0 for ever.
+	AuditRetention time.Duration
 	// Drain is how long requests are taken on after the process was told to stop.
 	Drain time.Duration
 
@@ -114,6 +117,7 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		VectorCache:      l.size("CANOPY_VECTOR_CACHE", vectorCache(mode)),
 		WebhookRetention: l.duration("CANOPY_WEBHOOK_RETENTION", defaultWebhookRetention),
 		RunRetention:     l.duration("CANOPY_RUN_RETENTION", defaultRunRetention),
+		AuditRetention:   l.lasting("CANOPY_AUDIT_RETENTION", defaultAuditRetention),
 		Drain:            l.pause("CANOPY_DRAIN", drain(mode)),
 	}
 	c.PublicURL, c.publicURLSet = l.publicURL("CANOPY_PUBLIC_URL", c.Listen)

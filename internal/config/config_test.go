@@ -67,7 +67,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("server: %+v", c)
 	}
 	if c.RateLimit != 6000 || c.MaxCost != 50000 || c.CostLimit != 600000 || !c.Introspection ||
-		c.VectorCache != 256<<20 || c.WebhookRetention != 30*24*time.Hour || c.RunRetention != 30*24*time.Hour {
+		c.VectorCache != 256<<20 || c.WebhookRetention != 30*24*time.Hour || c.RunRetention != 30*24*time.Hour || c.AuditRetention != 400*24*time.Hour {
 		t.Errorf("limits: %+v", c)
 	}
 	if w := load(t, Worker, server()); w.VectorCache != 64<<20 {
@@ -120,6 +120,8 @@ func TestValues(t *testing.T) {
 		{"CANOPY_BLOB_URL", "file:///srv/blobs", "BlobURL", "file:///srv/blobs"},
 		{"CANOPY_BLOB_URL", " s3://b?region=eu\n", "BlobURL", "s3://b?region=eu"},
 		{"CANOPY_SMTP_URL", "smtps://u:p@mail:465", "SMTPURL", "smtps://u:p@mail:465"},
+		{"CANOPY_SMTP_URL", "smtp://mail", "SMTPURL", "smtp://mail"},
+		{"CANOPY_SMTP_URL", "smtp://mail/?tls=none&from=Canopy+%3Ca@example.com%3E", "SMTPURL", "smtp://mail/?tls=none&from=Canopy+%3Ca@example.com%3E"},
 		{"CANOPY_WEBHOOK_ALLOW", "10.1.2.3/8, ::1,", "WebhookAllow", []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}},
 		{"CANOPY_TRUSTED_PROXIES", "192.0.2.7", "TrustedProxies", []netip.Prefix{netip.MustParsePrefix("192.0.2.7/32")}},
 		{"CANOPY_WEBHOOK_CA", roots, "WebhookCA", roots},
@@ -133,8 +135,12 @@ func TestValues(t *testing.T) {
 		{"CANOPY_VECTOR_CACHE", "0", "VectorCache", int64(0)},
 		{"CANOPY_WEBHOOK_RETENTION", "7d", "WebhookRetention", 7 * 24 * time.Hour},
 		{"CANOPY_WEBHOOK_RETENTION", "90m", "WebhookRetention", 90 * time.Minute},
+		{"CANOPY_AUDIT_RETENTION", "90d", "AuditRetention", 90 * 24 * time.Hour},
+		{"CANOPY_AUDIT_RETENTION", "OFF", "AuditRetention", time.Duration(0)},
+		{"CANOPY_AUDIT_RETENTION", "0", "AuditRetention", time.Duration(0)},
 		{"CANOPY_DRAIN", "0", "Drain", time.Duration(0)},
 		{"CANOPY_DRAIN", "1.5s", "Drain", 1500 * time.Millisecond},
+		{"CANOPY_DRAIN", "10m", "Drain", 10 * time.Minute},
 		{"CANOPY_DB_MAX_CONNS", "4", "DBMaxConns", 4},
 		{"DATABASE_URL", "postgres://u:p@a:1,[::1]:2/x", "DatabaseURL", "postgres://u:p@a:1,[::1]:2/x"},
 	} {
@@ -173,6 +179,19 @@ func TestFaults(t *testing.T) {
 		{"CANOPY_EMBEDDINGS_API_KEY", "hunter2"},
 		{"CANOPY_CHAT_MODEL", "alone"},
 		{"CANOPY_SMTP_URL", "mail:25"},
+		{"CANOPY_SMTP_URL", "smtp://"},
+		{"CANOPY_SMTP_URL", "smtp://:587"},
+		{"CANOPY_SMTP_URL", "smtp://mail:0"},
+		{"CANOPY_SMTP_URL", "smtp://hunter2@mail"},
+		{"CANOPY_SMTP_URL", "smtp://u:@mail"},
+		{"CANOPY_SMTP_URL", "smtp://:hunter2@mail"},
+		{"CANOPY_SMTP_URL", "smtp://mail/inbox"},
+		{"CANOPY_SMTP_URL", "smtp://mail?from=nobody"},
+		{"CANOPY_SMTP_URL", "smtp://mail?form=a@example.com"},
+		{"CANOPY_SMTP_URL", "smtp://mail?tls=perhaps"},
+		{"CANOPY_SMTP_URL", "smtps://mail?tls=none"},
+		{"CANOPY_SMTP_URL", "smtp://u:99999?hunter2@mail"}, // a ? in the password
+		{"CANOPY_SMTP_URL", "smtp://u:12#hunter2@mail"},
 		{"CANOPY_WEBHOOK_ALLOW", "10.0.0.0/33"},
 		{"CANOPY_WEBHOOK_ALLOW", "localhost"},
 		{"CANOPY_TRUSTED_PROXIES", "fe80::1%eth0"},
@@ -195,8 +214,13 @@ func TestFaults(t *testing.T) {
 		{"CANOPY_WEBHOOK_RETENTION", "0d"},
 		{"CANOPY_WEBHOOK_RETENTION", "-1h"},
 		{"CANOPY_WEBHOOK_RETENTION", "106752d"},
+		{"CANOPY_AUDIT_RETENTION", "400"},
+		{"CANOPY_AUDIT_RETENTION", "-1d"},
+		{"CANOPY_AUDIT_RETENTION", "never"},
 		{"CANOPY_DRAIN", "5"},
 		{"CANOPY_DRAIN", "-1s"},
+		{"CANOPY_DRAIN", "601s"},
+		{"CANOPY_DRAIN", "1d"},
 		{"CANOPY_DB_MAX_CONNS", "3"},
 		{"CANOPY_DB_MAX_CONNS", "many"},
 		{"DATABASE_URL", "postgres://u:hunter2@a:1,b:x/db"},

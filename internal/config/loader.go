@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"canopy/internal/mail"
 	"canopy/internal/pgconn"
 	"canopy/internal/redisconn"
 )
@@ -161,9 +162,8 @@ func (l *loader) mail(name string) string {
 	if v == "" {
 		return ""
 	}
-	u, err := url.Parse(v)
-	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
-		l.fault(name, "must look like smtp://user:password@host:587?from=ADDRESS, or smtps:// for TLS from the first byte")
+	if _, err := mail.NewSMTP(v); err != nil {
+		l.fault(name, "%s", err)
 	}
 	return v
 }
@@ -266,15 +266,32 @@ func (l *loader) duration(name string, otherwise time.Duration) time.Duration {
 	return d
 }
 
-// pause reads a time that may be none.
+// pause reads a time that may be none. Longer than most, it would look as if the process hung.
 func (l *loader) pause(name string, otherwise time.Duration) time.Duration {
+	const most = 10 * time.Minute
 	v := l.value(name)
 	if v == "" {
 		return otherwise
 	}
 	d, err := parseDuration(v)
+	if err != nil || d < 0 || d > most {
+		l.fault(name, "must be a time from 0 to %.0fm, such as 5s, not %q", most.Minutes(), v)
+	}
+	return d
+}
+
+// lasting reads a time that may have no end, which is 0.
+func (l *loader) lasting(name string, otherwise time.Duration) time.Duration {
+	v := l.value(name)
+	switch {
+	case v == "":
+		return otherwise
+	case strings.EqualFold(v, "off"):
+		return 0
+	}
+	d, err := parseDuration(v)
 	if err != nil || d < 0 {
-		l.fault(name, "must be a time such as 5s, or 0, not %q", v)
+		l.fault(name, "must be a time such as 400d or 12h, or off, which is for ever, not %q", v)
 	}
 	return d
 }

@@ -44,7 +44,7 @@ func Variables() []Variable {
 		{Name: "CANOPY_CHAT_URL", Default: "none", Meaning: "OpenAI-compatible server of chat completions"},
 		{Name: "CANOPY_CHAT_API_KEY", Default: "none", Meaning: "Key for that server"},
 		{Name: "CANOPY_CHAT_MODEL", Default: "none", Meaning: "Model to ask that server for; required beside its URL"},
-		{Name: "CANOPY_SMTP_URL", Default: "none; dev: .eml files", Meaning: "Mail server: smtp://user:password@host:587?from=ADDRESS, or smtps://"},
+		{Name: "CANOPY_SMTP_URL", Default: "none; dev: .eml files", Meaning: "Mail server: smtp://user:password@host:587?from=ADDRESS, or smtps://; without a port 465 for smtps, 587 with a password, 25 without"},
 		{Name: "CANOPY_WEBHOOK_ALLOW", Default: "none", Meaning: "CIDRs exempt from the rule that webhooks go to public addresses; for tests"},
 		{Name: "CANOPY_WEBHOOK_CA", Default: "none", Meaning: "PEM file of further roots for webhook deliveries"},
 		{Name: "CANOPY_MONITOR_USER", Default: "closed; dev: open", Meaning: "User of /monitoring/ and /metrics (HTTP Basic)"},
@@ -58,6 +58,7 @@ func Variables() []Variable {
 		{Name: "CANOPY_VECTOR_CACHE", Default: "256MiB; worker: 64MiB", Meaning: "Memory for search indexes, in bytes or with KiB, MiB, GiB"},
 		{Name: "CANOPY_WEBHOOK_RETENTION", Default: "30d", Meaning: "How long webhook deliveries are kept in the log: days (30d) or hours (12h)"},
 		{Name: "CANOPY_RUN_RETENTION", Default: "30d", Meaning: "How long runs that have ended are kept, with the log of their steps: days or hours"},
-		{Name: "CANOPY_DRAIN", Default: "5s; dev: 0", Meaning: "How long serve goes on after SIGTERM, with /readyz 503, until balancers have noticed"},
+		{Name: "CANOPY_AUDIT_RETENTION", Default: "400d", Meaning: "How long audit events are kept: days or hours; off, or 0, is for ever"},
+		{Name: "CANOPY_DRAIN", Default: "5s; dev: 0", Meaning: "How long serve goes on after SIGTERM, with /readyz 503, until balancers have noticed; at most 10m"},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	netmail "net/mail"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
@@ -39,16 +40,14 @@ type SMTP struct {
 // or smtps:// for TLS from the first byte. tls is required (the default wherever there is a
 // password), optional (the default elsewhere) or none; a password goes over an open connection
 // only by a mechanism that does not show it. from is no-reply at the host by default. The port is
-// 465 for smtps, 587 with a password and 25 without by default.
+// 465 for smtps, 587 with a password and 25 without by default. No error shows what may be part of a
+// password.
 func NewSMTP(raw string) (*SMTP, error) {
-	u, err := url.Parse(raw)
-	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
-		return nil, errors.New("must look like smtp://user:password@host:587?from=ADDRESS")
+	u, err := parse(raw)
+	if err != nil {
+		return nil, err
 	}
 	password, hasPassword := u.User.Password()
-	if u.User != nil && !hasPassword {
-		return nil, errors.New("names a user without a password")
-	}
 	s := &SMTP{
 		host: u.Hostname(), direct: u.Scheme == "smtps", timeout: sendTimeout,
 		tls: &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12},
@@ -71,6 +70,24 @@ func NewSMTP(raw string) (*SMTP, error) {
 	return s, nil
 }
 
+func parse(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
+		return nil, errors.New("must look like smtp://user:password@host:587?from=ADDRESS, or smtps:// for TLS from the first byte")
+	}
+	if password, _ := u.User.Password(); u.User != nil && (password == "" || u.User.Username() == "") {
+		return nil, errors.New("must name a user and a password, or none of the two")
+	}
+	more := u.Query()
+	delete(more, "from")
+	delete(more, "tls")
+	// What a special letter in a password cuts off looks like a path, a parameter or a fragment.
+	if len(more) > 0 || strings.Trim(u.Path, "/") != "" || u.Fragment != "" {
+		return nil, errors.New("must have nothing but ?from=ADDRESS&tls=… behind the host; special letters in user and password are written with %")
+	}
+	return u, nil
+}
+
 func sender(u *url.URL) (string, error) {
 	from := u.Query().Get("from")
 	if from == "" {
@@ -86,7 +103,7 @@ func portOf(u *url.URL, hasPassword bool) (int, error) {
 	if port := u.Port(); port != "" {
 		n, err := strconv.ParseUint(port, 10, 16)
 		if err != nil || n == 0 {
-			return 0, fmt.Errorf("port %s: must be from 1 to 65535", port)
+			return 0, errors.New("must have a port from 1 to 65535, or none")
 		}
 		return int(n), nil
 	}

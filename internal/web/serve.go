@@ -16,6 +16,9 @@ const (
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 64 << 10
 	defaultFinish     = 20 * time.Second
+	// sendBuffer bounds what the kernel takes of an answer before its reader does, in bytes (tcp(7)). By
+	// itself it takes megabytes: memory, and work on answers that nobody reads.
+	sendBuffer = 128 << 10
 )
 
 // ErrShutdown is the cause (context.Cause) of a stream's end when the server stops.
@@ -85,11 +88,19 @@ func newServer(base context.Context, h http.Handler, log *slog.Logger) *http.Ser
 		Handler: h, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		WriteTimeout: patience, // begun anew with each piece that the middlewares see
 		BaseContext:  func(net.Listener) context.Context { return base },
+		ConnContext:  withSendBuffer,
 		ErrorLog:     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		Protocols:    new(http.Protocols),
 	}
 	srv.Protocols.SetHTTP1(true)
 	return srv
+}
+
+func withSendBuffer(ctx context.Context, conn net.Conn) context.Context {
+	if c, ok := conn.(*net.TCPConn); ok {
+		_ = c.SetWriteBuffer(sendBuffer) // a bound that can't be set is the kernel's
+	}
+	return ctx
 }
 
 // after is closed so long after the context is done.

@@ -247,3 +247,24 @@ func TestServeSpeaksNoH2C(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What a client does not read is not made: answers end in the kernel's buffers, which are bounded.
+func TestServeWaitsForReaders(t *testing.T) {
+	const piece, most = 64 << 10, 1 << 20
+	written := make(chan int, 1)
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n, control := 0, http.NewResponseController(w)
+		for n <= most {
+			_ = control.SetWriteDeadline(time.Now().Add(time.Second))
+			if _, err := w.Write(make([]byte, piece)); err != nil {
+				break
+			}
+			n += piece
+		}
+		written <- n
+	}), web.ServeOptions{})
+	s.send(t, "")
+	if n := <-written; n > most {
+		t.Errorf("%d bytes were written for a client that reads none", n)
+	}
+}

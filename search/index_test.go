@@ -1,0 +1,92 @@
+package search
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/devstack/devtest"
+	"canopy/internal/models/lexical"
+	"canopy/internal/vector"
+)
+
+func TestMain(m *testing.M) { devtest.Main(m) }
+
+// TestIndexLoadsKeepNobodyWaiting: however many indexes of one tenant are being loaded, one of another is
+// loaded beside them.
+func TestIndexLoadsKeepNobodyWaiting(t *testing.T) {
+	s := must[*db.Store](t)(db.Open(t.Context(), devtest.Database(t, db.Fingerprint(), db.Migrate), db.Options{}))
+	t.Cleanup(func() { _ = s.Close() })
+	greedy, quiet := accounts(t, s)
+	e := New(s, Models{}, vector.NewCache(1<<20, time.Minute))
+	load := func(id, account int64, from func() (*vector.Sparse, int64, error)) error {
+		_, err := index(t.Context(), e, &db.Context{ID: id, AccountID: account, Version: 1}, vector.Key{Context: id, Model: lexical.Name, Kind: vector.KindSparse},
+			func(context.Context, *vector.Sparse) (*vector.Sparse, int64, error) { return from() })
+		return err
+	}
+	empty := vector.NewSparseBuilder(nil).Build()
+	begun, end, ended := make(chan struct{}, 2*loadPlaces), make(chan struct{}), make(chan error, 2*loadPlaces)
+	for i := range 2 * loadPlaces {
+		go func() {
+			ended <- load(int64(i+1), greedy, func() (*vector.Sparse, int64, error) {
+				begun <- struct{}{}
+				<-end
+				return empty, 1, nil
+			})
+		}()
+	}
+	for range loadPlaces / 2 {
+		<-begun
+	}
+	check(t, load(100, quiet, func() (*vector.Sparse, int64, error) { return empty, 1, nil }))
+	if n := len(begun); n > 0 {
+		t.Errorf("%d loads more than half of the places were begun", n)
+	}
+	close(end)
+	for range 2 * loadPlaces {
+		check(t, <-ended)
+	}
+}
+
+// accounts makes an account in each of two tenants.
+func accounts(t *testing.T, s *db.Store) (a, b int64) {
+	t.Helper()
+	ctx := t.Context()
+	region := must[int64](t)(s.PutRegion(ctx, db.Region{Code: "eu", Name: "Europe"}))
+	check(t, s.PutApplication(ctx, db.Application{ID: 1, Code: access.Assistant.String(), Name: "Assistant"}))
+	check(t, s.PutInstance(ctx, 1, region, "https://assistant.example", true))
+	check(t, s.PutSystemRole(ctx, db.Role{ApplicationID: 1, Name: "Owner", IsOwner: true, Features: []string{}}))
+	instance := must[map[string]int64](t)(s.InstancesIn(ctx, region))[access.Assistant.String()]
+	user, _, err := s.EnsureUser(ctx, "ada@example.com", "Ada", "Lovelace")
+	check(t, err)
+	root := must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{Name: "Root", RegionID: region}))
+	open := func(name string) int64 {
+		t.Helper()
+		c := must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{ParentID: &root.ID, Name: name, RegionID: region}))
+		check(t, s.OpenAccounts(ctx, c, []int64{instance}, user.ID, "Owner", 0))
+		var id int64
+		check(t, s.StreamAccounts(ctx, c.ID, 0, 1, func(l *db.AccountLine) error {
+			id = l.ID
+			return nil
+		}))
+		return id
+	}
+	return open("Greedy"), open("Quiet")
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		check(t, err)
+		return v
+	}
+}
