@@ -45,8 +45,8 @@ var (
 			COALESCE(a.customer_id, 0) AS "p.account.customer_id", COALESCE(a.disabled, false) AS "p.account.disabled",
 			COALESCE(i.application_id, 0) AS "p.application_id", COALESCE(i.region_id, 0) AS "p.region_id",
 			COALESCE(i.active, false) AS "p.instance_active"
-		FROM (SELECT ` + userColumns + ` FROM memberships n CROSS JOIN LATERAL (` + seen("n.user_id") + `) u
-			WHERE n.customer_id = $3 AND n.user_id > $4 ORDER BY n.user_id LIMIT $5) u
+		FROM (SELECT m.user_id FROM memberships m WHERE m.customer_id = $3 AND m.user_id > $4 ORDER BY m.user_id LIMIT $5) n
+		CROSS JOIN LATERAL (` + seen("n.user_id") + `) u
 		LEFT JOIN (permissions p
 			JOIN accounts a ON a.id = p.account_id
 			JOIN customers c ON c.id = a.customer_id AND ` + inScope + `

@@ -44,6 +44,10 @@ var (
 		SELECT u.id, u.email, u.password_hash, u.otp_method, u.otp_secret, u.otp_last_step,
 			(SELECT n.seen_at FROM login_networks n WHERE n.user_id = u.id AND n.network = $2 AND n.seen_at > now() - ` + knownFor + `) AS seen_at
 		FROM users u WHERE lower(u.email) = lower($1)`)
+	qOwnTexts = prepare(`
+		SELECT ARRAY[u.email, u.first_name, u.last_name] || ARRAY(
+			SELECT c.name FROM memberships m JOIN customers c ON c.id = m.customer_id WHERE m.user_id = u.id ORDER BY c.id LIMIT 100)
+		FROM users u WHERE u.id = $1`)
 	qSeeNetwork = prepare(`
 		WITH old AS (DELETE FROM login_networks o WHERE o.user_id = $1 AND o.network <> $2 AND o.network IN (
 			SELECT n.network FROM login_networks n WHERE n.user_id = $1 ORDER BY n.seen_at DESC OFFSET $3))
@@ -98,6 +102,12 @@ func (s *Store) CredentialsFrom(ctx context.Context, email, network string) (*Cr
 	c := &Credentials{}
 	err := s.get(ctx, c, qCredentialsFrom, email, network)
 	return c, err
+}
+
+// OwnTexts are a user's address and names, and the names of companies that it belongs to, at most 100.
+func (s *Store) OwnTexts(ctx context.Context, userID int64) (list []string, err error) {
+	err = s.get(ctx, (*pq.StringArray)(&list), qOwnTexts, userID)
+	return list, err
 }
 
 // SeeNetwork remembers a network that a user logs in from.

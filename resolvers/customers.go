@@ -115,8 +115,8 @@ func (m Mutation) CreateCustomer(ctx context.Context, in CreateCustomerInput) (*
 	var v check
 	v.name("name", in.Name)
 	v.email(in.Email)
-	v.optional("firstName", in.FirstName)
-	v.optional("lastName", in.LastName)
+	v.person("firstName", in.FirstName)
+	v.person("lastName", in.LastName)
 	regionID, err := in.RegionID.Of("Region", "regionId")
 	if err != nil {
 		return nil, err

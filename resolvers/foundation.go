@@ -53,6 +53,8 @@ func (r *Resolver) Found(ctx context.Context, f Founding) (*Founded, error) {
 	var v check
 	v.name("company", f.Customer)
 	v.email(f.Email)
+	v.person("first name", &f.FirstName)
+	v.person("last name", &f.LastName)
 	if err := v.err(); err != nil {
 		return nil, err
 	}
@@ -114,6 +116,9 @@ func (r *Resolver) inviteFirst(ctx context.Context, ch *changes, customer *db.Cu
 // enlist makes the first admin with a password, uninvited: whoever chose the password has accepted the company.
 func (r *Resolver) enlist(ctx context.Context, tx *db.Store, customer *db.Customer, f Founding) (*db.User, error) {
 	if err := passwordFaults(f.Password); err != nil {
+		return nil, err
+	}
+	if err := ownPassword(f.Password, f.Email, f.FirstName, f.LastName, f.Customer); err != nil {
 		return nil, err
 	}
 	hash, err := secret.HashPassword(ctx, "", f.Password)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"canopy/db"
 	"canopy/internal/access"
@@ -193,6 +192,13 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string) error {
 	if err != nil {
 		return err
 	}
+	words, err := r.Store.OwnTexts(ctx, userID)
+	if err != nil {
+		return err
+	}
+	if err := ownPassword(password, words...); err != nil {
+		return err
+	}
 	hashed, err := secret.HashPassword(ctx, "user "+strconv.FormatInt(userID, 10), password)
 	if err != nil {
 		return busy(err)
@@ -221,19 +227,6 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string) error {
 }
 
 var errLink = problem.Invalid(problem.Fault{Location: "token", Message: "is unknown, used or expired: ask for a new link"})
-
-func passwordFaults(password string) error {
-	var v check
-	switch n := utf8.RuneCountInString(password); {
-	case !utf8.ValidString(password):
-		v.fault("password", "is not valid UTF-8")
-	case n < secret.MinPassword:
-		v.fault("password", "must have at least %d characters", secret.MinPassword)
-	case len(password) > secret.MaxPassword:
-		v.fault("password", "must have at most %d bytes", secret.MaxPassword)
-	}
-	return v.err()
-}
 
 // resetAnswer is how long the answer to a reset takes at least: longer than the mail's rows do.
 const resetAnswer = 100 * time.Millisecond

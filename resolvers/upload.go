@@ -10,7 +10,6 @@ import (
 	"io"
 	"path"
 	"strings"
-	"unicode"
 
 	"github.com/google/uuid"
 
@@ -176,7 +175,7 @@ func (m Mutation) dropOriginal(ctx context.Context, d *db.Document) {
 func fileName(sent string) string {
 	name := path.Base(strings.ReplaceAll(strings.ToValidUTF8(sent, "\uFFFD"), `\`, "/"))
 	name = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if unseen(r) {
 			return -1
 		}
 		return r

@@ -100,9 +100,9 @@ func (m Mutation) CreateUser(ctx context.Context, in CreateUserInput) (*CreateUs
 
 // invitee checks the names of a new user; a full name is split where they are left out, or empty.
 func (v *check) invitee(email string, firstName, lastName, name *string) db.Given {
-	v.optional("firstName", firstName)
-	v.optional("lastName", lastName)
-	v.optional("name", name)
+	v.person("firstName", firstName)
+	v.person("lastName", lastName)
+	v.person("name", name)
 	who := db.Given{Email: email, FirstName: filled(firstName, ""), LastName: filled(lastName, "")}
 	if who.FirstName == "" && who.LastName == "" && name != nil {
 		first, rest, _ := strings.Cut(strings.TrimSpace(*name), " ")

@@ -34,7 +34,7 @@ type loginAnswer struct {
 type setupInput struct {
 	Body struct {
 		Token    string `json:"token" doc:"The token of an invitation or a reset link"`
-		Password string `json:"password" doc:"The new password, at least 10 characters"`
+		Password string `json:"password" doc:"The new password, at least 10 characters; not one of those that are used most, nor made of the user's own names"`
 	} `nameHint:"SetupRequest"`
 }
 

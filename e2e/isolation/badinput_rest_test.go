@@ -150,9 +150,12 @@ func (b *badInput) member(t *testing.T, e rest.Endpoint, row restRow, m inputMem
 	}
 }
 
-// fitting is a value as the members of some operations take it: longer than others, 0, or never kept.
+// fitting is a value as the members of some operations take it: longer than others, 0, or never kept; or as names don't.
 func fitting(op, member string, v hostile) hostile {
+	persons := member == "firstName" || member == "lastName" || member == "name" && (op == "createUser" || op == "createPermission")
 	switch {
+	case v.name == "turned" && (member == "name" || persons), v.name == "link" && persons:
+		v.must = refused
 	case v.name == "too long" && strings.HasSuffix(op, "Context") && (member == "description" || member == "prompt"),
 		v.name == "0" && (member == "shareState" || member == "graceSeconds"):
 		v.must, v.text = accepted, ""

@@ -87,6 +87,8 @@ func texts(mark string) []hostile {
 		{name: "space around it", raw: `" ` + mark + ` "`, text: " " + mark + " "},
 		{name: "emoji", raw: `"Zoë👩‍🚀🇩🇪` + mark + `"`, text: "Zoë👩‍🚀🇩🇪" + mark},
 		{name: "quotes", raw: `"O'Hara\\\"; DROP TABLE ` + mark + `; --"`, text: `O'Hara\"; DROP TABLE ` + mark + `; --`},
+		{name: "turned", raw: `"a\u202egpj.exe` + mark + `"`, text: "a\u202egpj.exe" + mark},
+		{name: "link", raw: `"WWW.example.com/` + mark + `"`, text: "WWW.example.com/" + mark},
 		{name: "replacement character", raw: `"a\ufffdb` + mark + `"`, text: "a\ufffdb" + mark},
 	}
 }
