@@ -7,8 +7,8 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// noted are the columns that merely note a use; requests that are refused write them, too.
-var noted = map[string]string{"permissions": "last_access", "api_keys": "last_used_at"}
+// noted are the columns that merely note a use: requests that are refused write them, too, and so does time.
+var noted = map[string]string{"permissions": "last_access", "api_keys": "last_used_at", "sealing_keys": "used_at"}
 
 // noteWrites has the database itself write down each change of a row that is committed.
 const noteWrites = `
