@@ -86,7 +86,8 @@ var (
 		SELECT DISTINCT u.id, u.email, c.name AS customer
 		FROM customers c JOIN accounts a ON a.customer_id = c.id JOIN permissions p ON p.account_id = a.id
 		JOIN roles r ON r.id = p.role_id JOIN users u ON u.id = p.user_id
-		WHERE c.id = $1 AND r.is_owner AND NOT p.disabled AND NOT a.disabled ORDER BY u.id`)
+		JOIN memberships m ON m.customer_id = c.id AND m.user_id = u.id
+		WHERE c.id = $1 AND r.is_owner AND NOT p.disabled AND NOT a.disabled AND ` + willing + ` ORDER BY u.id`)
 )
 
 var (
@@ -185,7 +186,8 @@ type Owner struct {
 	Customer string `db:"customer"`
 }
 
-// OwnersOf lists the users with an enabled owner permission on one of a company's accounts.
+// OwnersOf lists the users with an enabled owner permission on one of a company's accounts, without those who are known
+// elsewhere and have not accepted it: they are not written to.
 func (s *Store) OwnersOf(ctx context.Context, customerID int64) (rows []Owner, err error) {
 	err = s.list(ctx, &rows, qOwnersOf, customerID)
 	return rows, err

@@ -17,15 +17,15 @@ func tree(t *testing.T, s *db.Store) (root, child *db.Customer, user *db.User) {
 	check(t, s.PutInstance(ctx, 1, region, "https://tenant.example", true))
 	check(t, s.PutSystemRole(ctx, db.Role{ApplicationID: 1, Name: "Owner", IsOwner: true, Features: []string{}}))
 	instances := must[map[string]int64](t)(s.InstancesIn(ctx, region))
-	user, _, err := s.EnsureUser(ctx, "ada@example.com", "Ada", "Lovelace")
-	check(t, err)
+	ada := db.Given{Email: "ada@example.com", FirstName: "Ada", LastName: "Lovelace"}
+	person := must[*db.Person](t)(s.EnsureUser(ctx, ada))
 	root = must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{Name: "Root", RegionID: region}))
 	child = must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{ParentID: &root.ID, Name: "Child", RegionID: region}))
 	for _, c := range []*db.Customer{root, child} {
-		must[bool](t)(s.AddMember(ctx, c.ID, user.ID))
-		check(t, s.OpenAccounts(ctx, c, []int64{instances[access.Tenant.String()]}, user.ID, "Owner", 0))
+		must[bool](t)(s.AddMember(ctx, c.ID, person.ID, ada))
+		check(t, s.OpenAccounts(ctx, c, []int64{instances[access.Tenant.String()]}, person.ID, "Owner", 0))
 	}
-	return root, child, user
+	return root, child, must[*db.User](t)(s.User(ctx, root.Lineage.Subtree(), person.ID))
 }
 
 func check(t *testing.T, err error) {

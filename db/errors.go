@@ -105,6 +105,8 @@ func translateState(e *pq.Error) error {
 	switch {
 	case state == "23505", state == "23503", state == "23514", state == "23P01", state == "23502":
 		return &Conflict{Constraint: e.Constraint, cause: e}
+	case state == limitReached:
+		return reached(e)
 	case strings.HasPrefix(state, "08"), strings.HasPrefix(state, "57P"), state == "53300",
 		state == "40001", state == "40P01", state == "57014":
 		return away(e)

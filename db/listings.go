@@ -45,8 +45,8 @@ var (
 			COALESCE(a.customer_id, 0) AS "p.account.customer_id", COALESCE(a.disabled, false) AS "p.account.disabled",
 			COALESCE(i.application_id, 0) AS "p.application_id", COALESCE(i.region_id, 0) AS "p.region_id",
 			COALESCE(i.active, false) AS "p.instance_active"
-		FROM (SELECT m.user_id FROM memberships m WHERE m.customer_id = $3 AND m.user_id > $4 ORDER BY m.user_id LIMIT $5) m
-		JOIN users u ON u.id = m.user_id
+		FROM (SELECT m.user_id FROM memberships m WHERE m.customer_id = $3 AND m.user_id > $4 ORDER BY m.user_id LIMIT $5) n
+		CROSS JOIN LATERAL (` + seen("n.user_id") + `) u
 		LEFT JOIN (permissions p
 			JOIN accounts a ON a.id = p.account_id
 			JOIN customers c ON c.id = a.customer_id AND ` + inScope + `
@@ -59,12 +59,12 @@ var (
 			i.application_id AS "p.application_id", i.region_id AS "p.region_id", i.active AS "p.instance_active",
 			COALESCE(u.id, 0) AS "p.user.id", COALESCE(u.email, '') AS "p.user.email", COALESCE(u.first_name, '') AS "p.user.first_name",
 			COALESCE(u.last_name, '') AS "p.user.last_name", COALESCE(u.created_at, 'epoch') AS "p.user.created_at"
-		FROM (SELECT * FROM accounts a WHERE a.customer_id = $1 AND a.id > $2 ORDER BY a.id LIMIT $3) a
+		FROM (SELECT * FROM accounts a WHERE a.customer_id = $3 AND a.id > $4 ORDER BY a.id LIMIT $5) a
 		JOIN app_instances i ON i.id = a.app_instance_id
 		LEFT JOIN (permissions p
 			JOIN roles r ON r.id = p.role_id
-			JOIN users u ON u.id = p.user_id
 			LEFT JOIN users cr ON cr.id = p.created_by) ON p.account_id = a.id
+		LEFT JOIN LATERAL (` + seen("p.user_id") + `) u ON true
 		ORDER BY a.id, p.id`)
 )
 
@@ -98,8 +98,9 @@ func userLines(scope access.Scope, customerID int64) wholeList[UserLine, int64] 
 	}
 }
 
-// accountLines are the accounts of a company by id, each with its permissions.
-func accountLines(customerID int64) wholeList[AccountLine, int64] {
+// accountLines are the accounts of a company by id, each with its permissions, whose users are as they are known
+// within the scope.
+func accountLines(scope access.Scope, customerID int64) wholeList[AccountLine, int64] {
 	return wholeList[AccountLine, int64]{
 		place: func(l *AccountLine) int64 { return l.ID },
 		read: func(ctx context.Context, s *Store, after int64, limit int) (lines []*AccountLine, err error) {
@@ -112,7 +113,7 @@ func accountLines(customerID int64) wholeList[AccountLine, int64] {
 					l.Permissions = append(l.Permissions, r.P)
 				}
 				return nil
-			}, qAccountLines, customerID, after, limit)
+			}, qAccountLines, scope.From(), scope.To(), customerID, after, limit)
 			return lines, err
 		},
 	}
@@ -125,7 +126,7 @@ func (s *Store) StreamUsers(ctx context.Context, scope access.Scope, customerID,
 }
 
 // StreamAccounts gives the accounts of a company by id, from after the id on, at most limit of
-// them (0: all), each with its permissions.
-func (s *Store) StreamAccounts(ctx context.Context, customerID, after int64, limit int, each func(*AccountLine) error) error {
-	return accountLines(customerID).each(ctx, s, after, limit, each)
+// them (0: all), each with its permissions. The scope is that of the reader.
+func (s *Store) StreamAccounts(ctx context.Context, scope access.Scope, customerID, after int64, limit int, each func(*AccountLine) error) error {
+	return accountLines(scope, customerID).each(ctx, s, after, limit, each)
 }

@@ -33,6 +33,8 @@ type CustomerOption struct {
 	Name       string `db:"name"`
 	RoleName   string `db:"role_name"`
 	IsOwner    bool   `db:"is_owner"`
+	// Accepted: the user has redeemed an invitation of it, or signed in to it.
+	Accepted bool `db:"accepted"`
 }
 
 var (
@@ -42,6 +44,10 @@ var (
 		SELECT u.id, u.email, u.password_hash, u.otp_method, u.otp_secret, u.otp_last_step,
 			(SELECT n.seen_at FROM login_networks n WHERE n.user_id = u.id AND n.network = $2 AND n.seen_at > now() - ` + knownFor + `) AS seen_at
 		FROM users u WHERE lower(u.email) = lower($1)`)
+	qOwnTexts = prepare(`
+		SELECT ARRAY[u.email, u.first_name, u.last_name] || ARRAY(
+			SELECT c.name FROM memberships m JOIN customers c ON c.id = m.customer_id WHERE m.user_id = u.id ORDER BY c.id LIMIT 100)
+		FROM users u WHERE u.id = $1`)
 	qSeeNetwork = prepare(`
 		WITH old AS (DELETE FROM login_networks o WHERE o.user_id = $1 AND o.network <> $2 AND o.network IN (
 			SELECT n.network FROM login_networks n WHERE n.user_id = $1 ORDER BY n.seen_at DESC OFFSET $3))
@@ -56,18 +62,22 @@ var (
 	qUseRecoveryCode     = prepare(`DELETE FROM recovery_codes WHERE user_id = $1 AND hash = $2`)
 	// A company counts with its lowest enabled account; the tenant application goes first.
 	qCustomerOptions = prepare(`
-		SELECT o.customer_id, o.name, o.role_name, o.is_owner FROM (
-			SELECT DISTINCT ON (c.id) c.id AS customer_id, c.name, r.name AS role_name, r.is_owner, m.created_at
+		SELECT o.customer_id, o.name, o.role_name, o.is_owner, o.accepted FROM (
+			SELECT DISTINCT ON (c.id) c.id AS customer_id, c.name, r.name AS role_name, r.is_owner, m.created_at, m.accepted_at IS NOT NULL AS accepted
 			FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
 			JOIN roles r ON r.id = p.role_id JOIN app_instances i ON i.id = a.app_instance_id
 			JOIN memberships m ON m.customer_id = c.id AND m.user_id = p.user_id
 			WHERE p.user_id = $1 AND NOT p.disabled AND NOT a.disabled
 			ORDER BY c.id, i.application_id, a.id) o
-		ORDER BY o.created_at, o.customer_id`)
-	qInsertLink = prepare(`INSERT INTO link_tokens (hash, user_id, kind, expires_at) VALUES ($1, $2, $3, $4)`)
-	qEndLinks   = prepare(`UPDATE link_tokens SET used_at = now() WHERE user_id = $1 AND used_at IS NULL AND kind = ANY($2)`)
-	qUseLink    = prepare(`
-		UPDATE link_tokens SET used_at = now() WHERE hash = $1 AND used_at IS NULL AND expires_at > now() RETURNING user_id`)
+		ORDER BY NOT o.accepted, o.created_at, o.customer_id`)
+	qInsertLink = prepare(`INSERT INTO link_tokens (hash, user_id, kind, customer_id, expires_at) VALUES ($1, $2, $3, NULLIF($4::bigint, 0), $5)`)
+	// A company's invitation ends none of another's.
+	qEndLinksLike = prepare(`
+		UPDATE link_tokens SET used_at = now() WHERE user_id = $1 AND used_at IS NULL AND kind = $2 AND COALESCE(customer_id, 0) = $3`)
+	qEndLinks = prepare(`UPDATE link_tokens SET used_at = now() WHERE user_id = $1 AND used_at IS NULL`)
+	qUseLink  = prepare(`
+		UPDATE link_tokens SET used_at = now() WHERE hash = $1 AND used_at IS NULL AND expires_at > now()
+		RETURNING user_id, COALESCE(customer_id, 0) AS customer_id`)
 	qPeekLink = prepare(`
 		SELECT user_id FROM link_tokens WHERE hash = $1 AND used_at IS NULL AND expires_at > now()`)
 	// Tokens tell their time in whole seconds: the moment is rounded up, and lies behind that of an
@@ -92,6 +102,12 @@ func (s *Store) CredentialsFrom(ctx context.Context, email, network string) (*Cr
 	c := &Credentials{}
 	err := s.get(ctx, c, qCredentialsFrom, email, network)
 	return c, err
+}
+
+// OwnTexts are a user's address and names, and the names of companies that it belongs to, at most 100.
+func (s *Store) OwnTexts(ctx context.Context, userID int64) (list []string, err error) {
+	err = s.get(ctx, (*pq.StringArray)(&list), qOwnTexts, userID)
+	return list, err
 }
 
 // SeeNetwork remembers a network that a user logs in from.
@@ -138,8 +154,8 @@ func (s *Store) UseRecoveryCode(ctx context.Context, userID int64, hash [32]byte
 	return n == 1, err
 }
 
-// CustomerOptions lists the companies where a user has an enabled permission, the one it has
-// belonged to longest first.
+// CustomerOptions lists the companies where a user has an enabled permission: those that it has accepted first, and
+// of these the one that it has belonged to longest.
 func (s *Store) CustomerOptions(ctx context.Context, userID int64) (rows []CustomerOption, err error) {
 	err = s.list(ctx, &rows, qCustomerOptions, userID)
 	return rows, err
@@ -151,12 +167,19 @@ const (
 	LinkReset      = "reset"
 )
 
-// InsertLink makes a link that sets a user's password. Earlier links of the kind end.
-func (s *Store) InsertLink(ctx context.Context, hash [32]byte, userID int64, kind string, expires time.Time) error {
-	if _, err := s.exec(ctx, qEndLinks, userID, []string{kind}); err != nil {
+// Link is what a link that sets a password stands for.
+type Link struct {
+	UserID int64 `db:"user_id"`
+	// CustomerID is the company whose invitation it is; 0 for a reset.
+	CustomerID int64 `db:"customer_id"`
+}
+
+// InsertLink makes a link that sets a user's password. Earlier links of the kind, and of the same company, end.
+func (s *Store) InsertLink(ctx context.Context, hash [32]byte, l Link, kind string, expires time.Time) error {
+	if _, err := s.exec(ctx, qEndLinksLike, l.UserID, kind, l.CustomerID); err != nil {
 		return err
 	}
-	_, err := s.exec(ctx, qInsertLink, hash[:], userID, kind, expires)
+	_, err := s.exec(ctx, qInsertLink, hash[:], l.UserID, kind, l.CustomerID, expires)
 	return err
 }
 
@@ -168,12 +191,12 @@ func (s *Store) LinkUser(ctx context.Context, hash [32]byte) (userID int64, err 
 
 // UseLink uses a link up and ends the user's other links; ErrNoRows when it is unknown, used or
 // expired.
-func (s *Store) UseLink(ctx context.Context, hash [32]byte) (userID int64, err error) {
-	if err = s.get(ctx, &userID, qUseLink, hash[:]); err != nil {
-		return 0, err
+func (s *Store) UseLink(ctx context.Context, hash [32]byte) (l Link, err error) {
+	if err = s.get(ctx, &l, qUseLink, hash[:]); err != nil {
+		return l, err
 	}
-	_, err = s.exec(ctx, qEndLinks, userID, []string{LinkInvitation, LinkReset})
-	return userID, err
+	_, err = s.exec(ctx, qEndLinks, l.UserID)
+	return l, err
 }
 
 // SetPassword writes a user's password hash and ends the logins made before.

@@ -1,6 +1,10 @@
 package db
 
-import "context"
+import (
+	"context"
+
+	"canopy/internal/access"
+)
 
 // Option is one thing to choose on the way to a permission.
 type Option struct {
@@ -30,7 +34,7 @@ var (
 		ORDER BY r.customer_id NULLS FIRST, r.id`)
 	qOptionUsers = prepare(`
 		SELECT u.id AS value, COALESCE(NULLIF(btrim(u.first_name || ' ' || u.last_name), ''), u.email) AS title
-		FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.customer_id = $1 ORDER BY u.id`)
+		FROM memberships n CROSS JOIN LATERAL (` + seen("n.user_id") + `) u WHERE n.customer_id = $3 ORDER BY u.id`)
 )
 
 // OptionApplications lists the applications that a company has accounts in; all counts disabled
@@ -58,8 +62,8 @@ func (s *Store) OptionRoles(ctx context.Context, customerID, applicationID int64
 	return rows, err
 }
 
-// OptionUsers lists a company's users.
-func (s *Store) OptionUsers(ctx context.Context, customerID int64) (rows []*Option, err error) {
-	err = s.list(ctx, &rows, qOptionUsers, customerID)
+// OptionUsers lists a company's users as they are known within the scope.
+func (s *Store) OptionUsers(ctx context.Context, scope access.Scope, customerID int64) (rows []*Option, err error) {
+	err = s.list(ctx, &rows, qOptionUsers, scope.From(), scope.To(), customerID)
 	return rows, err
 }

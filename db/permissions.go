@@ -175,13 +175,13 @@ func (p *Permission) Region(ctx context.Context, s *Store) (*Region, error) {
 // PermissionsUserAccount is the constraint that a user has one permission on an account.
 const PermissionsUserAccount = "permissions_user_account"
 
-// InsertPermission grants a role on an account and makes the user a member of its company.
+// InsertPermission grants a role on an account and makes the user, as the giver knows it, a member of its company.
 // createdBy 0 stands for the platform itself.
-func (s *Store) InsertPermission(ctx context.Context, a *Account, userID, roleID int64, disabled bool, createdBy int64) (id int64, err error) {
-	if err := s.holdMembership(ctx, a.CustomerID, userID); err != nil {
+func (s *Store) InsertPermission(ctx context.Context, a *Account, u *User, roleID int64, disabled bool, createdBy int64) (id int64, err error) {
+	if err := s.holdMembership(ctx, a.CustomerID, u); err != nil {
 		return 0, err
 	}
-	err = s.get(ctx, &id, qInsertPermission, a.ID, userID, roleID, disabled, createdBy)
+	err = s.get(ctx, &id, qInsertPermission, a.ID, u.ID, roleID, disabled, createdBy)
 	return id, err
 }
 

@@ -77,8 +77,8 @@ func (s *Store) seedStaff(ctx context.Context, seed Seed, firstCustomer, regionI
 		 SELECT 'user' || u || '.company' || c.id || '@seed.example', 'User ' || u, 'Company ' || c.id
 		 FROM customers c CROSS JOIN generate_series(1, $4) u WHERE c.id >= $1 AND c.id < $1 + $2 AND $3 > 0
 		 ON CONFLICT DO NOTHING`,
-		`INSERT INTO memberships (customer_id, user_id)
-		 SELECT c.id, u.id FROM customers c JOIN generate_series(1, $4) n ON true
+		`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name)
+		 SELECT c.id, u.id, u.email, u.first_name, u.last_name FROM customers c JOIN generate_series(1, $4) n ON true
 		 JOIN users u ON lower(u.email) = 'user' || n || '.company' || c.id || '@seed.example'
 		 WHERE c.id >= $1 AND c.id < $1 + $2 AND $3 > 0 ON CONFLICT DO NOTHING`,
 		`INSERT INTO permissions (account_id, user_id, role_id)

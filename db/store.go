@@ -55,7 +55,9 @@ func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
 	if err := do(&Store{pool: s.pool, tx: tx, prepared: s.prepared, executed: s.executed, pages: s.pages}); err != nil {
 		return err
 	}
-	return translate(ctx, tx.Commit())
+	err = translate(ctx, tx.Commit())
+	s.noteReached(ctx, err)
+	return err
 }
 
 // stmt gives a prepared statement, which lives as long as the store.

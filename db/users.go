@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"canopy/internal/access"
@@ -11,14 +10,15 @@ import (
 	"canopy/internal/paging"
 )
 
-// User is a person. An e-mail address is one user's, without regard to case, across all companies.
+// User is a person as the companies within a scope know it: as it is by one that it has accepted, and otherwise as
+// entered there, as if it were new. An e-mail address is one user's, without regard to case, across all companies.
 type User struct {
 	ID          int64     `db:"id"`
 	Email       string    `db:"email"`
 	FirstName   string    `db:"first_name"`
 	LastName    string    `db:"last_name"`
 	CreatedAt   time.Time `db:"created_at"`
-	HasPassword bool      `db:"has_password,joined"`
+	HasPassword bool      `db:"has_password"`
 	OTPMethod   string    `db:"otp_method"`
 	// Via is the company that the user was reached from, when an edge led here.
 	Via int64 `db:"via,joined"`
@@ -30,24 +30,43 @@ type User struct {
 func (u *User) GlobalID() globalid.ID { return globalid.ID{Type: "User", Int: u.ID} }
 
 // Name is the user's full name.
-func (u *User) Name() string { return strings.TrimSpace(u.FirstName + " " + u.LastName) }
+func (u *User) Name() string { return fullName(u.FirstName, u.LastName) }
 
 func (u *User) key() int64 { return u.ID }
 
-var userColumns = columns[User]("u") + `, u.password_hash IS NOT NULL AS has_password`
+// Person is a user as the platform itself knows it, whoever has accepted whom.
+type Person struct {
+	ID          int64 `db:"id"`
+	HasPassword bool  `db:"has_password"`
+}
 
-// visible bounds user u by the scope: a member of a company in it.
-const visible = `EXISTS (SELECT 1 FROM memberships m JOIN customers c ON c.id = m.customer_id
-	WHERE m.user_id = u.id AND ` + inScope + `)`
+var userColumns = columns[User]("u")
+
+// seen selects the user of an id as it is known within the scope; no row where no company in it has the user. Whatever
+// lists, filters or orders users for somebody does so by these columns.
+func seen(id string) string {
+	return `
+		SELECT o.id, CASE WHEN m.accepted_at IS NULL THEN m.email ELSE o.email END AS email,
+			CASE WHEN m.accepted_at IS NULL THEN m.first_name ELSE o.first_name END AS first_name,
+			CASE WHEN m.accepted_at IS NULL THEN m.last_name ELSE o.last_name END AS last_name,
+			CASE WHEN m.accepted_at IS NULL THEN m.created_at ELSE o.created_at END AS created_at,
+			m.accepted_at IS NOT NULL AND o.password_hash IS NOT NULL AS has_password,
+			CASE WHEN m.accepted_at IS NULL THEN 'none' ELSE o.otp_method END AS otp_method
+		FROM memberships m JOIN customers c ON c.id = m.customer_id JOIN users o ON o.id = m.user_id
+		WHERE m.user_id = ` + id + ` AND ` + inScope + `
+		ORDER BY m.accepted_at IS NULL, m.created_at, m.customer_id LIMIT 1`
+}
+
+const personColumns = `u.id, u.password_hash IS NOT NULL AS has_password`
 
 var (
-	qUsersByID     = prepare(`SELECT ` + userColumns + ` FROM users u WHERE u.id = ANY($3) AND ` + visible)
-	qUserForUpdate = prepare(`SELECT ` + userColumns + ` FROM users u WHERE u.id = $1 FOR UPDATE`)
-	qUserByEmail   = prepare(`SELECT ` + userColumns + ` FROM users u WHERE lower(u.email) = lower($1)`)
+	qUsersByID     = prepare(`SELECT ` + userColumns + ` FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (` + seen("k.id") + `) u`)
+	qUserForUpdate = prepare(`SELECT ` + personColumns + ` FROM users u WHERE u.id = $1 FOR UPDATE`)
+	qUserByEmail   = prepare(`SELECT ` + personColumns + ` FROM users u WHERE lower(u.email) = lower($1)`)
 	qUsersOf       = prepare(`
-		SELECT k.id AS via, u.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT ` + userColumns + ` FROM memberships m JOIN users u ON u.id = m.user_id
-			WHERE m.customer_id = k.id AND m.user_id > $2 ORDER BY m.user_id LIMIT $3) u
+		SELECT k.id AS via, ` + userColumns + ` FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (
+			SELECT m.user_id FROM memberships m WHERE m.customer_id = k.id AND m.user_id > $4 ORDER BY m.user_id LIMIT $5) n
+		CROSS JOIN LATERAL (` + seen("n.user_id") + `) u
 		ORDER BY k.id, u.id`)
 	qUserCounts = prepare(`
 		SELECT customer_id AS id, count(*) AS value FROM memberships WHERE customer_id = ANY($1) GROUP BY customer_id`)
@@ -65,24 +84,13 @@ var (
 		WHERE p.user_id = ANY($3) AND ` + inScope + ` GROUP BY p.user_id`)
 	qInsertUser = prepare(`
 		INSERT INTO users AS u (email, first_name, last_name) VALUES ($1, $2, $3)
-		ON CONFLICT (lower(email)) DO NOTHING RETURNING ` + userColumns)
-	qAddMember = prepare(`
-		INSERT INTO memberships (customer_id, user_id) VALUES ($1, $2) ON CONFLICT (customer_id, user_id) DO NOTHING`)
-	qHoldMembership = prepare(`
-		INSERT INTO memberships (customer_id, user_id, added) VALUES ($1, $2, false)
-		ON CONFLICT (customer_id, user_id) DO UPDATE SET added = memberships.added`)
-	qLockMembership = prepare(`SELECT added FROM memberships WHERE customer_id = $1 AND user_id = $2 FOR UPDATE`)
-	qDropMembership = prepare(`
-		DELETE FROM memberships m WHERE m.customer_id = $1 AND m.user_id = $2 AND NOT m.added
-		AND NOT EXISTS (SELECT 1 FROM permissions p JOIN accounts a ON a.id = p.account_id
-			WHERE p.user_id = m.user_id AND a.customer_id = m.customer_id)`)
-	qIsMember = prepare(`SELECT EXISTS (SELECT 1 FROM memberships WHERE customer_id = $1 AND user_id = $2)`)
+		ON CONFLICT (lower(email)) DO NOTHING RETURNING ` + personColumns)
 )
 
 var (
 	usersByID = rowsBy(qUsersByID, scoped, (*User).key)
 
-	customerUsers     = edgeBy((*Customer).key, listsBy(qUsersOf, fromID, func(u *User) int64 { return u.Via }))
+	customerUsers     = edgeBy((*Customer).key, listsBy(qUsersOf, scopedPage.args, func(u *User) int64 { return u.Via }))
 	customerUserCount = edgeBy((*Customer).key, valueOf[int](qUserCounts, onlyIDs))
 	userCustomers     = edgeBy((*User).key, listsBy(qCustomersOf, scopedPage.args, via))
 	userCustomerCount = edgeBy((*User).key, valueOf[int](qCustomerCounts, scoped))
@@ -96,15 +104,15 @@ func (s *Store) User(ctx context.Context, scope access.Scope, id int64) (*User, 
 
 // LockUser holds a user's row until the transaction ends. It takes no scope: the caller of this
 // package has found the user within its own before.
-func (s *Store) LockUser(ctx context.Context, id int64) (*User, error) {
-	u := &User{}
+func (s *Store) LockUser(ctx context.Context, id int64) (*Person, error) {
+	u := &Person{}
 	err := s.get(ctx, u, qUserForUpdate, id)
 	return u, err
 }
 
-// Users is a page of the members of a company, by id.
-func (c *Customer) Users(ctx context.Context, s *Store, p paging.Page) ([]*User, error) {
-	return follow(ctx, s, c, customerUsers, p)
+// Users is a page of the members of a company within the scope, by id.
+func (c *Customer) Users(ctx context.Context, s *Store, scope access.Scope, p paging.Page) ([]*User, error) {
+	return follow(ctx, s, c, customerUsers, scopedPage{scope, p})
 }
 
 // UserCount counts the members of a company.
@@ -127,49 +135,16 @@ func (u *User) LastAccess(ctx context.Context, s *Store, scope access.Scope) (*t
 	return follow(ctx, s, u, userLastAccess, scope)
 }
 
-// EnsureUser gives the user of an e-mail address, making it if there is none; made tells which.
-// Two callers at once get the same user.
-func (s *Store) EnsureUser(ctx context.Context, email, firstName, lastName string) (u *User, made bool, err error) {
-	u = &User{}
-	if err = s.get(ctx, u, qUserByEmail, email); !errors.Is(err, ErrNoRows) {
-		return u, false, err
+// EnsureUser gives the user of an e-mail address, making it as it is given if there is none. Two callers at once get
+// the same user.
+func (s *Store) EnsureUser(ctx context.Context, as Given) (*Person, error) {
+	u := &Person{}
+	err := s.get(ctx, u, qUserByEmail, as.Email)
+	if errors.Is(err, ErrNoRows) {
+		err = s.get(ctx, u, qInsertUser, as.Email, as.FirstName, as.LastName)
 	}
-	err = s.get(ctx, u, qInsertUser, email, firstName, lastName)
-	switch {
-	case err == nil:
-		return u, true, nil
-	case errors.Is(err, ErrNoRows):
-		return u, false, s.get(ctx, u, qUserByEmail, email)
+	if errors.Is(err, ErrNoRows) {
+		err = s.get(ctx, u, qUserByEmail, as.Email)
 	}
-	return u, false, err
-}
-
-// AddMember puts a user into a company by name; false when it is there already.
-func (s *Store) AddMember(ctx context.Context, customerID, userID int64) (bool, error) {
-	n, err := s.exec(ctx, qAddMember, customerID, userID)
-	return n == 1, err
-}
-
-// IsMember tells whether a user belongs to a company, by name or by a permission.
-func (s *Store) IsMember(ctx context.Context, customerID, userID int64) (member bool, err error) {
-	err = s.get(ctx, &member, qIsMember, customerID, userID)
-	return member, err
-}
-
-// holdMembership makes a user who gets a permission in a company a member of it.
-func (s *Store) holdMembership(ctx context.Context, customerID, userID int64) error {
-	_, err := s.exec(ctx, qHoldMembership, customerID, userID)
-	return err
-}
-
-// releaseMembership takes a user who was in a company only by permissions out of it with the last
-// of them. The row is locked by a statement of its own first, so that the one that judges sees
-// what a concurrent grant has committed.
-func (s *Store) releaseMembership(ctx context.Context, customerID, userID int64) error {
-	var added bool
-	if err := s.get(ctx, &added, qLockMembership, customerID, userID); err != nil || added {
-		return ignoreNoRows(err)
-	}
-	_, err := s.exec(ctx, qDropMembership, customerID, userID)
-	return err
+	return u, err
 }

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"sync"
 
 	"canopy/internal/access"
 )
@@ -17,24 +18,41 @@ type wholeList[T, C any] struct {
 
 // each hands on the rows of the list from behind a place on, at most limit of them (0: all). A whole list is
 // read in pages, and between them no connection is held: its client may take its time, and so may
-// thousands. The pages are read by turns of tenants. What changes behind the place that is reached is told as
-// it is then. The error of do ends it.
+// thousands. The pages are read by turns of tenants, each while the one before it is handed on. What changes
+// behind the place that is reached is told as it is then. The error of do ends it.
 func (l wholeList[T, C]) each(ctx context.Context, s *Store, after C, limit int, do func(*T) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	next := l.ahead(ctx, s, after, limit)
 	for {
-		rows, err := l.page(ctx, s, after, limit)
+		rows, err := next()
 		if err != nil {
 			return err
 		}
+		last := limit > 0 || len(rows) < wholePage
+		if !last {
+			next = l.ahead(ctx, s, l.place(rows[len(rows)-1]), limit)
+		}
 		for _, row := range rows {
 			if err := do(row); err != nil {
+				cancel()
+				_, _ = next() // what is being read ends before this does
 				return err
 			}
 		}
-		if limit > 0 || len(rows) < wholePage {
+		if last {
 			return nil
 		}
-		after = l.place(rows[len(rows)-1])
 	}
+}
+
+// ahead begins to read a page, and gives what waits for it. Within a transaction one thing is done at a time.
+func (l wholeList[T, C]) ahead(ctx context.Context, s *Store, after C, limit int) func() ([]*T, error) {
+	read := sync.OnceValues(func() ([]*T, error) { return l.page(ctx, s, after, limit) })
+	if s.tx == nil && limit == 0 {
+		go func() { _, _ = read() }()
+	}
+	return read
 }
 
 func (l wholeList[T, C]) page(ctx context.Context, s *Store, after C, limit int) ([]*T, error) {

@@ -24,6 +24,12 @@ func face(ctx context.Context, p *problem.Error) *gqlerror.Error {
 	if p.Reason != "" {
 		extensions["reason"] = p.Reason
 	}
+	if l := p.Limit; l != nil {
+		extensions["limit"], extensions["max"] = l.Name, l.Max
+		if l.Used != nil {
+			extensions["used"] = *l.Used
+		}
+	}
 	if len(p.Faults) > 0 {
 		extensions["errors"] = p.Faults
 	}

@@ -86,6 +86,10 @@ func (x root) Subscription() generated.SubscriptionResolver {
 	return resolvers.Subscription{Resolver: x.r}
 }
 
+func (x root) Usage() generated.UsageResolver {
+	return resolvers.UsageEdges{Resolver: x.r}
+}
+
 func (x root) User() generated.UserResolver {
 	return resolvers.UserEdges{Resolver: x.r}
 }

@@ -17,6 +17,7 @@ import (
 	"canopy/internal/models/embed"
 	"canopy/internal/models/lexical"
 	"canopy/internal/models/openai"
+	"canopy/internal/quota"
 )
 
 // batchSize is how many chunks are embedded and stored together, batchBytes how much text they hold at
@@ -34,6 +35,8 @@ type maker struct {
 	text  *extract.Document
 	// have tells of each position up to the last one that is stored whether it is.
 	have []bool
+	// limit is the one that leaves the least room for chunks; nil where there is none.
+	limit *db.LimitReached
 }
 
 // batch is a run of chunks, with the first one's position and where the last one ends.
@@ -52,6 +55,10 @@ func (m *maker) run(ctx context.Context) (count, dimensions int, err error) {
 		return nil
 	})
 	if err != nil {
+		return 0, 0, err
+	}
+	// Chunks of an earlier revision count already.
+	if m.limit, err = m.store.Tightest(ctx, m.work.AccountID, quota.Chunks); err != nil {
 		return 0, 0, err
 	}
 	batches := make(chan batch, 1)
@@ -97,6 +104,9 @@ func (m *maker) cut(ctx context.Context, out chan<- batch) (count int, err error
 			return 0, err
 		}
 		b.chunks, b.end, b.bytes = append(b.chunks, c), c.End, b.bytes+len(c.Content)
+		if int64(count-m.work.ChunkCount) >= m.limit.Room() {
+			return 0, &unreadable{tooManyChunks(m.limit), m.limit}
+		}
 		if count++; len(b.chunks) == batchSize || b.bytes >= batchBytes {
 			if err := send(); err != nil {
 				return 0, err

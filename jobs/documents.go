@@ -148,7 +148,21 @@ func (p *processing) process(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.store.FinishDocument(ctx, p.work, count, dimensions)
+	return p.finish(ctx, count, dimensions)
+}
+
+// finish makes the document ready, if the company may have so many chunks.
+func (p *processing) finish(ctx context.Context, count, dimensions int) error {
+	err := p.store.FinishDocument(ctx, p.work, count, dimensions)
+	var full *db.LimitReached
+	if errors.As(err, &full) {
+		return &unreadable{tooManyChunks(full), err}
+	}
+	return err
+}
+
+func tooManyChunks(full *db.LimitReached) string {
+	return fmt.Sprintf("The document has more chunks than there is room for: the limit %s is %d, and %d are in use.", full.Name, full.Max, full.Used)
 }
 
 // model gives the dense model to embed with; nil for the embedded one.
@@ -187,7 +201,7 @@ func (p *processing) takeOver(ctx context.Context) (done bool, err error) {
 	if p.work.Model == lexical.Name {
 		dimensions = 0
 	}
-	return true, p.store.FinishDocument(ctx, p.work, t.Chunks, dimensions)
+	return true, p.finish(ctx, t.Chunks, dimensions)
 }
 
 // text extracts the document's text.

@@ -70,7 +70,7 @@ func (m *mailer) record(ctx context.Context, row *db.OutboxMail, err error) erro
 	case mail.IsPermanent(err), time.Since(row.Created) > mailLife:
 		m.log.ErrorContext(ctx, "a mail was given up", "mail", row.ID, "kind", row.Kind, "attempts", row.Attempts, "error", err)
 		m.metrics.count(ofMails, mailFailed)
-		return errors.Join(missedf("The mail was given up after %d attempts: its row tells why.", row.Attempts), m.store.MailFailed(ctx, row.ID, err.Error()))
+		return errors.Join(missedf("The mail was given up at attempt %d: its row tells why.", row.Attempts), m.store.MailFailed(ctx, row.ID, err.Error()))
 	}
 	wait := min(mailMinWait<<min(row.Attempts-1, 20), mailMaxWait)
 	m.log.WarnContext(ctx, "a mail did not get out; it is tried again", "mail", row.ID, "attempts", row.Attempts, "wait", wait, "error", err)

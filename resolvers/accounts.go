@@ -36,7 +36,7 @@ func (q Query) ListAccounts(ctx context.Context, id *globalid.ID, after paging.C
 	if err != nil {
 		return err
 	}
-	return q.Store.StreamAccounts(ctx, customer.ID, lastID(after), limit, each)
+	return q.Store.StreamAccounts(ctx, c.Scope(), customer.ID, lastID(after), limit, each)
 }
 
 // SetAccountDisabledInput is an account to close or open.

@@ -94,12 +94,8 @@ func (m Mutation) CreateAPIKey(ctx context.Context, in CreateAPIKeyInput) (*Crea
 	}
 	out := &CreateAPIKeyPayload{}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		member, err := tx.IsMember(ctx, key.CustomerID, key.UserID)
-		if err != nil {
+		if err := mayActAs(ctx, tx, c, &key); err != nil {
 			return err
-		}
-		if !member {
-			return problem.Invalid(problem.Fault{Location: "userId", Message: "is not a user of the company"})
 		}
 		if err := mayMakeKey(ctx, tx, c, &key); err != nil {
 			return err

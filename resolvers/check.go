@@ -40,10 +40,14 @@ func (v *check) line(field, s string, limit int) {
 		v.fault(field, "is not valid UTF-8")
 	case utf8.RuneCountInString(s) > limit:
 		v.fault(field, "is longer than %d characters", limit)
-	case strings.ContainsFunc(s, unicode.IsControl):
-		v.fault(field, "must not contain control characters")
+	case strings.ContainsFunc(s, unseen):
+		v.fault(field, "must not contain control characters, nor such as turn the direction of writing")
 	}
 }
+
+// unseen tells of characters that don't show themselves and make a text look like another: control characters,
+// and those that turn the direction of writing (Unicode's Bidi_Control).
+func unseen(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 // text checks a text that may have several lines.
 func (v *check) text(field, s string, limit int) {
@@ -70,6 +74,19 @@ func (v *check) name(field, s string) {
 func (v *check) optional(field string, s *string) {
 	if s != nil {
 		v.line(field, *s, maxName)
+	}
+}
+
+// person checks a name of a person, if there is any. Mails greet by it: it must not lead anywhere.
+func (v *check) person(field string, s *string) {
+	v.optional(field, s)
+	if s == nil {
+		return
+	}
+	for _, link := range []string{"://", "www."} {
+		if strings.Contains(strings.ToLower(*s), link) {
+			v.fault(field, "must be a name, without %s", link)
+		}
 	}
 }
 

@@ -115,8 +115,8 @@ func (m Mutation) CreateCustomer(ctx context.Context, in CreateCustomerInput) (*
 	var v check
 	v.name("name", in.Name)
 	v.email(in.Email)
-	v.optional("firstName", in.FirstName)
-	v.optional("lastName", in.LastName)
+	v.person("firstName", in.FirstName)
+	v.person("lastName", in.LastName)
 	regionID, err := in.RegionID.Of("Region", "regionId")
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (m Mutation) CreateCustomer(ctx context.Context, in CreateCustomerInput) (*
 		if out.Customer, err = tx.InsertCustomer(ctx, next); err != nil {
 			return err
 		}
-		admin := invitee{email: in.Email, firstName: filled(in.FirstName, ""), lastName: filled(in.LastName, in.Name)}
+		admin := db.Given{Email: in.Email, FirstName: filled(in.FirstName, ""), LastName: filled(in.LastName, in.Name)}
 		if out.Admin, err = m.invite(ctx, ch, out.Customer, admin); err != nil {
 			return err
 		}
@@ -322,11 +322,14 @@ func (e CustomerEdges) Descendants(ctx context.Context, obj *db.Customer, self b
 
 // Users is a page of the company's users.
 func (e CustomerEdges) Users(ctx context.Context, obj *db.Customer, first *int, after *string) (*UserConnection, error) {
-	if _, err := e.may(ctx, rule.CustomerUsers); err != nil {
+	c, err := e.may(ctx, rule.CustomerUsers)
+	if err != nil {
 		return nil, err
 	}
 	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.User, error) { return obj.Users(ctx, e.Store, p) },
+		func(ctx context.Context, p paging.Page) ([]*db.User, error) {
+			return obj.Users(ctx, e.Store, c.Scope(), p)
+		},
 		func(ctx context.Context) (int, error) { return obj.UserCount(ctx, e.Store) })
 }
 

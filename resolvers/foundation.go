@@ -53,6 +53,8 @@ func (r *Resolver) Found(ctx context.Context, f Founding) (*Founded, error) {
 	var v check
 	v.name("company", f.Customer)
 	v.email(f.Email)
+	v.person("first name", &f.FirstName)
+	v.person("last name", &f.LastName)
 	if err := v.err(); err != nil {
 		return nil, err
 	}
@@ -102,34 +104,51 @@ func (r *Resolver) foundAdmin(ctx context.Context, ch *changes, f Founding, out 
 // inviteFirst makes the first admin without a password. The link goes by mail, and to the shell:
 // there may be no mail server yet.
 func (r *Resolver) inviteFirst(ctx context.Context, ch *changes, customer *db.Customer, f Founding) (*db.User, string, error) {
-	user, _, err := ch.tx.EnsureUser(ctx, f.Email, f.FirstName, f.LastName)
+	user, err := admitFirst(ctx, ch.tx, customer, f)
 	if err != nil {
 		return nil, "", err
 	}
-	if _, err := ch.tx.AddMember(ctx, customer.ID, user.ID); err != nil {
-		return nil, "", err
-	}
-	link, err := r.sendInvitation(ctx, ch, user, customer.Name)
+	m := &db.Member{UserID: user.ID, CustomerID: customer.ID, CustomerName: customer.Name, Given: f.admin()}
+	link, err := r.sendInvitation(ctx, ch, m)
 	return user, link, err
 }
 
-// enlist makes the first admin with a password, uninvited.
+// enlist makes the first admin with a password, uninvited: whoever chose the password has accepted the company.
 func (r *Resolver) enlist(ctx context.Context, tx *db.Store, customer *db.Customer, f Founding) (*db.User, error) {
 	if err := passwordFaults(f.Password); err != nil {
+		return nil, err
+	}
+	if err := ownPassword(f.Password, f.Email, f.FirstName, f.LastName, f.Customer); err != nil {
 		return nil, err
 	}
 	hash, err := secret.HashPassword(ctx, "", f.Password)
 	if err != nil {
 		return nil, err
 	}
-	user, _, err := tx.EnsureUser(ctx, f.Email, f.FirstName, f.LastName)
+	user, err := admitFirst(ctx, tx, customer, f)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.AddMember(ctx, customer.ID, user.ID); err != nil {
+	if err := tx.Accept(ctx, customer.ID, user.ID); err != nil {
 		return nil, err
 	}
 	return user, tx.SetPassword(ctx, user.ID, hash)
+}
+
+// admitFirst makes the first admin a member of the root company.
+func admitFirst(ctx context.Context, tx *db.Store, customer *db.Customer, f Founding) (*db.User, error) {
+	person, err := tx.EnsureUser(ctx, f.admin())
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.AddMember(ctx, customer.ID, person.ID, f.admin()); err != nil {
+		return nil, err
+	}
+	return tx.User(ctx, customer.Lineage.Subtree(), person.ID)
+}
+
+func (f Founding) admin() db.Given {
+	return db.Given{Email: f.Email, FirstName: f.FirstName, LastName: f.LastName}
 }
 
 var applications = []db.Application{

@@ -246,7 +246,8 @@ func (g *gang) person(t *rapid.T) int64 {
 			application = rapid.Int64Range(1, 3).Draw(t, "application")
 		}
 		customer := one(t, g.customers, "company of a permission")
-		must(ignore(g.sql.Exec(`INSERT INTO memberships (customer_id, user_id, added) VALUES ($1, $2, true) ON CONFLICT DO NOTHING`, customer, user)))
+		must(ignore(g.sql.Exec(`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name)
+			SELECT $1, id, email, first_name, last_name FROM users WHERE id = $2 ON CONFLICT DO NOTHING`, customer, user)))
 		must(ignore(g.sql.Exec(`WITH r AS (INSERT INTO roles (application_id, customer_id, name, description, is_owner, features)
 				VALUES ($1, $2, $3, '', $4, $5) RETURNING id)
 			INSERT INTO permissions (account_id, user_id, role_id, disabled)

@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"slices"
 	"time"
@@ -63,6 +64,18 @@ func (r *Resolver) comesFrom(ctx context.Context, networks []string) bool {
 		p, err := netip.ParsePrefix(n)
 		return err == nil && p.Contains(address)
 	})
+}
+
+// mayActAs: a key acts as a user of its company, who has accepted it or is new to the platform.
+func mayActAs(ctx context.Context, tx *db.Store, c *caller, k *db.APIKey) error {
+	may, err := tx.MayActAs(ctx, c.Scope(), k.CustomerID, k.UserID)
+	if errors.Is(err, db.ErrNoRows) {
+		return problem.Invalid(problem.Fault{Location: "userId", Message: "is not a user of the company"})
+	}
+	if err == nil && !may {
+		err = problem.Bad("the user has not accepted the company yet, by redeeming its invitation or by signing in to it").With("not_accepted")
+	}
+	return err
 }
 
 // mayLive: a key lives no longer than its company, and those above it, let it.

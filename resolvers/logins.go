@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"canopy/db"
 	"canopy/internal/access"
@@ -110,7 +109,8 @@ func (r *Resolver) checkCode(ctx context.Context, own *db.Credentials, code *str
 	return err
 }
 
-// openSession signs a token for one of the user's companies.
+// openSession signs a token for one of the user's companies, which the user accepts by it. By default it is one that the
+// user has accepted before, if there is any.
 func (r *Resolver) openSession(ctx context.Context, try *attempt, customerID *globalid.ID) (*LoginPayload, error) {
 	own := try.own
 	options, err := r.Store.CustomerOptions(ctx, own.UserID)
@@ -120,20 +120,28 @@ func (r *Resolver) openSession(ctx context.Context, try *attempt, customerID *gl
 	if len(options) == 0 {
 		return nil, problem.Denied("the user has no enabled permission in any company")
 	}
-	customer := options[0].CustomerID
+	chosen := options[0]
 	if customerID != nil {
-		if customer, err = customerID.Of("Customer", "customerId"); err != nil {
+		customer, err := customerID.Of("Customer", "customerId")
+		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(options, func(o db.CustomerOption) bool { return o.CustomerID == customer }) {
+		i := slices.IndexFunc(options, func(o db.CustomerOption) bool { return o.CustomerID == customer })
+		if i < 0 {
 			return nil, problem.Denied("the user has no enabled permission in the company %d", customer)
 		}
+		chosen = options[i]
 	}
-	c, err := r.Store.LoginCaller(ctx, own.UserID, customer, time.Now(), "")
+	c, err := r.Store.LoginCaller(ctx, own.UserID, chosen.CustomerID, time.Now(), "")
 	if err != nil {
 		return nil, err
 	}
 	err = r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
+		if !chosen.Accepted {
+			if err := tx.Accept(ctx, chosen.CustomerID, own.UserID); err != nil {
+				return err
+			}
+		}
 		return see(ctx, tx, try)
 	})
 	if err != nil {
@@ -147,7 +155,7 @@ func (r *Resolver) openSession(ctx context.Context, try *attempt, customerID *gl
 		}
 	}
 	signed, err := r.sign(token.Claims{
-		Audience: audience, Subject: strconv.FormatInt(own.UserID, 10), ClientID: loginClient, CustomerID: customer,
+		Audience: audience, Subject: strconv.FormatInt(own.UserID, 10), ClientID: loginClient, CustomerID: chosen.CustomerID,
 		IssuedAt: later(time.Now(), c.LoginsSince),
 	})
 	return &LoginPayload{Token: signed, CustomerOptions: options}, err
@@ -184,6 +192,13 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string) error {
 	if err != nil {
 		return err
 	}
+	words, err := r.Store.OwnTexts(ctx, userID)
+	if err != nil {
+		return err
+	}
+	if err := ownPassword(password, words...); err != nil {
+		return err
+	}
 	hashed, err := secret.HashPassword(ctx, "user "+strconv.FormatInt(userID, 10), password)
 	if err != nil {
 		return busy(err)
@@ -193,11 +208,14 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string) error {
 		if _, err := tx.LockUser(ctx, userID); err != nil {
 			return err
 		}
-		_, err := tx.UseLink(ctx, hash)
+		used, err := tx.UseLink(ctx, hash)
 		if errors.Is(err, db.ErrNoRows) {
 			return errLink
 		}
 		if err != nil {
+			return err
+		}
+		if err := tx.Redeem(ctx, used.CustomerID, userID); err != nil {
 			return err
 		}
 		if err := tx.SetPassword(ctx, userID, hashed); err != nil {
@@ -209,19 +227,6 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string) error {
 }
 
 var errLink = problem.Invalid(problem.Fault{Location: "token", Message: "is unknown, used or expired: ask for a new link"})
-
-func passwordFaults(password string) error {
-	var v check
-	switch n := utf8.RuneCountInString(password); {
-	case !utf8.ValidString(password):
-		v.fault("password", "is not valid UTF-8")
-	case n < secret.MinPassword:
-		v.fault("password", "must have at least %d characters", secret.MinPassword)
-	case len(password) > secret.MaxPassword:
-		v.fault("password", "must have at most %d bytes", secret.MaxPassword)
-	}
-	return v.err()
-}
 
 // resetAnswer is how long the answer to a reset takes at least: longer than the mail's rows do.
 const resetAnswer = 100 * time.Millisecond

@@ -17,23 +17,23 @@ const (
 	resetLife      = time.Hour
 )
 
-// sendInvitation puts an invitation for a user into the outbox, in the change's transaction, and
+// sendInvitation puts a company's invitation for a user into the outbox, in the change's transaction, and
 // gives the link that it carries.
-func (r *Resolver) sendInvitation(ctx context.Context, ch *changes, user *db.User, customer string) (string, error) {
-	link, err := r.newLink(ctx, ch.tx, user.ID, db.LinkInvitation, invitationLife)
+func (r *Resolver) sendInvitation(ctx context.Context, ch *changes, m *db.Member) (string, error) {
+	link, err := r.newLink(ctx, ch.tx, db.Link{UserID: m.UserID, CustomerID: m.CustomerID}, db.LinkInvitation, invitationLife)
 	if err != nil {
 		return "", err
 	}
-	message, err := mail.Invitation(mail.InvitationData{To: user.Email, Name: user.Name(), Customer: customer, Link: link, ValidFor: invitationLife})
+	message, err := mail.Invitation(mail.InvitationData{To: m.Email, Name: m.Name(), Customer: m.CustomerName, Link: link, ValidFor: invitationLife})
 	if err != nil {
 		return "", err
 	}
-	return link, r.post(ctx, ch, user.ID, db.LinkInvitation, message)
+	return link, r.post(ctx, ch, m.UserID, db.LinkInvitation, message)
 }
 
 // sendReset puts a reset link for a user into the outbox.
 func (r *Resolver) sendReset(ctx context.Context, ch *changes, userID int64, email string) error {
-	link, err := r.newLink(ctx, ch.tx, userID, db.LinkReset, resetLife)
+	link, err := r.newLink(ctx, ch.tx, db.Link{UserID: userID}, db.LinkReset, resetLife)
 	if err != nil {
 		return err
 	}
@@ -46,9 +46,9 @@ func (r *Resolver) sendReset(ctx context.Context, ch *changes, userID int64, ema
 
 // newLink makes a link to the set-up page. The token stands in the fragment, which browsers keep
 // to themselves, so that it reaches no server's log.
-func (r *Resolver) newLink(ctx context.Context, tx *db.Store, userID int64, kind string, life time.Duration) (string, error) {
+func (r *Resolver) newLink(ctx context.Context, tx *db.Store, l db.Link, kind string, life time.Duration) (string, error) {
 	plain := secret.NewLinkToken()
-	if err := tx.InsertLink(ctx, secret.HashSecret(plain), userID, kind, time.Now().Add(life)); err != nil {
+	if err := tx.InsertLink(ctx, secret.HashSecret(plain), l, kind, time.Now().Add(life)); err != nil {
 		return "", err
 	}
 	return r.PublicURL.JoinPath("setup").String() + "#token=" + plain, nil

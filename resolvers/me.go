@@ -33,7 +33,7 @@ func (q Query) Me(ctx context.Context) (*Me, error) {
 	if err != nil {
 		return nil, err
 	}
-	me := &Me{CustomerID: c.CustomerID, UserIdentityID: c.UserID, Email: c.Email}
+	me := &Me{CustomerID: c.CustomerID, UserIdentityID: c.UserID}
 	for _, app := range access.Apps() {
 		if g := c.Grants[app]; g != nil && c.Serves[app] {
 			me.Grants = append(me.Grants, &Grant{
@@ -51,6 +51,7 @@ func (q Query) Me(ctx context.Context) (*Me, error) {
 	if me.User, err = q.Store.User(ctx, c.Scope(), c.UserID); err != nil {
 		return nil, c.unreached(err, "user", c.UserID)
 	}
+	me.Email = me.User.Email
 	return me, nil
 }
 

@@ -45,7 +45,7 @@ func (q Query) PermissionOptions(ctx context.Context, application, region, accou
 		return nil, err
 	}
 	selectOption(out.Roles, nil)
-	if out.Users, err = q.Store.OptionUsers(ctx, customer); err != nil {
+	if out.Users, err = q.Store.OptionUsers(ctx, c.Scope(), customer); err != nil {
 		return nil, err
 	}
 	selectOption(out.Users, nil)

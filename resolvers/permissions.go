@@ -80,7 +80,7 @@ func (m Mutation) CreatePermission(ctx context.Context, in CreatePermissionInput
 		if err != nil {
 			return err
 		}
-		id, err := tx.InsertPermission(ctx, account, user.ID, roleID, or(in.Disabled, false), ch.actor())
+		id, err := tx.InsertPermission(ctx, account, user, roleID, or(in.Disabled, false), ch.actor())
 		if db.Violates(err, db.PermissionsUserAccount) {
 			return problem.Bad("the user has a permission on this account already").With("permission_exists")
 		}
@@ -95,24 +95,16 @@ func (m Mutation) CreatePermission(ctx context.Context, in CreatePermissionInput
 	return out, err
 }
 
-// granted gives the user of a new permission: one in reach by id, or one by address, who is made
-// and invited when nobody has it.
-func (r *Resolver) granted(ctx context.Context, ch *changes, account *db.Account, id *globalid.ID, who invitee) (*db.User, error) {
+// granted gives the user of a new permission: one in reach by id, or one by address, who is added to the company.
+func (r *Resolver) granted(ctx context.Context, ch *changes, account *db.Account, id *globalid.ID, who db.Given) (*db.User, error) {
 	if id != nil {
 		return userIn(ctx, ch.tx, ch.caller, *id, "userId")
-	}
-	user, made, err := ch.tx.EnsureUser(ctx, who.email, who.firstName, who.lastName)
-	if err != nil || !made {
-		return user, err
 	}
 	customer, err := ch.tx.Customer(ctx, ch.caller.Scope(), account.CustomerID)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := ch.tx.AddMember(ctx, customer.ID, user.ID); err != nil {
-		return nil, err
-	}
-	_, err = r.sendInvitation(ctx, ch, user, customer.Name)
+	user, _, err := r.admitUser(ctx, ch, customer, who)
 	return user, err
 }
 

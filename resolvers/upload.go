@@ -10,7 +10,6 @@ import (
 	"io"
 	"path"
 	"strings"
-	"unicode"
 
 	"github.com/google/uuid"
 
@@ -20,6 +19,7 @@ import (
 	"canopy/internal/globalid"
 	"canopy/internal/intake"
 	"canopy/internal/problem"
+	"canopy/internal/quota"
 	"canopy/internal/rule"
 )
 
@@ -71,7 +71,11 @@ func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open
 		ContextID: into.ID, FileName: uuid.NewString(), OriginalName: name, Format: string(format),
 		ContentType: format.ContentType(), CreatedBy: &c.UserID,
 	}
-	if err := m.writeOriginal(ctx, &d, body, into.MaxSize-stored.Size); err != nil {
+	room, err := m.room(ctx, into, stored)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.writeOriginal(ctx, &d, body, room); err != nil {
 		return nil, err
 	}
 	row, err := m.addDocument(ctx, c, d)
@@ -81,8 +85,24 @@ func (m Mutation) StoreDocument(ctx context.Context, contextID globalid.ID, open
 	return row, err
 }
 
+// room is how much an upload may have, in bytes, and what is said of one that has more.
+type room struct {
+	bytes int64
+	full  error
+}
+
+// room is that of a context, or that of its company, where no more is left.
+func (m Mutation) room(ctx context.Context, into *db.Context, stored db.Stored) (room, error) {
+	r := room{into.MaxSize - stored.Size, errTooLarge}
+	limit, err := m.Store.Tightest(ctx, into.AccountID, quota.StorageBytes)
+	if err == nil && limit.Room() < r.bytes {
+		r = room{limit.Room(), limit}
+	}
+	return r, err
+}
+
 // writeOriginal puts an original into the blob store and measures it on the way.
-func (m Mutation) writeOriginal(ctx context.Context, d *db.Document, body io.Reader, room int64) error {
+func (m Mutation) writeOriginal(ctx context.Context, d *db.Document, body io.Reader, room room) error {
 	content, err := extract.Passing(extract.Format(d.Format), body)
 	if err != nil {
 		return refusedFile(err)
@@ -121,7 +141,7 @@ type meter struct {
 	r    io.Reader
 	hash hash.Hash
 	size int64
-	room int64
+	room room
 	err  error
 }
 
@@ -129,8 +149,8 @@ func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
 	m.size += int64(n)
 	_, _ = m.hash.Write(p[:n]) // never fails, by its documentation
-	if m.size > m.room {
-		n, err = 0, errTooLarge
+	if m.size > m.room.bytes {
+		n, err = 0, m.room.full
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		m.err = err
@@ -176,7 +196,7 @@ func (m Mutation) dropOriginal(ctx context.Context, d *db.Document) {
 func fileName(sent string) string {
 	name := path.Base(strings.ReplaceAll(strings.ToValidUTF8(sent, "\uFFFD"), `\`, "/"))
 	name = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if unseen(r) {
 			return -1
 		}
 		return r

@@ -70,8 +70,8 @@ type CreateUserInput struct {
 // CreateUserPayload is what CreateUser made.
 type CreateUserPayload struct{ User *db.User }
 
-// CreateUser adds a user to a company and invites it. The user of a known address is added as it
-// is, and hears of it only while it has no password.
+// CreateUser adds a user to a company and invites it. The user of a known address is added as if it were new, and hears
+// of it only while it has no password.
 func (m Mutation) CreateUser(ctx context.Context, in CreateUserInput) (*CreateUserPayload, error) {
 	c, err := m.may(ctx, rule.CreateUser)
 	if err != nil {
@@ -93,52 +93,58 @@ func (m Mutation) CreateUser(ctx context.Context, in CreateUserInput) (*CreateUs
 		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, customer.ID, audit.UserCreated, out.User, who.told())
+		return ch.audit(ctx, customer.ID, audit.UserCreated, out.User, told(who))
 	})
 	return out, err
 }
 
-// invitee is who is to be let in.
-type invitee struct{ email, firstName, lastName string }
-
 // invitee checks the names of a new user; a full name is split where they are left out, or empty.
-func (v *check) invitee(email string, firstName, lastName, name *string) invitee {
-	v.optional("firstName", firstName)
-	v.optional("lastName", lastName)
-	v.optional("name", name)
-	who := invitee{email: email, firstName: filled(firstName, ""), lastName: filled(lastName, "")}
-	if who.firstName == "" && who.lastName == "" && name != nil {
+func (v *check) invitee(email string, firstName, lastName, name *string) db.Given {
+	v.person("firstName", firstName)
+	v.person("lastName", lastName)
+	v.person("name", name)
+	who := db.Given{Email: email, FirstName: filled(firstName, ""), LastName: filled(lastName, "")}
+	if who.FirstName == "" && who.LastName == "" && name != nil {
 		first, rest, _ := strings.Cut(strings.TrimSpace(*name), " ")
-		who.firstName, who.lastName = first, strings.TrimSpace(rest)
+		who.FirstName, who.LastName = first, strings.TrimSpace(rest)
 	}
 	return who
 }
 
 // told is what the log has of a new user: what the company itself has given. What is known of the address
 // elsewhere is not its business.
-func (who invitee) told() audit.Changes {
-	return audit.None().With("email", who.email).With("firstName", who.firstName).With("lastName", who.lastName)
+func told(who db.Given) audit.Changes {
+	return audit.None().With("email", who.Email).With("firstName", who.FirstName).With("lastName", who.LastName)
 }
 
-// invite makes a user a member of a company, creating it if its address is unknown, and puts the
-// invitation into the outbox. A user who is in the company already is refused.
-func (r *Resolver) invite(ctx context.Context, ch *changes, customer *db.Customer, who invitee) (*db.User, error) {
-	user, _, err := ch.tx.EnsureUser(ctx, who.email, who.firstName, who.lastName)
-	if err != nil {
-		return nil, err
+// invite makes a user a member of a company, and gives it as the caller knows it. A user who is in the company already is
+// refused.
+func (r *Resolver) invite(ctx context.Context, ch *changes, customer *db.Customer, who db.Given) (*db.User, error) {
+	user, added, err := r.admitUser(ctx, ch, customer, who)
+	if err == nil && !added {
+		err = problem.Invalid(problem.Fault{Location: "email", Message: "belongs to a user of this company already"})
 	}
-	added, err := ch.tx.AddMember(ctx, customer.ID, user.ID)
-	if err != nil {
-		return nil, err
-	}
-	if !added {
-		return nil, problem.Invalid(problem.Fault{Location: "email", Message: "belongs to a user of this company already"})
-	}
-	if user.HasPassword {
-		return user, nil
-	}
-	_, err = r.sendInvitation(ctx, ch, user, customer.Name)
 	return user, err
+}
+
+// admitUser finds the user of an address, making it if it is unknown, and makes it a member of a company; added tells
+// whether it was none. Whoever is added and has no password is invited by the company.
+func (r *Resolver) admitUser(ctx context.Context, ch *changes, customer *db.Customer, who db.Given) (user *db.User, added bool, err error) {
+	person, err := ch.tx.EnsureUser(ctx, who)
+	if err != nil {
+		return nil, false, err
+	}
+	if added, err = ch.tx.AddMember(ctx, customer.ID, person.ID, who); err != nil {
+		return nil, false, err
+	}
+	if added && !person.HasPassword {
+		m := &db.Member{UserID: person.ID, CustomerID: customer.ID, CustomerName: customer.Name, Given: who}
+		if _, err := r.sendInvitation(ctx, ch, m); err != nil {
+			return nil, false, err
+		}
+	}
+	user, err = ch.tx.User(ctx, ch.caller.Scope(), person.ID)
+	return user, added, err
 }
 
 // ResendInvitationInput names a user to invite again.
@@ -147,18 +153,14 @@ type ResendInvitationInput struct{ UserID globalid.ID }
 // ResendInvitationPayload is who was invited again.
 type ResendInvitationPayload struct{ User *db.User }
 
-// ResendInvitation sends the invitation again to a user who has no password yet. Earlier links of
-// the user end.
+// ResendInvitation sends an invitation again to a user who has no password yet: that of the caller's company, or else of
+// the one within reach that the user has belonged to longest. Earlier links of that company's end.
 func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput) (*ResendInvitationPayload, error) {
 	c, err := m.may(ctx, rule.ResendInvitation)
 	if err != nil {
 		return nil, err
 	}
 	user, err := m.user(ctx, c, in.UserID, "userId")
-	if err != nil {
-		return nil, err
-	}
-	customer, err := m.Store.Customer(ctx, c.Scope(), c.CustomerID)
 	if err != nil {
 		return nil, err
 	}
@@ -170,10 +172,14 @@ func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput
 		if held.HasPassword {
 			return problem.Bad("the user has completed the account setup already")
 		}
-		if _, err := m.sendInvitation(ctx, ch, held, customer.Name); err != nil {
+		member, err := tx.MemberToInvite(ctx, c.Scope(), user.ID, c.CustomerID)
+		if err != nil {
+			return c.unreached(err, "user", user.ID)
+		}
+		if _, err := m.sendInvitation(ctx, ch, member); err != nil {
 			return err
 		}
-		return ch.audit(ctx, customer.ID, audit.UserInvited, held, audit.None().Secret("invitation", true, true))
+		return ch.audit(ctx, member.CustomerID, audit.UserInvited, user, audit.None().Secret("invitation", true, true))
 	})
 	return &ResendInvitationPayload{User: user}, err
 }

@@ -92,7 +92,7 @@ func (a *api) registerKeys() {
 	})
 	add(a, operation{
 		id: "createKey", rule: rule.CreateAPIKey, method: http.MethodPost, path: "/v1/keys", tag: tagKeys, status: http.StatusCreated, errors: []int{http.StatusNotFound},
-		summary: "Create an API key", description: "For the caller or, by an owner, for another user. The secret is shown this once.",
+		summary: "Create an API key", description: "For the caller or, by an owner, for another user, who has accepted the company or is new to the platform: otherwise it is 400 with the code not_accepted. The secret is shown this once.",
 	}, a.createKey)
 	add(a, operation{
 		id: "getKey", rule: rule.CustomerAPIKeys, method: http.MethodGet, path: "/v1/keys/{id}", tag: tagKeys, errors: []int{http.StatusNotFound},

@@ -34,7 +34,7 @@ type loginAnswer struct {
 type setupInput struct {
 	Body struct {
 		Token    string `json:"token" doc:"The token of an invitation or a reset link"`
-		Password string `json:"password" doc:"The new password, at least 10 characters"`
+		Password string `json:"password" doc:"The new password, at least 10 characters; not one of those that are used most, nor made of the user's own names"`
 	} `nameHint:"SetupRequest"`
 }
 
@@ -48,7 +48,7 @@ func (a *api) registerLogins() {
 	add(a, operation{
 		id: "logIn", method: http.MethodPost, path: "/auth/token", tag: tagLogin, public: true,
 		errors: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests}, summary: "Log in with a password",
-		description: "Gives an access token for a person. A user with two-factor gets 401 with the code otp_required until the request carries otp.",
+		description: "Gives an access token for a person, who accepts the company by it; by default one that was accepted before. A user with two-factor gets 401 with the code otp_required until the request carries otp.",
 	}, a.logIn)
 	add(a, operation{
 		id: "setPassword", method: http.MethodPost, path: "/auth/setup", tag: tagLogin, public: true, errors: []int{http.StatusTooManyRequests},

@@ -33,6 +33,7 @@ const (
 	tagContexts    = "Contexts"
 	tagRuns        = "Runs"
 	tagSecrets     = "Secrets"
+	tagLimits      = "Limits"
 	tagWebhooks    = "Webhooks"
 )
 
@@ -76,6 +77,7 @@ func config(version, base string) huma.Config {
 		{Name: tagContexts, Description: "Custom assistants, their documents and the search of these; with a token for the assistant"},
 		{Name: tagRuns, Description: "Agents, executed in the background"},
 		{Name: tagSecrets, Description: "What agents use in the requests that they send, and nobody is shown"},
+		{Name: tagLimits, Description: "How much companies have, and how much they may have"},
 		{Name: tagWebhooks, Description: "Events, delivered to HTTPS endpoints"},
 	}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{

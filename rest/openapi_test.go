@@ -56,6 +56,7 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"POST /v1/outbound-webhooks/destinations/{id}/recover": true, "GET /v1/outbound-webhooks/deliveries": true,
 		"GET /v1/outbound-webhooks/deliveries/{id}": true, "POST /v1/outbound-webhooks/deliveries/{id}/resend": true,
 		"GET /v1/secrets": true, "POST /v1/secrets": true, "GET /v1/secrets/{id}": true, "PUT /v1/secrets/{id}": true, "DELETE /v1/secrets/{id}": true,
+		"GET /tenant/usage": true, "GET /tenant/usage/{cid}": true, "PUT /tenant/limits/{cid}": true,
 		"GET /v1/audit": true,
 		"GET /v1/keys":  true, "POST /v1/keys": true, "GET /v1/keys/{id}": true, "DELETE /v1/keys/{id}": true, "POST /v1/keys/{id}/rotate": true,
 	}

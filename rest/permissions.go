@@ -72,9 +72,9 @@ type createPermissionInput struct {
 		AppRoleID      int64   `json:"appRoleId" doc:"The role that the user gets there"`
 		UserIdentityID *int64  `json:"userIdentityId,omitempty" doc:"The user; required where no email is given"`
 		Disabled       *bool   `json:"disabled,omitempty" default:"false" doc:"Whether the permission starts suspended"`
-		Email          *string `json:"email,omitempty" doc:"The user's address, in place of userIdentityId; an unknown one is invited"`
-		FirstName      *string `json:"firstName,omitempty" doc:"The first name of a user who is invited"`
-		LastName       *string `json:"lastName,omitempty" doc:"The last name of a user who is invited"`
+		Email          *string `json:"email,omitempty" doc:"The user's address, in place of userIdentityId; whoever is not in the company is added, and invited where there is no password"`
+		FirstName      *string `json:"firstName,omitempty" doc:"The first name of a user who is added"`
+		LastName       *string `json:"lastName,omitempty" doc:"The last name of a user who is added"`
 		Name           *string `json:"name,omitempty" doc:"The full name of a user who is invited, split where both others are left out"`
 	} `nameHint:"CreatePermissionRequest"`
 }

@@ -30,6 +30,9 @@ type Problem struct {
 	Code      string  `json:"code" example:"BAD_REQUEST" doc:"What is wrong, for a program: the class of the status, or a finer word such as otp_required"`
 	Errors    []Fault `json:"errors" doc:"Each single fault of the request, where there are any"`
 	RequestID string  `json:"requestId" example:"01JD3QW8K5" doc:"The id of the request, which also finds its line in the log"`
+	Limit     string  `json:"limit,omitempty" example:"users" doc:"Of a 403 limit_reached and a 429 rate_limited: the limit"`
+	Used      *int64  `json:"used,omitempty" example:"100" doc:"Of a 403 limit_reached: what there is already"`
+	Max       *int64  `json:"max,omitempty" example:"100" doc:"Of a 403 limit_reached and a 429 rate_limited: the most that there may be"`
 
 	headers http.Header
 }
@@ -143,6 +146,9 @@ func problemOf(ctx context.Context, e *problem.Error) *Problem {
 	p.headers = http.Header{}
 	for _, f := range e.Faults {
 		p.Errors = append(p.Errors, Fault(f))
+	}
+	if l := e.Limit; l != nil {
+		p.Limit, p.Used, p.Max = l.Name, l.Used, &l.Max
 	}
 	if p.Status == http.StatusUnauthorized {
 		p.headers.Set("WWW-Authenticate", realm)

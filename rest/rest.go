@@ -47,6 +47,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerContexts()
 	a.registerRuns()
 	a.registerSecrets()
+	a.registerLimits()
 	a.registerWebhooks()
 	a.registerAudit()
 	a.serveDocuments(h.mux)

@@ -40,11 +40,11 @@ func (a *api) registerUsers() {
 	}, 1, listUsers[listOf](a))
 	add(a, operation{
 		id: "createUser", rule: rule.CreateUser, method: http.MethodPost, path: "/tenant/user", tag: tagUsers, status: http.StatusCreated, errors: []int{http.StatusNotFound},
-		summary: "Add a user", description: "Adds a user to a company and sends an invitation. The user of a known address is added as it is.",
+		summary: "Add a user", description: "Adds a user to a company and sends an invitation. One who has a password hears of it by signing in to the company. Until such a user has accepted the company it sees what is given here.",
 	}, a.createUser)
 	add(a, operation{
 		id: "inviteAgain", rule: rule.ResendInvitation, method: http.MethodPost, path: "/tenant/user/init", tag: tagUsers, errors: []int{http.StatusNotFound},
-		summary: "Send an invitation again", description: "Only for a user who has not completed the setup; for others it is 400.",
+		summary: "Send an invitation again", description: "The invitation of the caller's company, or else of one within reach. Only for a user who has not completed the setup; for others it is 400.",
 		names: map[string]string{"userId": "id"},
 	}, func(ctx context.Context, in *inviteInput) (*struct{}, error) {
 		_, err := a.mutations().ResendInvitation(ctx, resolvers.ResendInvitationInput{UserID: globalid.ID{Int: in.Body.ID}})

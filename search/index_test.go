@@ -59,7 +59,7 @@ func accounts(t *testing.T, s *db.Store) (a, b int64) {
 	check(t, s.PutInstance(ctx, 1, region, "https://assistant.example", true))
 	check(t, s.PutSystemRole(ctx, db.Role{ApplicationID: 1, Name: "Owner", IsOwner: true, Features: []string{}}))
 	instance := must[map[string]int64](t)(s.InstancesIn(ctx, region))[access.Assistant.String()]
-	user, _, err := s.EnsureUser(ctx, "ada@example.com", "Ada", "Lovelace")
+	user, err := s.EnsureUser(ctx, db.Given{Email: "ada@example.com", FirstName: "Ada", LastName: "Lovelace"})
 	check(t, err)
 	root := must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{Name: "Root", RegionID: region}))
 	open := func(name string) int64 {
@@ -67,7 +67,7 @@ func accounts(t *testing.T, s *db.Store) (a, b int64) {
 		c := must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{ParentID: &root.ID, Name: name, RegionID: region}))
 		check(t, s.OpenAccounts(ctx, c, []int64{instance}, user.ID, "Owner", 0))
 		var id int64
-		check(t, s.StreamAccounts(ctx, c.ID, 0, 1, func(l *db.AccountLine) error {
+		check(t, s.StreamAccounts(ctx, c.Lineage.Subtree(), c.ID, 0, 1, func(l *db.AccountLine) error {
 			id = l.ID
 			return nil
 		}))

@@ -74,6 +74,11 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	rows = append(rows, slow...)
+	limits, err := b.limits()
+	rows = append(rows, limits...)
+	if err != nil {
+		return err
+	}
 	if strings.Contains("documents search", o.only) {
 		documents, err := b.documents()
 		if err != nil {
@@ -91,9 +96,12 @@ func run(ctx context.Context, o options) error {
 		}
 		rows = append(rows, large...)
 	}
-	// At the end, for what it leaves behind still works on.
-	beside, err := b.hostile(self)
-	rows = append(rows, beside...)
+	if strings.Contains("hostile", o.only) {
+		// At the end, for what it leaves behind still works on.
+		var beside []row
+		beside, err = b.hostile(self)
+		rows = append(rows, beside...)
+	}
 	print(rows)
 	return errors.Join(err, b.failed)
 }

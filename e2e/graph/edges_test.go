@@ -57,8 +57,8 @@ func TestStatementsDoNotGrowWithRows(t *testing.T) {
 	growContexts(s, 20)
 	s.SQL(`INSERT INTO billing (customer_id) VALUES ($1), ($2) ON CONFLICT DO NOTHING`, few, many)
 	// The listings of one company show many rows where the company itself has them.
-	s.SQL(`WITH u AS (INSERT INTO users (email) SELECT 'more' || n || '@x.example' FROM generate_series(1, 40) n RETURNING id),
-		m AS (INSERT INTO memberships (customer_id, user_id) SELECT $1, id FROM u)
+	s.SQL(`WITH u AS (INSERT INTO users (email) SELECT 'more' || n || '@x.example' FROM generate_series(1, 40) n RETURNING id, email),
+		m AS (INSERT INTO memberships (customer_id, user_id, email, first_name, last_name) SELECT $1, id, email, '', '' FROM u)
 		INSERT INTO permissions (account_id, user_id, role_id) SELECT a.id, u.id, 4 FROM u, accounts a WHERE a.customer_id = $1 AND EXISTS (SELECT 1 FROM roles WHERE id = 4)`, many)
 	readsOfOne(t, s, few, many)
 

@@ -30,6 +30,7 @@ var leftAlone = map[string]string{
 // already.
 var beforehand = map[string]string{
 	"updateCustomer":     `UPDATE customers SET name = name || ' of old'`,
+	"setLimits":          `DELETE FROM customer_limits`,
 	"saveBilling":        `DELETE FROM billing`,
 	"setAccountDisabled": `UPDATE accounts a SET disabled = true FROM app_instances i WHERE i.id = a.app_instance_id AND i.application_id = 1 AND a.customer_id > 1`,
 	"reprocessDocument":  `UPDATE documents SET status = 'failed'`,

@@ -84,6 +84,8 @@ func texts() []hostile {
 		{name: "too long", raw: longText, must: refused},
 		{name: "emoji", raw: `"Zoë👩‍🚀🇩🇪"`, text: "Zoë👩‍🚀🇩🇪"},
 		{name: "quotes", raw: `"O'Hara\\\"; DROP TABLE users; --"`, text: `O'Hara\"; DROP TABLE users; --`},
+		{name: "turned", raw: `"a\u202egpj.exe"`, text: "a\u202egpj.exe"},
+		{name: "link", raw: `"WWW.example.com"`, text: "WWW.example.com"},
 		{name: "replacement character", raw: `"a\ufffdb"`, text: "a\ufffdb"},
 	}
 }

@@ -42,7 +42,7 @@ func newClerk(t *testing.T) *clerk {
 
 func (c *clerk) person(email string) int64 {
 	user := c.Number(`INSERT INTO users (email, first_name, last_name) VALUES ($1, '', '') RETURNING id`, email)
-	c.SQL(`INSERT INTO memberships (customer_id, user_id) VALUES ($1, $2)`, c.home, user)
+	c.SQL(`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name) VALUES ($1, $2, $3, '', '')`, c.home, user, email)
 	return user
 }
 

@@ -102,6 +102,8 @@ func edgeRows() []graphRow {
 		edge("Customer.users", `users { nodes { email } totalCount }`),
 		edge("Customer.accounts", `accounts { nodes { name } totalCount }`),
 		edge("Customer.billing", `billing { billingName }`),
+		edge("Customer.usage", `usage { name used limit }`),
+		edge("Usage.limitedBy", `usage { limitedBy { name } }`),
 		edge("Customer.roles", `roles { name }`),
 		edge("Customer.secrets Secret.customer", `secrets { name customer { name } }`),
 		edge("Customer.apiKeys", `apiKeys { nodes { name clientId } totalCount }`),
@@ -190,6 +192,12 @@ func customerMutations() []graphRow {
 		mutate("updateCustomer", `customer { name }`, func(a *ask) object {
 			return object{"customerId": a.theCustomer(), "name": targetName}
 		}, reach),
+		mutate("setLimits", `customer { name }`, func(a *ask) object {
+			return object{"customerId": a.aChild(), "limits": []object{{"name": "SECRETS", "limit": 1000}}}
+		}, reach),
+		mutate("setLimits/own", `customer { name }`, func(a *ask) object {
+			return object{"customerId": a.theCustomer(), "limits": []object{{"name": "SECRETS", "limit": 1000}}}
+		}, shape(reach).but(gets403, asOwner)),
 		mutate("saveBilling", `billing { billingName }`, func(a *ask) object {
 			return object{"customerId": a.theCustomer(), "billingName": secretMark}
 		}, reach),

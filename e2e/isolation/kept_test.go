@@ -142,6 +142,9 @@ func (y *yard) byREST(t *testing.T, row writeRow, e rest.Endpoint, members []inp
 	for name, value := range row.input() {
 		if as := e.NameOf(name); takes(members, as) {
 			body[as] = value
+			if other := row.byREST[name]; other != nil {
+				body[as] = other
+			}
 			if row.names[name] == nil {
 				gives[name] = value
 			}

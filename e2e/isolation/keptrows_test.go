@@ -18,11 +18,14 @@ type writeRow struct {
 	// shown are the fields of the object that show what is given under another name; "" for what it
 	// does not show.
 	shown map[string]string
+	// byREST are the fields that REST takes in another form.
+	byREST object
 }
 
 // toldAs are the fields that the log has under another name; "" for what it tells by another field.
 var toldAs = map[string]string{
 	"updatePermission.roleId": "role", "updateAgent.diagram": "draft", "updateWebhookDestination.allEvents": "",
+	"setLimits.limits":   "", // each by its name: TestLimitsAreTold
 	"updateSecret.value": "", // it tells that it was changed: TestSecretsAreManaged
 }
 
@@ -44,6 +47,9 @@ func (y *yard) writeRows() []writeRow {
 		{mutation: "updateCustomer", app: "tenant", names: object{"customerId": a.freshCustomer()}, gives: object{
 			"name": a.unique(), "canAddCustomers": false, "descendantsCanAdd": false, "maxKeyDays": 90,
 		}},
+		{mutation: "setLimits", app: "tenant", names: object{"customerId": a.freshCustomer()}, shown: map[string]string{"limits": ""}, gives: object{
+			"limits": []object{{"name": "USERS", "limit": 10}},
+		}, byREST: object{"limits": object{"users": 10}}},
 		{mutation: "saveBilling", app: "tenant", names: object{"customerId": a.freshCustomer()}, gives: object{
 			"billingName": "a", "businessId": "b", "taxId": "c", "addressLine1": "d", "addressLine2": "e", "city": "f", "state": "g", "zipCode": "h", "countryCode": "NO",
 		}},

@@ -31,7 +31,7 @@ func billingBody(*ask) any { return object{"billingName": secretMark} }
 
 // restRows has at least one row for every documented operation.
 func restRows() []restRow {
-	return slices.Concat(customerRows(), userRows(), keyRows(), permissionRows(), contextRows())
+	return slices.Concat(customerRows(), limitRows(), userRows(), keyRows(), permissionRows(), contextRows())
 }
 
 func customerRows() []restRow {
@@ -61,6 +61,16 @@ func customerRows() []restRow {
 		{op: "listAvailableRegions", want: shared},
 		{op: "listRegions", want: shape(shared).but(gets403, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger)},
 		{op: "getRegion", path: func(a *ask) []any { return []any{a.or(func() int64 { return 1 })} }, want: shape(shared).found()},
+	}
+}
+
+func limitRows() []restRow {
+	body := func(*ask) any { return object{"limits": object{"secrets": 1000}} }
+	return []restRow{
+		{op: "getUsage", want: shared},
+		{op: "getUsageOf", path: onCustomer, want: reach},
+		{op: "setLimits", path: func(a *ask) []any { return []any{a.aChild()} }, body: body, want: reach},
+		{op: "setLimits/own", path: onCustomer, body: body, want: shape(reach).but(gets403, asOwner)},
 	}
 }
 

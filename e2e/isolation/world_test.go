@@ -206,6 +206,14 @@ func (a *ask) or(made func() int64) int64 {
 
 func (a *ask) theCustomer() int64 { return a.or(func() int64 { return a.target }) }
 
+// aChild is a company right below the target, where none of the callers is at home.
+func (a *ask) aChild() int64 {
+	return a.or(func() (id int64) {
+		a.Look(&id, `INSERT INTO customers (parent_id, name, region_id) VALUES ($1, $2, 1) RETURNING id`, a.target, a.unique())
+		return id
+	})
+}
+
 func (a *ask) theAccount() int64 { return a.or(func() int64 { return a.Account(a.target, "tenant") }) }
 
 func (a *ask) home() int64 { return a.homes[a.as] }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"canopy/e2e/platform"
+	"canopy/internal/quota"
 	"canopy/rest"
 )
 
@@ -35,6 +36,7 @@ const (
 		applications { value title selected } regions { value title selected } accounts { value title selected } roles { value title selected } users { value title selected } } }`
 	parityKeys = `query($c: ID) { customer(id: $c) { apiKeys(first: 200) { nodes { id: databaseId clientId name features allowedAddresses
 		createdAt expiresAt revokedAt lastUsedAt user { databaseId } customer { databaseId } } } } }`
+	parityUsage   = `query($c: ID) { customer(id: $c) { usage { name used limit limitedBy { id: databaseId name regionId level } } } }`
 	paritySecrets = `query($c: ID) { customer(id: $c) { secrets { id: databaseId name createdAt updatedAt customer { databaseId } } } }`
 )
 
@@ -133,6 +135,7 @@ func (d *doors) compare(t *testing.T, token string, id int64) {
 	d.compareOptions(t, token, id, len(users.([]any)))
 	d.compareKeys(t, token, id)
 	d.compareSecrets(t, token, id)
+	d.compareUsage(t, token, id)
 	d.compareAudit(t, token, id)
 }
 
@@ -146,6 +149,23 @@ func (d *doors) compareSecrets(t *testing.T, token string, customer int64) {
 		d.same(t, token, "/v1/secrets/{id}", "", x, "{id}", fmt.Sprint(x["id"]))
 	}
 	d.same(t, token, "/v1/secrets", "?customerId="+platform.Decimal(customer), shown)
+}
+
+// compareUsage compares what a company has.
+func (d *doors) compareUsage(t *testing.T, token string, customer int64) {
+	shown := platform.Member(t, d.MustGQL(token, parityUsage, map[string]any{"c": customer}), "customer.usage").([]any)
+	names := quota.Names()
+	if len(shown) != len(names) {
+		t.Fatalf("%d usages, there are %d limits", len(shown), len(names))
+	}
+	for i, u := range shown {
+		u := u.(map[string]any)
+		if u["name"] != names[i].Graph() {
+			t.Errorf("%v stands where %s is wanted", u["name"], names[i])
+		}
+		u["name"] = names[i]
+	}
+	d.same(t, token, "/tenant/usage/{cid}", "", shown, "{cid}", platform.Decimal(customer))
 }
 
 // compareAudit compares the audit events of a company.

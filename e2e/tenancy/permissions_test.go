@@ -3,6 +3,7 @@ package tenancy
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"canopy/e2e/platform"
@@ -87,37 +88,46 @@ func TestImplicitUsers(t *testing.T) {
 			t.Errorf("%v", last)
 		}
 	})
-	t.Run("a known one is used, uninvited", func(t *testing.T) {
-		before := len(s.Mails("wei@coral.example"))
-		a := grant("Wei@CORAL.example", account, map[string]any{"firstName": "Other"})
-		if a.ID(t, "userIdentityId") != s.UserID("wei@coral.example") || len(s.Mails("wei@coral.example")) != before {
-			t.Errorf("%s", a.Body)
+	t.Run("a known one is used, and invited while there is no password", func(t *testing.T) {
+		s.SetUp("siti@coral-air.example")
+		for email, more := range map[string]int{"wei@coral.example": 1, "siti@coral-air.example": 0} {
+			before := len(s.Mails(email))
+			a := grant(strings.ToUpper(email), account, map[string]any{"firstName": "Other"})
+			if a.ID(t, "userIdentityId") != s.UserID(email) || len(s.Mails(email)) != before+more {
+				t.Errorf("%s", a.Body)
+			}
 		}
 		if s.Number(`SELECT count(*) FROM users WHERE first_name = 'Other'`) != 0 {
 			t.Error("a company renamed another's user")
 		}
 	})
 	t.Run("a membership that only permissions gave goes with the last", func(t *testing.T) {
-		wei := s.UserID("wei@coral.example")
-		first := s.Permission(wei, account)
-		second := s.Must(200, "POST", "/permission", greta, map[string]any{
-			"appAccountId": s.Account(hydro, "assistant"), "appRoleId": s.RoleID(hydro, "assistant", "Viewer"), "userIdentityId": wei,
-		}).ID(t, "id")
-		s.Must(204, "DELETE", fmt.Sprintf("/permission/%d", first), greta, nil)
-		if members(hydro, "wei@coral.example") != 1 {
+		minh := s.UserID("minh@coral-ports.example")
+		var granted []int64
+		for _, app := range []string{"tenant", "assistant"} {
+			granted = append(granted, s.Must(200, "POST", "/permission", s.Root(), map[string]any{
+				"appAccountId": s.Account(hydro, app), "appRoleId": s.RoleID(hydro, app, "Viewer"), "userIdentityId": minh,
+			}).ID(t, "id"))
+		}
+		s.Must(204, "DELETE", fmt.Sprintf("/permission/%d", granted[0]), greta, nil)
+		if members(hydro, "minh@coral-ports.example") != 1 {
 			t.Error("gone with the first of two")
 		}
-		s.Must(204, "DELETE", fmt.Sprintf("/permission/%d", second), greta, nil)
-		if members(hydro, "wei@coral.example") != 0 {
+		s.Must(204, "DELETE", fmt.Sprintf("/permission/%d", granted[1]), greta, nil)
+		if members(hydro, "minh@coral-ports.example") != 0 {
 			t.Error("not gone with the last")
 		}
-		platform.Scenario{Status: 200, Not: []string{"wei@"}}.Judge(t, s.Do("GET", fmt.Sprintf("/tenant/users/%d", hydro), greta, nil))
-		platform.Scenario{Status: 403}.Judge(t, s.Do("POST", "/tenant/user/init", greta, map[string]any{"id": wei}))
-		if members(s.Customer("Coral Logistics"), "wei@coral.example") != 1 {
+		platform.Scenario{Status: 200, Not: []string{"minh@"}}.Judge(t, s.Do("GET", fmt.Sprintf("/tenant/users/%d", hydro), greta, nil))
+		platform.Scenario{Status: 403}.Judge(t, s.Do("POST", "/tenant/user/init", greta, map[string]any{"id": minh}))
+		if members(s.Customer("Coral Ports"), "minh@coral-ports.example") != 1 {
 			t.Error("gone from its own company")
 		}
 	})
 	t.Run("who was added stays", func(t *testing.T) {
+		s.Must(204, "DELETE", fmt.Sprintf("/permission/%d", s.Permission(s.UserID("wei@coral.example"), account)), greta, nil)
+		if members(hydro, "wei@coral.example") != 1 {
+			t.Error("who was given by address is gone")
+		}
 		s.Must(204, "DELETE", fmt.Sprintf("/permission/%d", s.Permission(s.UserID("eva@alpine-hydro.example"), account)), greta, nil)
 		if members(hydro, "eva@alpine-hydro.example") != 1 {
 			t.Error("gone")

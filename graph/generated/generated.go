@@ -19,6 +19,7 @@ import (
 	"canopy/graph/scalar"
 	"canopy/internal/globalid"
 	"canopy/internal/intake"
+	"canopy/internal/quota"
 	"canopy/internal/webhook"
 	"canopy/resolvers"
 	"canopy/search"
@@ -58,6 +59,7 @@ type ResolverRoot interface {
 	SearchHit() SearchHitResolver
 	Secret() SecretResolver
 	Subscription() SubscriptionResolver
+	Usage() UsageResolver
 	User() UserResolver
 	WebhookDelivery() WebhookDeliveryResolver
 	WebhookDestination() WebhookDestinationResolver
@@ -138,6 +140,7 @@ type CustomerResolver interface {
 	APIKeys(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.APIKey], error)
 	Contexts(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.Context], error)
 	Agents(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.Agent], error)
+	Usage(ctx context.Context, obj *db.Customer) ([]*db.Usage, error)
 	Secrets(ctx context.Context, obj *db.Customer) ([]*db.Secret, error)
 	WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.Destination], error)
 }
@@ -154,6 +157,7 @@ type DocumentResolver interface {
 type MutationResolver interface {
 	CreateCustomer(ctx context.Context, input resolvers.CreateCustomerInput) (*resolvers.CreateCustomerPayload, error)
 	UpdateCustomer(ctx context.Context, input resolvers.UpdateCustomerInput) (*resolvers.UpdateCustomerPayload, error)
+	SetLimits(ctx context.Context, input resolvers.SetLimitsInput) (*resolvers.SetLimitsPayload, error)
 	SaveBilling(ctx context.Context, input resolvers.SaveBillingInput) (*resolvers.SaveBillingPayload, error)
 	CreateUser(ctx context.Context, input resolvers.CreateUserInput) (*resolvers.CreateUserPayload, error)
 	ResendInvitation(ctx context.Context, input resolvers.ResendInvitationInput) (*resolvers.ResendInvitationPayload, error)
@@ -255,6 +259,9 @@ type SubscriptionResolver interface {
 	RunUpdated(ctx context.Context, jobKey string) (<-chan *db.Run, error)
 	WebhookDeliveryUpdated(ctx context.Context, destinationID globalid.ID) (<-chan *db.Delivery, error)
 }
+type UsageResolver interface {
+	LimitedBy(ctx context.Context, obj *db.Usage) (*db.CustomerRef, error)
+}
 type UserResolver interface {
 	LastAccess(ctx context.Context, obj *db.User) (*time.Time, error)
 	Permissions(ctx context.Context, obj *db.User, first *int, after *string) (*resolvers.Connection[*db.Permission], error)
@@ -323,6 +330,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDisableTotpInput,
 		ec.unmarshalInputEnableAgentInput,
 		ec.unmarshalInputEnableTotpInput,
+		ec.unmarshalInputLimitInput,
 		ec.unmarshalInputPublishAgentInput,
 		ec.unmarshalInputRecoverWebhookDeliveriesInput,
 		ec.unmarshalInputRegenerateRecoveryCodesInput,
@@ -335,6 +343,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRotateWebhookSecretInput,
 		ec.unmarshalInputSaveBillingInput,
 		ec.unmarshalInputSetAccountDisabledInput,
+		ec.unmarshalInputSetLimitsInput,
 		ec.unmarshalInputShareContextInput,
 		ec.unmarshalInputStartRunInput,
 		ec.unmarshalInputTestWebhookDestinationInput,
@@ -485,6 +494,9 @@ enum App {
 "A moment in UTC, as RFC 3339 writes it."
 scalar DateTime
 
+"A whole number of up to 53 bits, which every client's numbers hold."
+scalar Long
+
 "Any JSON value."
 scalar JSON
 
@@ -604,6 +616,8 @@ type Customer implements Node {
     "Cursor of the row before the first."
     after: String
   ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  "What the company has of everything that is limited, with everything below it, and how much that may be; first what there is, then what is done in a time. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  usage: [Usage!]! @needs(app: [TENANT], right: "company.read")
   "The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + ` or ` + "`" + `builder` + "`" + `."
   secrets: [Secret!]! @needs(app: [TENANT, BUILDER], right: "agent.write")
   "Where the company has its events delivered to, by id. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
@@ -613,6 +627,46 @@ type Customer implements Node {
     "Cursor of the row before the first."
     after: String
   ): WebhookDestinationConnection! @needs(right: "webhook.read")
+}
+
+"What limits bound: a company's limit counts the company with everything below it."
+enum LimitName {
+  "Companies below the company."
+  CUSTOMERS
+  "Persons: each once, however many of the companies they belong to."
+  USERS
+  "Contexts."
+  CONTEXTS
+  "Documents."
+  DOCUMENTS
+  "Sizes of all documents together, in bytes."
+  STORAGE_BYTES
+  "Chunks of the documents that are ready."
+  CHUNKS
+  "Agents."
+  AGENTS
+  "Secrets for agents."
+  SECRETS
+  "Webhook destinations."
+  DESTINATIONS
+  "API keys that are not revoked."
+  API_KEYS
+  "Runs that were started since midnight, UTC."
+  RUNS_PER_DAY
+  "Runs that have not ended."
+  CONCURRENT_RUNS
+}
+
+"How much a company has of something, with everything below it, and how much that may be."
+type Usage {
+  "What is counted."
+  name: LimitName!
+  "How much there is, or was done in the time at hand."
+  used: Long!
+  "The smallest of the company's own limit and those of the companies above; null where there is none."
+  limit: Long
+  "The company whose limit that is; null where there is none, and beyond the caller's reach."
+  limitedBy: CustomerRef
 }
 
 "What everyone below sees of a company."
@@ -721,7 +775,10 @@ type Application implements Node {
 # ---------------------------------------------------------------------------------------------
 # Users
 
-"A person. Everything about it is shown as far as it lies within the caller's reach."
+"""
+A person. Everything about it is shown as far as it lies within the caller's reach. Of one who has accepted no company there,
+by redeeming its invitation or by signing in to it, address, name and ` + "`" + `createdAt` + "`" + ` are as entered, and the rest as of a new user.
+"""
 type User implements Node {
   "Global id."
   id: ID!
@@ -1936,11 +1993,13 @@ type Mutation {
   createCustomer("The company." input: CreateCustomerInput!): CreateCustomerPayload @needs(app: [TENANT], right: "company.create")
   "Renames a company or sets its flags, which are turned on only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   updateCustomer("The change." input: UpdateCustomerInput!): UpdateCustomerPayload @needs(app: [TENANT], right: "company.write")
+  "Sets how much a company may have with everything below it. Only from above: a company above it, or the root for itself. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  setLimits("The limits." input: SetLimitsInput!): SetLimitsPayload @needs(app: [TENANT], right: "company.write")
   "Makes a company's billing record or writes the given fields of it. Needs the right ` + "`" + `billing.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   saveBilling("The record." input: SaveBillingInput!): SaveBillingPayload @needs(app: [TENANT], right: "billing.write")
-  "Adds a user to a company and invites it by mail. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  "Adds a user to a company and invites it by mail; one who has a password hears of it by signing in to the company. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   createUser("The user." input: CreateUserInput!): CreateUserPayload @needs(app: [TENANT], right: "user.write")
-  "Sends the invitation again to a user who has no password yet. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  "Sends the invitation of the caller's company, or else of one within reach, again to a user who has no password yet. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   resendInvitation("The user." input: ResendInvitationInput!): ResendInvitationPayload @needs(app: [TENANT], right: "user.write")
   "Gives a user a role on an account. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   createPermission("The permission." input: CreatePermissionInput!): CreatePermissionPayload @needs(app: [TENANT], right: "permission.write")
@@ -1950,7 +2009,7 @@ type Mutation {
   togglePermission("The permission." input: TogglePermissionInput!): TogglePermissionPayload @needs(app: [TENANT], right: "permission.write")
   "Removes a permission for good. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   deletePermission("The permission." input: DeletePermissionInput!): DeletePermissionPayload @needs(app: [TENANT], right: "permission.write")
-  "Makes an API key and shows its secret, this once. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  "Makes an API key and shows its secret, this once. It acts as a user who has accepted the company, or is new to the platform. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   createApiKey("The key." input: CreateApiKeyInput!): CreateApiKeyPayload @needs(app: [TENANT], right: "key.write")
   "Gives a key a new secret, shown this once; the old one lives on for a grace time. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   rotateApiKeySecret("The key." input: RotateApiKeySecretInput!): RotateApiKeySecretPayload @needs(app: [TENANT], right: "key.write")
@@ -2109,6 +2168,28 @@ type UpdateCustomerPayload {
   customer: Customer!
 }
 
+"One limit of a company."
+input LimitInput {
+  "What is limited."
+  name: LimitName!
+  "The most that there may be, 0 or more; null takes the company's own limit away."
+  limit: Long
+}
+
+"Limits of a company to set. Those that are not named stay."
+input SetLimitsInput {
+  "The company."
+  customerId: ID!
+  "The limits, each named once."
+  limits: [LimitInput!]!
+}
+
+"What ` + "`" + `setLimits` + "`" + ` changed."
+type SetLimitsPayload {
+  "The company."
+  customer: Customer!
+}
+
 "A billing record. What is left out stays."
 input SaveBillingInput {
   "The company; the caller's own when left out."
@@ -2171,7 +2252,7 @@ type ResendInvitationPayload {
   user: User!
 }
 
-"A new permission. The user is given by ` + "`" + `userId` + "`" + `, or by ` + "`" + `email` + "`" + `: an unknown address is invited."
+"A new permission. The user is given by ` + "`" + `userId` + "`" + `, or by ` + "`" + `email` + "`" + `, which adds to the company whoever is not in it, and invites one without a password."
 input CreatePermissionInput {
   "The account."
   accountId: ID!
@@ -2181,9 +2262,9 @@ input CreatePermissionInput {
   userId: ID
   "The user's e-mail address, in place of ` + "`" + `userId` + "`" + `."
   email: String
-  "First name, for a user who is made."
+  "First name, for a user who is added."
   firstName: String
-  "Last name, for a user who is made."
+  "Last name, for a user who is added."
   lastName: String
   "Full name, split where those are left out."
   name: String
@@ -3470,6 +3551,8 @@ func (ec *executionContext) childFields_Customer(ctx context.Context, field grap
 		return ec.fieldContext_Customer_contexts(ctx, field)
 	case "agents":
 		return ec.fieldContext_Customer_agents(ctx, field)
+	case "usage":
+		return ec.fieldContext_Customer_usage(ctx, field)
 	case "secrets":
 		return ec.fieldContext_Customer_secrets(ctx, field)
 	case "webhookDestinations":
@@ -4080,6 +4163,14 @@ func (ec *executionContext) childFields_SetAccountDisabledPayload(ctx context.Co
 	return nil, fmt.Errorf("no field named %q was found under type SetAccountDisabledPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_SetLimitsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "customer":
+		return ec.fieldContext_SetLimitsPayload_customer(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SetLimitsPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_ShareContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "context":
@@ -4184,6 +4275,20 @@ func (ec *executionContext) childFields_UploadDocumentPayload(ctx context.Contex
 		return ec.fieldContext_UploadDocumentPayload_document(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UploadDocumentPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_Usage_name(ctx, field)
+	case "used":
+		return ec.fieldContext_Usage_used(ctx, field)
+	case "limit":
+		return ec.fieldContext_Usage_limit(ctx, field)
+	case "limitedBy":
+		return ec.fieldContext_Usage_limitedBy(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Usage", field.Name)
 }
 
 func (ec *executionContext) childFields_User(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5316,6 +5421,20 @@ func (ec *executionContext) field_Mutation_setAccountDisabled_args(ctx context.C
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.SetAccountDisabledInput, error) {
 			return ec.unmarshalNSetAccountDisabledInput2canopyᚋresolversᚐSetAccountDisabledInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_setLimits_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.SetLimitsInput, error) {
+			return ec.unmarshalNSetLimitsInput2canopyᚋresolversᚐSetLimitsInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -11711,6 +11830,38 @@ func (ec *executionContext) fieldContext_Customer_agents(ctx context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Customer_usage(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Customer_usage(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Customer().Usage(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Usage) graphql.Marshaler {
+			return ec.marshalNUsage2ᚕᚖcanopyᚋdbᚐUsageᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Customer_usage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Customer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Usage(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Customer_secrets(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -13446,6 +13597,50 @@ func (ec *executionContext) fieldContext_Mutation_updateCustomer(ctx context.Con
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_updateCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_setLimits(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_setLimits(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SetLimits(ctx, fc.Args["input"].(resolvers.SetLimitsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.SetLimitsPayload) graphql.Marshaler {
+			return ec.marshalOSetLimitsPayload2ᚖcanopyᚋresolversᚐSetLimitsPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_setLimits(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SetLimitsPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_setLimits_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19193,6 +19388,38 @@ func (ec *executionContext) fieldContext_SetAccountDisabledPayload_account(_ con
 	return fc, nil
 }
 
+func (ec *executionContext) _SetLimitsPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.SetLimitsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SetLimitsPayload_customer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
+			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SetLimitsPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SetLimitsPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Customer(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _ShareContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.ShareContextPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -19791,6 +20018,107 @@ func (ec *executionContext) fieldContext_UploadDocumentPayload_document(_ contex
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Document(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Usage_name(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Usage_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v quota.Name) graphql.Marshaler {
+			return ec.marshalNLimitName2canopyᚋinternalᚋquotaᚐName(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Usage_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Usage", field, false, false, errors.New("field of type LimitName does not have child fields"))
+}
+
+func (ec *executionContext) _Usage_used(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Usage_used(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Used, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNLong2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Usage_used(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Usage", field, false, false, errors.New("field of type Long does not have child fields"))
+}
+
+func (ec *executionContext) _Usage_limit(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Usage_limit(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Limit, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOLong2ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Usage_limit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Usage", field, false, false, errors.New("field of type Long does not have child fields"))
+}
+
+func (ec *executionContext) _Usage_limitedBy(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Usage_limitedBy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Usage().LimitedBy(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.CustomerRef) graphql.Marshaler {
+			return ec.marshalOCustomerRef2ᚖcanopyᚋdbᚐCustomerRef(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Usage_limitedBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Usage",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CustomerRef(ctx, field)
 		},
 	}
 	return fc, nil
@@ -23739,6 +24067,43 @@ func (ec *executionContext) unmarshalInputEnableTotpInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputLimitInput(ctx context.Context, obj any) (resolvers.LimitInput, error) {
+	var it resolvers.LimitInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name", "limit"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNLimitName2canopyᚋinternalᚋquotaᚐName(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "limit":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("limit"))
+			data, err := ec.unmarshalOLong2ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Limit = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPublishAgentInput(ctx context.Context, obj any) (resolvers.PublishAgentInput, error) {
 	var it resolvers.PublishAgentInput
 	if obj == nil {
@@ -24185,6 +24550,43 @@ func (ec *executionContext) unmarshalInputSetAccountDisabledInput(ctx context.Co
 				return it, err
 			}
 			it.Disabled = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSetLimitsInput(ctx context.Context, obj any) (resolvers.SetLimitsInput, error) {
+	var it resolvers.SetLimitsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"customerId", "limits"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "limits":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("limits"))
+			data, err := ec.unmarshalNLimitInput2ᚕᚖcanopyᚋresolversᚐLimitInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Limits = data
 		}
 	}
 	return it, nil
@@ -27189,6 +27591,11 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "usage":
+			out.Values[i] = ec._Customer_usage(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "secrets":
 			out.Values[i] = ec._Customer_secrets(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -28202,6 +28609,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "updateCustomer":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_updateCustomer(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "setLimits":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_setLimits(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -30189,6 +30603,45 @@ func (ec *executionContext) _SetAccountDisabledPayload(ctx context.Context, sel 
 	return out
 }
 
+var setLimitsPayloadImplementors = []string{"SetLimitsPayload"}
+
+func (ec *executionContext) _SetLimitsPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SetLimitsPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, setLimitsPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SetLimitsPayload")
+		case "customer":
+			out.Values[i] = ec._SetLimitsPayload_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var shareContextPayloadImplementors = []string{"ShareContextPayload"}
 
 func (ec *executionContext) _ShareContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ShareContextPayload) graphql.Marshaler {
@@ -30702,6 +31155,60 @@ func (ec *executionContext) _UploadDocumentPayload(ctx context.Context, sel ast.
 		case "document":
 			out.Values[i] = ec._UploadDocumentPayload_document(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var usageImplementors = []string{"Usage"}
+
+func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, obj *db.Usage) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, usageImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Usage")
+		case "name":
+			out.Values[i] = ec._Usage_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "used":
+			out.Values[i] = ec._Usage_used(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "limit":
+			out.Values[i] = ec._Usage_limit(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "limitedBy":
+			out.Values[i] = ec._Usage_limitedBy(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -32877,6 +33384,52 @@ func (ec *executionContext) marshalNJSON2encodingᚋjsonᚐRawMessage(ctx contex
 	return res
 }
 
+func (ec *executionContext) unmarshalNLimitInput2ᚕᚖcanopyᚋresolversᚐLimitInputᚄ(ctx context.Context, v any) ([]*resolvers.LimitInput, error) {
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.LimitInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNLimitInput2ᚖcanopyᚋresolversᚐLimitInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNLimitInput2ᚖcanopyᚋresolversᚐLimitInput(ctx context.Context, v any) (*resolvers.LimitInput, error) {
+	res, err := ec.unmarshalInputLimitInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNLimitName2canopyᚋinternalᚋquotaᚐName(ctx context.Context, v any) (quota.Name, error) {
+	var res quota.Name
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNLimitName2canopyᚋinternalᚋquotaᚐName(ctx context.Context, sel ast.SelectionSet, v quota.Name) graphql.Marshaler {
+	return v
+}
+
+func (ec *executionContext) unmarshalNLong2int64(ctx context.Context, v any) (int64, error) {
+	res, err := graphql.UnmarshalInt64(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNLong2int64(ctx context.Context, sel ast.SelectionSet, v int64) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalInt64(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNMe2canopyᚋresolversᚐMe(ctx context.Context, sel ast.SelectionSet, v resolvers.Me) graphql.Marshaler {
 	return ec._Me(ctx, sel, &v)
 }
@@ -33299,6 +33852,11 @@ func (ec *executionContext) unmarshalNSetAccountDisabledInput2canopyᚋresolvers
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNSetLimitsInput2canopyᚋresolversᚐSetLimitsInput(ctx context.Context, v any) (resolvers.SetLimitsInput, error) {
+	res, err := ec.unmarshalInputSetLimitsInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNShareContextInput2canopyᚋresolversᚐShareContextInput(ctx context.Context, v any) (resolvers.ShareContextInput, error) {
 	res, err := ec.unmarshalInputShareContextInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -33424,6 +33982,32 @@ func (ec *executionContext) marshalNUpload2canopyᚋinternalᚋintakeᚐFile(ctx
 func (ec *executionContext) unmarshalNUploadDocumentInput2canopyᚋresolversᚐUploadDocumentInput(ctx context.Context, v any) (resolvers.UploadDocumentInput, error) {
 	res, err := ec.unmarshalInputUploadDocumentInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNUsage2ᚕᚖcanopyᚋdbᚐUsageᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Usage) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNUsage2ᚖcanopyᚋdbᚐUsage(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNUsage2ᚖcanopyᚋdbᚐUsage(ctx context.Context, sel ast.SelectionSet, v *db.Usage) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Usage(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNUser2canopyᚋdbᚐUser(ctx context.Context, sel ast.SelectionSet, v db.User) graphql.Marshaler {
@@ -34352,6 +34936,24 @@ func (ec *executionContext) marshalOJSON2encodingᚋjsonᚐRawMessage(ctx contex
 	return res
 }
 
+func (ec *executionContext) unmarshalOLong2ᚖint64(ctx context.Context, v any) (*int64, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalInt64(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOLong2ᚖint64(ctx context.Context, sel ast.SelectionSet, v *int64) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalInt64(*v)
+	return res
+}
+
 func (ec *executionContext) marshalONode2canopyᚋresolversᚐNode(ctx context.Context, sel ast.SelectionSet, v resolvers.Node) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -34469,6 +35071,13 @@ func (ec *executionContext) marshalOSetAccountDisabledPayload2ᚖcanopyᚋresolv
 		return graphql.Null
 	}
 	return ec._SetAccountDisabledPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSetLimitsPayload2ᚖcanopyᚋresolversᚐSetLimitsPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.SetLimitsPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SetLimitsPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOShareContextPayload2ᚖcanopyᚋresolversᚐShareContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ShareContextPayload) graphql.Marshaler {

@@ -101,6 +101,9 @@ func (p *Platform) wire(ctx context.Context) error {
 	if err := jobs.EnsureSigningKey(ctx, p.Store, p.Box); err != nil {
 		return err
 	}
+	if err := p.Store.PutDefaultLimits(ctx, p.Config.Limits); err != nil {
+		return err
+	}
 	client, err := p.egressClient(egress.DefaultTimeout, egress.DefaultMaxResponse)
 	if err != nil {
 		return err

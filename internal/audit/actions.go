@@ -27,6 +27,7 @@ func action(name Action, description string) Action {
 var (
 	CustomerCreated = action("customer.created", "A company is created.")
 	CustomerUpdated = action("customer.updated", "A company is renamed, or its flags are set.")
+	CustomerLimited = action("customer.limited", "Limits of a company are set.")
 	BillingSaved    = action("billing.saved", "A billing record is made or changed.")
 	AccountUpdated  = action("account.updated", "An application account is closed or opened.")
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"reflect"
 	"time"
 )
@@ -77,6 +78,16 @@ func (c Changes) With(name string, value any) Changes {
 	raw, err := kept(value)
 	c.fields[name] = Change{New: raw}
 	return c.failed(err)
+}
+
+// Value adds a value that stands in no row of the object's; one that is unchanged is left out.
+func (c Changes) Value(name string, old, now any) Changes {
+	before, err := kept(old)
+	after, failed := kept(now)
+	if !bytes.Equal(before, after) {
+		c.fields[name] = Change{Old: before, New: after}
+	}
+	return c.failed(errors.Join(err, failed))
 }
 
 // Secret adds a secret, of which no more is told than that it was changed. before and now say whether

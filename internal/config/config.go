@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"net/url"
 	"time"
+
+	"canopy/internal/quota"
 )
 
 // Mode is what the program is started as; it decides what must be set.
@@ -61,7 +63,9 @@ type Config struct {
 	// RateLimit is requests a minute and API key, MaxCost the cost of one GraphQL request, CostLimit
 	// cost a minute and API key. 0 is no limit.
 	RateLimit, MaxCost, CostLimit int
-	Introspection                 bool
+	// Limits are those of companies right below root that have none of their own.
+	Limits        map[quota.Name]int64
+	Introspection bool
 	// CORSOrigins are as browsers send them: scheme://host[:port] in lower case.
 	CORSOrigins    []string
 	TrustedProxies []netip.Prefix
@@ -111,6 +115,7 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		RateLimit:        l.limit("CANOPY_RATE_LIMIT", defaultRateLimit),
 		MaxCost:          l.limit("CANOPY_MAX_COST", defaultMaxCost),
 		CostLimit:        l.limit("CANOPY_COST_LIMIT", defaultCostLimit),
+		Limits:           l.limits("CANOPY_LIMITS"),
 		Introspection:    l.flag("CANOPY_INTROSPECTION", true),
 		CORSOrigins:      l.origins("CANOPY_CORS_ORIGINS"),
 		TrustedProxies:   l.prefixes("CANOPY_TRUSTED_PROXIES"),

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"canopy/internal/quota"
 )
 
 type environment map[string]string
@@ -110,6 +112,9 @@ func TestRequired(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	roots := rootsFile(t)
+	ownLimits := quota.Defaults()
+	ownLimits[quota.Users], ownLimits[quota.StorageBytes] = 7, 2<<40
+	delete(ownLimits, quota.Contexts)
 	for _, c := range []struct {
 		name, value string
 		field       string
@@ -127,6 +132,7 @@ func TestValues(t *testing.T) {
 		{"CANOPY_WEBHOOK_CA", roots, "WebhookCA", roots},
 		{"CANOPY_RATE_LIMIT", "0", "RateLimit", 0},
 		{"CANOPY_MAX_COST", "7", "MaxCost", 7},
+		{"CANOPY_LIMITS", "users=7, storageBytes = 2TiB,contexts=none", "Limits", ownLimits},
 		{"CANOPY_INTROSPECTION", "OFF", "Introspection", false},
 		{"CANOPY_INTROSPECTION", "1", "Introspection", true},
 		{"CANOPY_CORS_ORIGINS", "https://App.example.com/,http://localhost:3000,https://a:443", "CORSOrigins", []string{"https://app.example.com", "http://localhost:3000", "https://a"}},
@@ -207,6 +213,11 @@ func TestFaults(t *testing.T) {
 		{"CANOPY_CORS_ORIGINS", "https://*.example.com"},
 		{"CANOPY_CORS_ORIGINS", "https://a/path"},
 		{"CANOPY_CORS_ORIGINS", "null"},
+		{"CANOPY_LIMITS", "users"},
+		{"CANOPY_LIMITS", "users=-1"},
+		{"CANOPY_LIMITS", "users=2KiB"},
+		{"CANOPY_LIMITS", "user=1"},
+		{"CANOPY_LIMITS", "storageBytes=99999TiB"},
 		{"CANOPY_VECTOR_CACHE", "-1"},
 		{"CANOPY_VECTOR_CACHE", "256MB"},
 		{"CANOPY_VECTOR_CACHE", "9999999999GiB"},

@@ -16,6 +16,7 @@ import (
 
 	"canopy/internal/mail"
 	"canopy/internal/pgconn"
+	"canopy/internal/quota"
 	"canopy/internal/redisconn"
 )
 
@@ -216,26 +217,52 @@ func (l *loader) conns(name string) int {
 var sizes = []struct {
 	unit  string
 	bytes int64
-}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"B", 1}, {"", 1}}
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"B", 1}, {"", 1}}
+
+// parseSize reads a number of bytes.
+func parseSize(v string) (n int64, ok bool) {
+	for _, s := range sizes {
+		digits, found := strings.CutSuffix(v, s.unit)
+		if !found {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+		return n * s.bytes, err == nil && n >= 0 && n <= math.MaxInt64/s.bytes
+	}
+	return 0, false
+}
 
 func (l *loader) size(name string, otherwise int64) int64 {
 	v := l.value(name)
 	if v == "" {
 		return otherwise
 	}
-	for _, s := range sizes {
-		digits, ok := strings.CutSuffix(v, s.unit)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
-		if err == nil && n >= 0 && n <= math.MaxInt64/s.bytes {
-			return n * s.bytes
-		}
-		break
+	n, ok := parseSize(v)
+	if !ok {
+		l.fault(name, "must be a number of bytes, such as 268435456 or 256MiB, not %q", v)
 	}
-	l.fault(name, "must be a number of bytes, such as 268435456 or 256MiB, not %q", v)
-	return otherwise
+	return n
+}
+
+// limits reads name=number pairs, which go before the defaults; none takes one away.
+func (l *loader) limits(name string) map[quota.Name]int64 {
+	most := quota.Defaults()
+	for _, pair := range l.words(name) {
+		limit, v, _ := strings.Cut(pair, "=")
+		limit, v = strings.TrimSpace(limit), strings.TrimSpace(v)
+		n, ok := parseSize(v)
+		switch of := quota.Name(limit); {
+		case !of.Known():
+			l.fault(name, "has %q, which is no limit: there are %s", limit, quota.List())
+		case v == "none":
+			delete(most, of)
+		case !ok, n > quota.Highest, of != quota.StorageBytes && strings.ContainsAny(v, "KMGTB"):
+			l.fault(name, "must give %s a whole number, or none, not %q", limit, v)
+		default:
+			most[of] = n
+		}
+	}
+	return most
 }
 
 func (l *loader) flag(name string, otherwise bool) bool {

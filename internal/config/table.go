@@ -52,6 +52,10 @@ func Variables() []Variable {
 		{Name: "CANOPY_RATE_LIMIT", Default: strconv.Itoa(defaultRateLimit), Meaning: "Requests a minute and API key or person, and ten times as many for a company right below the root with all below it; 0 is off"},
 		{Name: "CANOPY_MAX_COST", Default: strconv.Itoa(defaultMaxCost), Meaning: "Cost of one GraphQL request; 0 is off"},
 		{Name: "CANOPY_COST_LIMIT", Default: strconv.Itoa(defaultCostLimit), Meaning: "GraphQL cost a minute and API key or person, and ten times as much for a company right below the root with all below it; 0 is off"},
+		{
+			Name: "CANOPY_LIMITS", Default: "generous",
+			Meaning: "How much a company right below the root may have, with all below it: users=1000,storageBytes=10GiB,customers=none",
+		},
 		{Name: "CANOPY_INTROSPECTION", Default: "on", Meaning: "GraphQL introspection: on or off"},
 		{Name: "CANOPY_CORS_ORIGINS", Default: "none", Meaning: "Origins of web front ends, comma-separated"},
 		{Name: "CANOPY_TRUSTED_PROXIES", Default: "none", Meaning: "CIDRs whose X-Forwarded-For is believed, comma-separated"},

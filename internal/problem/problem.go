@@ -53,8 +53,18 @@ type Error struct {
 	Faults []Fault
 	// RetryAfter says how long to wait before another try; 0 says nothing.
 	RetryAfter time.Duration
+	// Limit is the limit that the request would go over; nil where there is none.
+	Limit *Limit
 
 	cause error
+}
+
+// Limit is how far something may go.
+type Limit struct {
+	Name string
+	// Used is what there is already; nil for a rate.
+	Used *int64
+	Max  int64
 }
 
 func (e *Error) Error() string {
@@ -109,6 +119,20 @@ func Invalid(faults ...Fault) *Error {
 		}
 	}
 	return &Error{Code: BadRequest, Detail: detail, Faults: faults}
+}
+
+// LimitReached is a 403 for what there are as many of as there may be.
+func LimitReached(name string, used, most int64) *Error {
+	e := Denied("the limit %s is reached: of %d there are %d already", name, most, used).With("limit_reached")
+	e.Limit = &Limit{Name: name, Used: &used, Max: most}
+	return e
+}
+
+// OverRate is a 429 for what was done as often as it may be.
+func OverRate(name string, most int64, wait time.Duration) *Error {
+	e := New(RateLimited, "the limit %s of %d is reached", name, most).With("rate_limited")
+	e.RetryAfter, e.Limit = wait, &Limit{Name: name, Max: most}
+	return e
 }
 
 // With adds the machine-readable reason.

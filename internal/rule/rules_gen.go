@@ -20,6 +20,7 @@ var (
 	CustomerAPIKeys                  = &Rule{Field: "Customer.apiKeys", Apps: []access.App{access.Tenant}, Right: access.KeyRead}
 	CustomerContexts                 = &Rule{Field: "Customer.contexts", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	CustomerAgents                   = &Rule{Field: "Customer.agents", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
+	CustomerUsage                    = &Rule{Field: "Customer.usage", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
 	CustomerSecrets                  = &Rule{Field: "Customer.secrets", Apps: []access.App{access.Tenant, access.Builder}, Right: access.AgentWrite}
 	CustomerWebhookDestinations      = &Rule{Field: "Customer.webhookDestinations", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	CustomerRefCustomer              = &Rule{Field: "CustomerRef.customer", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
@@ -64,6 +65,7 @@ var (
 	WebhookDelivery                  = &Rule{Field: "Query.webhookDelivery", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	CreateCustomer                   = &Rule{Field: "Mutation.createCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyCreate}
 	UpdateCustomer                   = &Rule{Field: "Mutation.updateCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	SetLimits                        = &Rule{Field: "Mutation.setLimits", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SaveBilling                      = &Rule{Field: "Mutation.saveBilling", Apps: []access.App{access.Tenant}, Right: access.BillingWrite}
 	CreateUser                       = &Rule{Field: "Mutation.createUser", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
 	ResendInvitation                 = &Rule{Field: "Mutation.resendInvitation", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
@@ -129,6 +131,7 @@ var all = []*Rule{
 	CustomerAPIKeys,
 	CustomerContexts,
 	CustomerAgents,
+	CustomerUsage,
 	CustomerSecrets,
 	CustomerWebhookDestinations,
 	CustomerRefCustomer,
@@ -173,6 +176,7 @@ var all = []*Rule{
 	WebhookDelivery,
 	CreateCustomer,
 	UpdateCustomer,
+	SetLimits,
 	SaveBilling,
 	CreateUser,
 	ResendInvitation,

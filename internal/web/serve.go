@@ -16,6 +16,7 @@ const (
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 64 << 10
 	defaultFinish     = 20 * time.Second
+	goodbye           = time.Second
 	// sendBuffer bounds what the kernel takes of an answer before its reader does, in bytes (tcp(7)). By
 	// itself it takes megabytes: memory, and work on answers that nobody reads.
 	sendBuffer = 128 << 10
@@ -39,8 +40,8 @@ type ServeOptions struct {
 // time of Drain all goes on, but each answer closes its connection, idle connections stay open, as
 // the next request may be under way on them, and Ending tells. After that new connections are
 // refused, and requests in flight are finished. Streams never finish by themselves, so
-// they are told then (see Stream). What is left after Finish is cut off, and told by an error that wraps
-// context.DeadlineExceeded. nil means that all were finished; any other error is the listener's.
+// they are told then (see Stream). What is left after Finish is cut off: its context ends, and it has a
+// second to answer that it was (see goodbye). An error that wraps context.DeadlineExceeded tells of it. nil means that all were finished; any other error is the listener's.
 //
 // There is no limit to the time of a whole request or answer, since both may stream. What is bounded is
 // the time that a client takes to send a head, and a body that nobody reads; to send a piece of a body,
@@ -77,7 +78,7 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServeOptions)
 	}
 	if err != nil {
 		cut(ErrShutdown)
-		_ = srv.Close()
+		d.sayGoodbye(srv)
 		return fmt.Errorf("requests were cut off after %v: %w", o.Finish, err)
 	}
 	return nil
@@ -153,6 +154,16 @@ func Stream(ctx context.Context) (context.Context, context.CancelFunc) {
 		forget()
 		cancel(nil)
 	}
+}
+
+// sayGoodbye lets requests whose context has ended answer, and closes what is left.
+func (d *drainer) sayGoodbye(srv *http.Server) {
+	ctx, cancel := context.WithTimeout(context.Background(), goodbye)
+	defer cancel()
+	if srv.Shutdown(ctx) == nil {
+		_ = d.wait(ctx) // the handlers of what was hijacked: whoever stays is left behind
+	}
+	_ = srv.Close()
 }
 
 // wait begins after Shutdown, when no handler can start any more.

@@ -214,6 +214,31 @@ func TestServeCutsOffAtTheDeadline(t *testing.T) {
 	}
 }
 
+// TestServeLetsAnswerWhatItCutsOff: a client is told to come back, where its request can say so at once.
+func TestServeLetsAnswerWhatItCutsOff(t *testing.T) {
+	started := make(chan struct{})
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(started)
+		<-r.Context().Done()
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}), web.ServeOptions{Finish: 50 * time.Millisecond})
+	conn := s.send(t, "")
+	<-started
+	s.stop()
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") != "1" || !res.Close {
+		t.Errorf("%d %v", res.StatusCode, res.Header)
+	}
+	if err := <-s.done; !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestServeTellsOfItsListener(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
