@@ -14,8 +14,8 @@ import (
 // openFiles is how many files a child may hold: its own four, and what its runtime holds.
 const openFiles = 32
 
-// limitResources has the kernel hold a child to what the Runner watches over as well, and to no file that
-// grows. Threads count as processes, of which the runtime starts some now and then, among all of the
+// limitResources has the kernel hold a child to what the Runner watches over as well, to no file that grows,
+// and to no core file, which would hold the document. Threads count as processes, of which the runtime starts some now and then, among all of the
 // user's: that limit is not one that can be set here.
 func limitResources(limits Limits) error {
 	// Every processor may work for it all the time, so that this one ends only what outlives its Runner.
