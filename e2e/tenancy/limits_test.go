@@ -260,3 +260,48 @@ func TestLimitsOfRuns(t *testing.T) {
 	devtest.Eventually(t, "the run has ended", func() bool { return usageOf(t, s, root, company, "concurrentRuns")["used"] == 0.0 })
 	s.Start(builder, agent, map[string]any{})
 }
+
+// TestLimitsAreAnnounced: four fifths and the whole are told once a day, by mail to the owners of the company whose limit it is,
+// and by events to those destinations alone that named them.
+func TestLimitsAreAnnounced(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t, platform.DeliverLocally(t))
+	s.NoDemoMails()
+	named, all := platform.NewReceiver(t, nil), platform.NewReceiver(t, nil)
+	greta, root, alpine := s.As("Alpine Energy", "greta@alpine.example"), s.Root(), s.Customer("Alpine Energy")
+	hooks := s.TokenOf(alpine, "greta@alpine.example", "builder")
+	s.Subscribe(hooks, named.URL, "limit.warning", "limit.reached")
+	s.Subscribe(hooks, all.URL)
+	used := int64(usageOf(t, s, root, alpine, "users")["used"].(float64))
+	limitsOf(s, root, alpine, map[string]any{"users": used + 3})
+	for i := range 5 {
+		s.Do("POST", "/tenant/user", greta, map[string]any{"email": fmt.Sprintf("told%d@limits.example", i)})
+	}
+	s.Work(&platform.Letterbox{})
+	got := named.Wait(t, 2)
+	types := map[string]int{}
+	for _, r := range got {
+		types[r.Typ]++
+		var event any
+		if err := json.Unmarshal(r.Body, &event); err != nil {
+			t.Fatal(err)
+		}
+		for member, want := range map[string]any{"limit": "users", "customerId": alpine, "max": used + 3} {
+			if got := platform.Member(t, event, "data."+member); !platform.SameJSON(got, want) {
+				t.Errorf("%s is %v, want %v", member, got, want)
+			}
+		}
+	}
+	if types["limit.warning"] != 1 || types["limit.reached"] != 1 || len(got) != 2 {
+		t.Errorf("%v", types)
+	}
+	devtest.Eventually(t, "the owner has two mails", func() bool { return len(s.Mails("greta@alpine.example")) == 2 })
+	for _, m := range s.Mails("greta@alpine.example") {
+		if !strings.Contains(m.Subject, "limit of Alpine Energy") || !strings.Contains(m.Text, "users") {
+			t.Errorf("%+v", m)
+		}
+	}
+	if n := s.Number(`SELECT count(*) FROM webhook_deliveries WHERE type LIKE 'limit.%'`); n != 2 || len(all.All()) != 0 {
+		t.Errorf("%d deliveries, %d of them to one that asked for all", n, len(all.All()))
+	}
+}
