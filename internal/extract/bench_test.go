@@ -5,6 +5,20 @@ import (
 	"testing"
 )
 
+// BenchmarkRunnerStart measures what a child costs by itself: it reads one line.
+func BenchmarkRunnerStart(b *testing.B) {
+	runner, path := testRunner(Limits{}), writeFile(b, "one.txt", "one line\n")
+	for b.Loop() {
+		document, err := runner.Extract(b.Context(), path, Text)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := document.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // BenchmarkRunnerText measures a 20 MiB text file through a child, start-up included.
 func BenchmarkRunnerText(b *testing.B) {
 	text := strings.Repeat("The harbour is deeper than the chart says; Ångström maps cost £5.\r\n", 20<<20/68)

@@ -110,18 +110,20 @@ func (s source) readAll(max int64) ([]byte, error) {
 	return data, nil
 }
 
-// extractHere reads the document at path in this process. It trusts nothing in the file, but a hostile
-// one can still take time and memory up to the limits: outside the child and tests use a [Runner].
-// cacheDir is the folder of the PDF engine's compilation cache, "" for none.
+// prepare gives what reading a format needs that is on disk: the engine for PDFs, nil for others. cacheDir
+// is the folder of its compilation cache, "" for none. Nothing of a document has been looked at yet.
+func prepare(ctx context.Context, format Format, cacheDir string) (*pdfEngine, error) {
+	if format != PDF {
+		return nil, nil
+	}
+	return newPDFEngine(ctx, usableCacheDir(cacheDir))
+}
+
+// extractOpen reads a document in this process. It trusts nothing in the file, but a hostile one can
+// still take time and memory up to the limits: outside the child and tests use a [Runner].
 //
 // The error is a *[Failure] where the document is at fault. ctx is looked at between pages and parts.
-func extractHere(ctx context.Context, path string, format Format, limits Limits, cacheDir string) (*Result, error) {
-	limits = limits.withDefaults()
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("open the document: %w", err)
-	}
-	defer file.Close() //nolint:errcheck // opened for reading only
+func extractOpen(ctx context.Context, file *os.File, format Format, limits Limits, engine *pdfEngine) (*Result, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("open the document: %w", err)
@@ -130,7 +132,7 @@ func extractHere(ctx context.Context, path string, format Format, limits Limits,
 	if src.size == 0 {
 		return nil, failEmpty
 	}
-	result, err := read(ctx, src, format, limits, cacheDir)
+	result, err := read(ctx, src, format, limits, engine)
 	if err != nil {
 		return nil, err
 	}
@@ -140,10 +142,10 @@ func extractHere(ctx context.Context, path string, format Format, limits Limits,
 	return result, nil
 }
 
-func read(ctx context.Context, src source, format Format, limits Limits, cacheDir string) (*Result, error) {
+func read(ctx context.Context, src source, format Format, limits Limits, engine *pdfEngine) (*Result, error) {
 	switch format {
 	case PDF:
-		return readPDF(ctx, src, limits, cacheDir)
+		return readPDF(ctx, src, limits, engine)
 	case DOCX:
 		return readDOCX(ctx, src, limits)
 	case DOC:

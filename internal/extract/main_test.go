@@ -2,65 +2,75 @@ package extract
 
 import (
 	"bytes"
-	"encoding/json"
+	"context"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// TestMain lets this test binary be the child that a Runner starts. A document whose file has one
-// of the names below makes the child misbehave as its reader might on a hostile document.
+// TestMain lets this test binary be the child that a Runner starts. A document that begins with the mark of
+// misbehaving makes the child do as its reader might on a hostile document.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == ChildCommand {
-		input, err := io.ReadAll(os.Stdin)
-		if err != nil {
-			os.Exit(9)
+	if len(os.Args) > 1 && os.Args[1] == ChildCommand {
+		if how, path, does := misbehaviour(); does {
+			misbehave(how, path)
 		}
-		var work job
-		if err := json.Unmarshal(input, &work); err == nil {
-			misbehave(work.Path)
-		}
-		os.Exit(ChildMain(bytes.NewReader(input), os.Stdout, os.Stderr))
+		MainIfChild()
 	}
 	os.Exit(m.Run())
 }
 
-func misbehave(path string) {
-	switch filepath.Base(path) {
-	case "hang.txt":
+const misbehaving = "misbehave: "
+
+// misbehaviour reads what the document asks the child for, and the file that it may write to.
+func misbehaviour() (how, path string, does bool) {
+	head := make([]byte, 4096)
+	n, _ := os.Stdin.ReadAt(head, 0) // not a document: it is empty
+	text, does := strings.CutPrefix(string(head[:n]), misbehaving)
+	how, path, _ = strings.Cut(text, " ")
+	return how, path, does
+}
+
+func misbehave(how, path string) {
+	switch how {
+	case "hang":
 		hang()
-	case "eat.txt":
+	case "eat":
 		eat(path)
-	case "overflow.txt":
+	case "overflow":
 		limitStack()
 		overflow(1) //nolint:staticcheck // it never returns
-	case "exit.txt":
+	case "exit":
 		os.Exit(3)
-	case "segv.txt":
+	case "segv":
 		die(syscall.SIGSEGV)
-	case "killed.txt":
+	case "killed":
 		die(syscall.SIGKILL)
-	case "garbage.txt":
+	case "garbage":
 		fmt.Print("this is no answer")
 		os.Exit(0)
-	case "lie.txt":
+	case "lie":
 		// A result that claims a text of 2^62 bytes.
 		fmt.Print("R\x80\x80\x80\x80\x80\x80\x80\x80\x40")
 		os.Exit(0)
-	case "flood.txt":
+	case "flood":
 		flood()
-	case "pid.txt":
+	case "pid":
 		if err := os.WriteFile(path, fmt.Appendf(nil, "%d\n", os.Getpid()), 0o600); err != nil {
 			os.Exit(9)
 		}
 		hang()
+	default:
+		tricks[how](path)
 	}
 }
+
+// tricks are what a child may try beside, where the system can refuse it. Whatever they try has to be harmless
+// where it succeeds.
+var tricks = map[string]func(string){}
 
 // hang waits for ever. It sleeps, because a program built without cgo ends itself with a deadlock's
 // message when all of its goroutines wait for each other.
@@ -104,4 +114,20 @@ func flood() {
 			os.Exit(0)
 		}
 	}
+}
+
+// extractHere reads the document at path in this process. cacheDir is the folder of the PDF engine's
+// compilation cache, "" for none.
+func extractHere(ctx context.Context, path string, format Format, limits Limits, cacheDir string) (*Result, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // opened for reading only
+	engine, err := prepare(ctx, format, cacheDir)
+	if err != nil {
+		return nil, err
+	}
+	defer engine.close()
+	return extractOpen(ctx, file, format, limits.withDefaults(), engine)
 }

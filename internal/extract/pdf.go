@@ -57,7 +57,11 @@ func newPDFEngine(ctx context.Context, cacheDir string) (*pdfEngine, error) {
 	return &pdfEngine{pool}, nil
 }
 
-func (e *pdfEngine) close() { _ = e.pool.Close() }
+func (e *pdfEngine) close() {
+	if e != nil {
+		_ = e.pool.Close()
+	}
+}
 
 // usableCacheDir gives dir if compiled code can be kept there, or "": a cache that fails must not
 // fail a document.
@@ -150,12 +154,7 @@ func (d *pdfDocument) pageText(page int) (string, error) {
 }
 
 // readPDF takes the text layer of every page. A page that can't be read does not fail the document.
-func readPDF(ctx context.Context, src source, limits Limits, cacheDir string) (*Result, error) {
-	engine, err := newPDFEngine(ctx, usableCacheDir(cacheDir))
-	if err != nil {
-		return nil, err
-	}
-	defer engine.close()
+func readPDF(ctx context.Context, src source, limits Limits, engine *pdfEngine) (*Result, error) {
 	doc := &pdfDocument{engine: engine, src: src}
 	defer doc.close()
 	if err := doc.open(ctx); err != nil {

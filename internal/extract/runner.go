@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -31,6 +33,8 @@ type Runner struct {
 	cacheDir string
 	logger   *slog.Logger
 	slots    chan struct{}
+	// told is done once the log has it what the system does not let children do.
+	told sync.Once
 }
 
 // RunnerOptions are the settings of a Runner. Every zero value stands for its default.
@@ -68,7 +72,7 @@ func NewRunner(opts RunnerOptions) *Runner {
 // Warm fills the compilation cache, so that the first PDF does not wait for it. A worker calls it
 // in the background when it starts.
 func (r *Runner) Warm(ctx context.Context) error {
-	d, err := r.run(ctx, job{Limits: r.limits, CacheDir: r.cacheDir})
+	d, err := r.run(ctx, job{Limits: r.limits, CacheDir: r.cacheDir}, nil)
 	if err != nil {
 		return err
 	}
@@ -81,14 +85,15 @@ func (r *Runner) Warm(ctx context.Context) error {
 // A *[Failure] says what is wrong with the document; ctx's error says that the work was called off;
 // any other error is about the machine and worth another try.
 func (r *Runner) Extract(ctx context.Context, path string, format Format) (*Document, error) {
-	abs, err := filepath.Abs(path)
+	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("extract: %w", err)
+		return nil, fmt.Errorf("extract: open the document: %w", err)
 	}
-	return r.run(ctx, job{Path: abs, Format: format, Limits: r.limits, CacheDir: r.cacheDir})
+	defer file.Close() //nolint:errcheck // opened for reading only
+	return r.run(ctx, job{Format: format, Limits: r.limits, CacheDir: r.cacheDir}, file)
 }
 
-func (r *Runner) run(ctx context.Context, work job) (*Document, error) {
+func (r *Runner) run(ctx context.Context, work job, file *os.File) (*Document, error) {
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
@@ -109,7 +114,7 @@ func (r *Runner) run(ctx context.Context, work job) (*Document, error) {
 		// PR_SET_PDEATHSIG), so this goroutine keeps its thread to itself until the child is gone.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		document, err := r.supervise(ctx, input)
+		document, err := r.supervise(ctx, string(input), file)
 		done <- outcome{document, err}
 	}()
 	out := <-done
@@ -117,12 +122,14 @@ func (r *Runner) run(ctx context.Context, work job) (*Document, error) {
 }
 
 // supervise starts a child, watches over it and takes its answer.
-func (r *Runner) supervise(ctx context.Context, input []byte) (*Document, error) {
+func (r *Runner) supervise(ctx context.Context, input string, file *os.File) (*Document, error) {
 	limited, cancel := context.WithTimeout(ctx, r.limits.Time)
 	defer cancel()
-	cmd := exec.CommandContext(limited, ownBinary(), ChildCommand)
+	cmd := exec.CommandContext(limited, ownBinary(), ChildCommand, input)
 	cmd.Env = childEnv()
-	cmd.Stdin = bytes.NewReader(input)
+	if file != nil {
+		cmd.Stdin = file
+	}
 	errs := &headBuffer{max: maxStderr}
 	cmd.Stderr = errs
 	cmd.WaitDelay = killDelay
@@ -144,6 +151,7 @@ func (r *Runner) supervise(ctx context.Context, input []byte) (*Document, error)
 	_ = stdout.Close()
 	stopWatch()
 	waitErr := cmd.Wait()
+	r.tellUnconfined(ctx, errs)
 	if answerErr == nil && waitErr == nil {
 		return document, nil
 	}
@@ -163,6 +171,23 @@ func (r *Runner) supervise(ctx context.Context, input []byte) (*Document, error)
 	}
 	r.logStderr(ctx, errs)
 	return nil, deathError(waitErr)
+}
+
+// tellUnconfined logs, once, what a child said of a system that did not let it confine itself.
+func (r *Runner) tellUnconfined(ctx context.Context, errs *headBuffer) {
+	for line := range strings.Lines(errs.String()) {
+		line = strings.TrimSpace(line)
+		if why, said := strings.CutPrefix(line, unconfined); said {
+			r.told.Do(func() {
+				r.logger.WarnContext(ctx, "the processes that read documents are not kept from all that they don't need: this system can't", "reason", why)
+			})
+		}
+		if why, said := strings.CutPrefix(line, confinedByHalf); said {
+			r.told.Do(func() {
+				r.logger.InfoContext(ctx, "the processes that read documents are kept from files and connections by one means of two", "reason", why)
+			})
+		}
+	}
 }
 
 // logStderr logs what a child complained of.

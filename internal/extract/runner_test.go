@@ -31,6 +31,12 @@ func writeFile(t testing.TB, name, content string) string {
 	return path
 }
 
+// misbehavingFile is a document that makes the child misbehave.
+func misbehavingFile(t testing.TB, how, path string) string {
+	t.Helper()
+	return writeFile(t, how+".txt", misbehaving+how+" "+path)
+}
+
 func wantReason(t testing.TB, err error, reason Reason) {
 	t.Helper()
 	var f *Failure
@@ -95,17 +101,17 @@ func TestRunnerMissingFileIsNoFailure(t *testing.T) {
 func TestRunnerSurvivesChildren(t *testing.T) {
 	runner := testRunner(Limits{})
 	for name, reason := range map[string]Reason{
-		"overflow.txt": ReasonDamaged,
-		"exit.txt":     ReasonDamaged,
-		"segv.txt":     ReasonDamaged,
-		"garbage.txt":  ReasonDamaged,
-		"lie.txt":      ReasonDamaged,
-		"flood.txt":    ReasonDamaged,
+		"overflow": ReasonDamaged,
+		"exit":     ReasonDamaged,
+		"segv":     ReasonDamaged,
+		"garbage":  ReasonDamaged,
+		"lie":      ReasonDamaged,
+		"flood":    ReasonDamaged,
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := runner.Extract(t.Context(), writeFile(t, name, "x"), Text)
+			_, err := runner.Extract(t.Context(), misbehavingFile(t, name, ""), Text)
 			runtime.ReadMemStats(&after)
 			wantReason(t, err, reason)
 			if grown := after.TotalAlloc - before.TotalAlloc; grown > 4<<20 {
@@ -119,7 +125,7 @@ func TestRunnerSurvivesChildren(t *testing.T) {
 }
 
 func TestRunnerKilledChildIsNoFailure(t *testing.T) {
-	_, err := testRunner(Limits{}).Extract(t.Context(), writeFile(t, "killed.txt", "x"), Text)
+	_, err := testRunner(Limits{}).Extract(t.Context(), misbehavingFile(t, "killed", ""), Text)
 	if err == nil || isFailure(err) {
 		t.Errorf("error = %v, want one that is worth another try", err)
 	}
@@ -127,7 +133,7 @@ func TestRunnerKilledChildIsNoFailure(t *testing.T) {
 
 func TestRunnerDeadline(t *testing.T) {
 	start := time.Now()
-	_, err := testRunner(Limits{Time: 300 * time.Millisecond}).Extract(t.Context(), writeFile(t, "hang.txt", "x"), Text)
+	_, err := testRunner(Limits{Time: 300 * time.Millisecond}).Extract(t.Context(), misbehavingFile(t, "hang", ""), Text)
 	wantReason(t, err, ReasonTimeout)
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("took %v", took)
@@ -135,11 +141,12 @@ func TestRunnerDeadline(t *testing.T) {
 }
 
 func TestRunnerCancel(t *testing.T) {
-	path := writeFile(t, "pid.txt", "")
+	path := writeFile(t, "pid", "")
+	document := misbehavingFile(t, "pid", path)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := testRunner(Limits{}).Extract(ctx, path, Text)
+		_, err := testRunner(Limits{}).Extract(ctx, document, Text)
 		done <- err
 	}()
 	pid := waitForNumber(t, path)
@@ -182,8 +189,9 @@ func TestRunnerMemoryLimit(t *testing.T) {
 		t.Skip("resident memory is watched on Linux only")
 	}
 	const limit = 256 << 20
-	path := writeFile(t, "eat.txt", "")
-	_, err := testRunner(Limits{Memory: limit}).Extract(t.Context(), path, Text)
+	path := writeFile(t, "eaten", "")
+	document := misbehavingFile(t, "eat", path)
+	_, err := testRunner(Limits{Memory: limit}).Extract(t.Context(), document, Text)
 	wantReason(t, err, ReasonMemory)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -196,11 +204,12 @@ func TestRunnerMemoryLimit(t *testing.T) {
 
 func TestRunnerWaitsForSlot(t *testing.T) {
 	runner := NewRunner(RunnerOptions{Parallel: 1, CacheDir: cacheDir, Logger: slog.New(slog.DiscardHandler)})
-	path := writeFile(t, "pid.txt", "")
+	path := writeFile(t, "pid", "")
+	document := misbehavingFile(t, "pid", path)
 	first, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := runner.Extract(first, path, Text)
+		_, err := runner.Extract(first, document, Text)
 		done <- err
 	}()
 	waitForNumber(t, path)

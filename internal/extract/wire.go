@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// job is what the Runner sends to the child, as JSON on its standard input.
+// job is what the Runner sends to the child, as JSON in its second argument. The document is its standard
+// input, opened by the Runner, as the child may open no file by then.
 type job struct {
-	// Path is empty for a child that only fills the compilation cache.
-	Path     string
+	// Format is empty for a child that only fills the compilation cache.
 	Format   Format
 	Limits   Limits
 	CacheDir string

@@ -1,0 +1,10 @@
+//go:build !linux && !darwin
+
+package extract
+
+import "errors"
+
+// confine can do nothing on this system.
+func confine(Limits) (half, err error) {
+	return nil, errors.New("this system has no way to take files and connections from a process")
+}
