@@ -106,6 +106,9 @@ func refusalOf(p *access.Principal, name quota.Name, b budget, d limit.Decision)
 		who = "the person"
 	}
 	e := problem.OverRate(string(name), int64(b.Limit), d.RetryAfter)
+	if b.customerID == 0 {
+		e.Reason = "" // a limit of no company
+	}
 	e.Detail = fmt.Sprintf("%s is over its limit %s of %d: %d are left", who, name, b.Limit, d.Remaining)
 	return e
 }
