@@ -10,3 +10,6 @@ func SealedColumns() (list []string) {
 	}
 	return list
 }
+
+// UsersInScope is the statement of users by their ids, for tests of its plan.
+var UsersInScope = statements[qUsersByID]

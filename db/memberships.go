@@ -30,6 +30,9 @@ type Member struct {
 	Given
 }
 
+// memberInScope bounds membership m by the companies below $1 and $2, as inScope does companies.
+const memberInScope = `m.lineage >= $1::bigint[] AND m.lineage < $2::bigint[]`
+
 // willing: user u, as the member m of a company, may be acted for and written to by it. Who has accepted it may, and
 // who was new to the platform until the first password is set: whoever has one decides.
 const willing = `(m.accepted_at IS NOT NULL OR NOT m.known AND u.password_hash IS NULL)`
@@ -38,8 +41,7 @@ const willing = `(m.accepted_at IS NOT NULL OR NOT m.known AND u.password_hash I
 const insertMembership = `
 	INSERT INTO memberships (customer_id, user_id, added, email, first_name, last_name, known)
 	SELECT t.id, u.id, $3, $4, $5, $6, u.password_hash IS NOT NULL OR EXISTS (
-		SELECT FROM memberships m JOIN customers c ON c.id = m.customer_id
-		WHERE m.user_id = u.id AND c.lineage[t.level + 1] IS DISTINCT FROM t.id)
+		SELECT FROM memberships m WHERE m.user_id = u.id AND m.lineage[t.level + 1] IS DISTINCT FROM t.id)
 	FROM customers t, users u WHERE t.id = $1 AND u.id = $2
 	ON CONFLICT (customer_id, user_id) `
 
@@ -59,13 +61,13 @@ var (
 		AND m.first_name || m.last_name <> ''`)
 	// Whoever has a key in a company can act in all below it: a company above that may be acted for does as well.
 	qMayActAs = prepare(`
-		SELECT EXISTS (SELECT FROM memberships m JOIN users u ON u.id = m.user_id JOIN customers c ON c.id = m.customer_id
-			WHERE m.user_id = $4 AND ` + inScope + ` AND c.id = ANY(k.lineage) AND ` + willing + `)
+		SELECT EXISTS (SELECT FROM memberships m JOIN users u ON u.id = m.user_id
+			WHERE m.user_id = $4 AND ` + memberInScope + ` AND m.customer_id = ANY(k.lineage) AND ` + willing + `)
 		FROM memberships own JOIN customers k ON k.id = own.customer_id WHERE own.customer_id = $3 AND own.user_id = $4`)
 	qMemberToInvite = prepare(`
 		SELECT m.user_id, m.customer_id, c.name AS customer_name, m.email, m.first_name, m.last_name
 		FROM memberships m JOIN customers c ON c.id = m.customer_id
-		WHERE m.user_id = $3 AND ` + inScope + ` ORDER BY c.id <> $4, m.created_at, c.id LIMIT 1`)
+		WHERE m.user_id = $3 AND ` + memberInScope + ` ORDER BY c.id <> $4, m.created_at, c.id LIMIT 1`)
 )
 
 // AddMember puts a user into a company by name; false when it is there already.

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lib/pq"
+
 	"canopy/db"
+	"canopy/internal/access"
 	"canopy/internal/devstack/devtest"
 )
 
@@ -61,5 +64,34 @@ func TestPeopleOfBeforeHaveAccepted(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
+	}
+}
+
+// TestMembershipsElsewhereCostNothing: who looks at a user reads the memberships within its own reach, and none of all
+// those that others have made.
+func TestMembershipsElsewhereCostNothing(t *testing.T) {
+	ctx := t.Context()
+	url := devtest.Database(t, db.Fingerprint(), db.Migrate)
+	pool, err := db.Connect(url, db.Options{MaxConns: 2})
+	check(t, err)
+	defer func() { check(t, pool.Close()) }()
+	for _, statement := range []string{
+		`INSERT INTO regions (id, code, name) VALUES (1, 'eu', 'Europe')`,
+		`INSERT INTO customers (id, parent_id, name, region_id) VALUES (1, NULL, 'Root', 1), (2, 1, 'Hostile', 1), (9999, 1, 'Home', 1)`,
+		`INSERT INTO customers (id, parent_id, name, region_id) SELECT n, 2, 'Below', 1 FROM generate_series(3, 2000) n`,
+		`INSERT INTO users (id, email) VALUES (1, 'a@x.example')`,
+		`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name) SELECT id, 1, 'a@x.example', '', '' FROM customers WHERE id > 1`,
+		`ANALYZE memberships, customers, users`,
+	} {
+		if _, err := pool.ExecContext(ctx, statement); err != nil {
+			t.Fatal(statement, err)
+		}
+	}
+	home := access.Lineage{1, 9999}.Subtree()
+	var plan []string
+	check(t, pool.SelectContext(ctx, &plan, `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) `+db.UsersInScope, home.From(), home.To(), pq.Int64Array{1}))
+	text := strings.Join(plan, "\n")
+	if !strings.Contains(text, "memberships_user") || strings.Contains(text, "Rows Removed") || strings.Contains(text, "Seq Scan on memberships") {
+		t.Error(text)
 	}
 }

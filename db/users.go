@@ -52,8 +52,7 @@ func seen(id string) string {
 			CASE WHEN m.accepted_at IS NULL THEN m.created_at ELSE o.created_at END AS created_at,
 			m.accepted_at IS NOT NULL AND o.password_hash IS NOT NULL AS has_password,
 			CASE WHEN m.accepted_at IS NULL THEN 'none' ELSE o.otp_method END AS otp_method
-		FROM memberships m JOIN customers c ON c.id = m.customer_id JOIN users o ON o.id = m.user_id
-		WHERE m.user_id = ` + id + ` AND ` + inScope + `
+		FROM memberships m JOIN users o ON o.id = m.user_id WHERE m.user_id = ` + id + ` AND ` + memberInScope + `
 		ORDER BY m.accepted_at IS NULL, m.created_at, m.customer_id LIMIT 1`
 }
 
@@ -73,11 +72,11 @@ var (
 	qCustomersOf = prepare(`
 		SELECT k.id AS via, c.* FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (
 			SELECT ` + customerColumns + ` FROM memberships m JOIN customers c ON c.id = m.customer_id
-			WHERE m.user_id = k.id AND c.id > $4 AND ` + inScope + ` ORDER BY c.id LIMIT $5) c
+			WHERE m.user_id = k.id AND c.id > $4 AND ` + memberInScope + ` ORDER BY c.id LIMIT $5) c
 		ORDER BY k.id, c.id`)
 	qCustomerCounts = prepare(`
-		SELECT m.user_id AS id, count(*) AS value FROM memberships m JOIN customers c ON c.id = m.customer_id
-		WHERE m.user_id = ANY($3) AND ` + inScope + ` GROUP BY m.user_id`)
+		SELECT m.user_id AS id, count(*) AS value FROM memberships m
+		WHERE m.user_id = ANY($3) AND ` + memberInScope + ` GROUP BY m.user_id`)
 	qLastAccess = prepare(`
 		SELECT p.user_id AS id, max(p.last_access) AS value
 		FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id

@@ -32,7 +32,7 @@ func TestAgentBadInputs(t *testing.T) {
 			continue
 		}
 		for _, field := range s.Types[f.Arguments[0].Type.Name()].Fields {
-			m := inputMember{name: field.Name, kind: kindOf(field.Type), required: field.Type.NonNull}
+			m := inputMember{of: f.Name, name: field.Name, kind: kindOf(field.Type), required: field.Type.NonNull}
 			if !freeForm[m.name] {
 				t.Run(f.Name+"/"+m.name, func(t *testing.T) { b.field(t, f.Name, chooseInput(rows[f.Name], y.world, m.name), m) })
 			}

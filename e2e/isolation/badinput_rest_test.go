@@ -109,7 +109,7 @@ func bodyMembers(doc *huma.OpenAPI, e rest.Endpoint) []inputMember {
 	}
 	var list []inputMember
 	for name, s := range schema.Properties {
-		m := inputMember{name: name, kind: s.Type}
+		m := inputMember{of: e.OperationID, name: name, kind: s.Type}
 		for _, r := range schema.Required {
 			m.required = m.required || r == name
 		}
@@ -162,8 +162,10 @@ func fitting(op, member string, v hostile) hostile {
 		v.must, v.text = accepted, ""
 	case strings.HasSuffix(op, "Secret") && member == "value": // which is sealed
 		v.text = ""
-	case op == "requestReset": // which answers the same to every text
+	case op == "requestReset", op == "searchContext": // which answer, and keep nothing
 		v.text = ""
+	case (op == "createUser" || op == "createPermission") && member == "name": // whose words are kept as two names
+		v.text = strings.TrimSpace(v.text)
 	}
 	return v
 }
@@ -209,7 +211,7 @@ func (b *badInput) passwordHash() (hash string) {
 
 // kept tells whether a text stands in the tables exactly as it came.
 func (b *badInput) kept(text string) (found bool) {
-	b.Look(&found, b.tables.holds, strings.TrimSpace(text))
+	b.Look(&found, b.tables.holds, text)
 	return found
 }
 

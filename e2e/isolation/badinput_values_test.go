@@ -19,7 +19,8 @@ const (
 
 // inputMember is one member of an input: of a REST body, or of an input of the graph.
 type inputMember struct {
-	name     string
+	// of is the operation.
+	of, name string
 	kind     string // string, integer, boolean, array
 	required bool
 }
@@ -63,7 +64,7 @@ func hostiles(m inputMember) []hostile {
 	}
 	switch m.kind {
 	case "string":
-		return append(list, texts()...)
+		return append(list, texts(m.of+"."+m.name)...)
 	case "integer":
 		return append(list, integers()...)
 	case "boolean":
@@ -73,20 +74,22 @@ func hostiles(m inputMember) []hostile {
 	return append(list, hostile{name: "number", raw: `1`, must: refused}, hostile{name: "boolean", raw: `true`, must: refused})
 }
 
-func texts() []hostile {
+// texts are tried with a mark in those that may be kept: what is found of it later was kept of this member.
+func texts(mark string) []hostile {
 	return []hostile{
 		{name: "number", raw: `7`, must: refused},
 		{name: "boolean", raw: `true`, must: refused},
 		{name: "array", raw: `["a"]`, must: refused},
 		{name: "empty", raw: `""`},
-		{name: "blank", raw: `"   "`, text: "   "},
+		{name: "blank", raw: `"   "`}, // which may stand for nothing
 		{name: "NUL", raw: `"a\u0000b"`, must: refused},
 		{name: "too long", raw: longText, must: refused},
-		{name: "emoji", raw: `"Zoë👩‍🚀🇩🇪"`, text: "Zoë👩‍🚀🇩🇪"},
-		{name: "quotes", raw: `"O'Hara\\\"; DROP TABLE users; --"`, text: `O'Hara\"; DROP TABLE users; --`},
-		{name: "turned", raw: `"a\u202egpj.exe"`, text: "a\u202egpj.exe"},
-		{name: "link", raw: `"WWW.example.com"`, text: "WWW.example.com"},
-		{name: "replacement character", raw: `"a\ufffdb"`, text: "a\ufffdb"},
+		{name: "space around it", raw: `" ` + mark + ` "`, text: " " + mark + " "},
+		{name: "emoji", raw: `"Zoë👩‍🚀🇩🇪` + mark + `"`, text: "Zoë👩‍🚀🇩🇪" + mark},
+		{name: "quotes", raw: `"O'Hara\\\"; DROP TABLE ` + mark + `; --"`, text: `O'Hara\"; DROP TABLE ` + mark + `; --`},
+		{name: "turned", raw: `"a\u202egpj.exe` + mark + `"`, text: "a\u202egpj.exe" + mark},
+		{name: "link", raw: `"WWW.example.com/` + mark + `"`, text: "WWW.example.com/" + mark},
+		{name: "replacement character", raw: `"a\ufffdb` + mark + `"`, text: "a\ufffdb" + mark},
 	}
 }
 

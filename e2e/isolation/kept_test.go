@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/vektah/gqlparser/v2/ast"
@@ -210,29 +211,35 @@ func (y *yard) value(t *testing.T, row writeRow, id int64, name string) (value a
 	return value, true
 }
 
-// tells looks for what was changed in the audit log.
+// tells looks for what was given in the audit log: beside what was there before, where it was changed.
 func (y *yard) tells(t *testing.T, row writeRow, id int64, gives object) {
-	if row.creates() {
-		return // what it began with, the object shows
-	}
 	var raw []byte
 	y.Look(&raw, `SELECT COALESCE(details, '{}') FROM audit_events WHERE object_type = $1 AND object_id = $2 ORDER BY id DESC LIMIT 1`,
 		payloadOf(t, row.mutation).Type.Name(), id)
 	var told object
 	y.ok(json.Unmarshal(raw, &told))
 	for name, value := range gives {
-		field := row.mutation + "." + name
-		if as, renamed := toldAs[field]; renamed {
-			name = as
-		}
-		if name == "" {
+		if name = row.told(name); name == "" {
 			continue
 		}
 		change, _ := told[name].(object)
-		if old, has := change["old"]; !has && row.mutation != "saveBilling" || has && reflect.DeepEqual(old, change["new"]) || !reflect.DeepEqual(change["new"], plainJSON(t, value)) {
+		old, has := change["old"]
+		if makes := row.creates() || row.mutation == "saveBilling"; has == makes || has && reflect.DeepEqual(old, change["new"]) || !reflect.DeepEqual(change["new"], plainJSON(t, value)) {
 			t.Errorf("%s: the details of the audit event have %v for %s, given was %v", row.mutation, told[name], name, value)
 		}
 	}
+}
+
+// told is what the log calls a field of the input: as the object does, and an id as what it leads to.
+func (row writeRow) told(name string) string {
+	if as, renamed := toldAs[row.mutation+"."+name]; renamed {
+		return as
+	}
+	if as, renamed := row.shown[name]; renamed {
+		edge, _, _ := strings.Cut(as, " ")
+		return edge
+	}
+	return name
 }
 
 // plainJSON is a value as it comes back from JSON.

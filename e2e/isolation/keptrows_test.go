@@ -22,8 +22,11 @@ type writeRow struct {
 	byREST object
 }
 
-// toldAs are the fields that the log has under another name; "" for what it tells by another field.
+// toldAs are the fields that the log has under another name; "" for what it tells by another field, or by
+// the company that the event is about.
 var toldAs = map[string]string{
+	"createCustomer.parentId": "parent", "createCustomer.regionId": "region", "createUser.name": "", "createAgent.accountId": "account",
+	"createApiKey.customerId": "", "createRole.customerId": "", "createWebhookDestination.customerId": "",
 	"updatePermission.roleId": "role", "updateAgent.diagram": "draft", "updateWebhookDestination.allEvents": "",
 	"setLimits.limits":   "", // each by its name: TestLimitsAreTold
 	"updateSecret.value": "", // it tells that it was changed: TestSecretsAreManaged

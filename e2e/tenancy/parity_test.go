@@ -133,22 +133,30 @@ func (d *doors) compare(t *testing.T, token string, id int64) {
 		t.Errorf("billing: GraphQL has none, REST %d %s", got.Status, got.Body)
 	}
 	d.compareOptions(t, token, id, len(users.([]any)))
-	d.compareKeys(t, token, id)
-	d.compareSecrets(t, token, id)
+	d.compareLists(t, token, id)
 	d.compareUsage(t, token, id)
 	d.compareAudit(t, token, id)
 }
 
-// compareSecrets compares a company's secrets, as a list and one by one.
-func (d *doors) compareSecrets(t *testing.T, token string, customer int64) {
-	shown := platform.Member(t, d.MustGQL(token, paritySecrets, map[string]any{"c": customer}), "customer.secrets").([]any)
-	for _, x := range shown {
-		x := x.(map[string]any)
-		x["customerId"] = platform.Member(t, x, "customer.databaseId")
-		delete(x, "customer")
-		d.same(t, token, "/v1/secrets/{id}", "", x, "{id}", fmt.Sprint(x["id"]))
+// compareLists compares the lists of a company that REST has under /v1, and their rows one by one.
+func (d *doors) compareLists(t *testing.T, token string, customer int64) {
+	for path, list := range map[string]struct{ query, rows string }{
+		"/v1/keys":    {parityKeys, "customer.apiKeys.nodes"},
+		"/v1/secrets": {paritySecrets, "customer.secrets"},
+	} {
+		shown := platform.Member(t, d.MustGQL(token, list.query, map[string]any{"c": customer}), list.rows).([]any)
+		for _, row := range shown {
+			row := row.(map[string]any)
+			for _, edge := range []string{"customer", "user"} {
+				if to, has := row[edge].(map[string]any); has {
+					row[edge+"Id"] = to["databaseId"]
+					delete(row, edge)
+				}
+			}
+			d.same(t, token, path+"/{id}", "", row, "{id}", fmt.Sprint(row["id"]))
+		}
+		d.same(t, token, path, "?customerId="+platform.Decimal(customer), shown)
 	}
-	d.same(t, token, "/v1/secrets", "?customerId="+platform.Decimal(customer), shown)
 }
 
 // compareUsage compares what a company has.
@@ -183,20 +191,6 @@ func (d *doors) compareAudit(t *testing.T, token string, customer int64) {
 		delete(e, "customer")
 	}
 	d.same(t, token, "/v1/audit", "?customerId="+platform.Decimal(customer), shown)
-}
-
-// compareKeys compares a company's API keys, as a list and one by one.
-func (d *doors) compareKeys(t *testing.T, token string, customer int64) {
-	shown := platform.Member(t, d.MustGQL(token, parityKeys, map[string]any{"c": customer}), "customer.apiKeys.nodes").([]any)
-	for _, k := range shown {
-		k := k.(map[string]any)
-		for member, edge := range map[string]string{"userId": "user", "customerId": "customer"} {
-			k[member] = platform.Member(t, k, edge+".databaseId")
-			delete(k, edge)
-		}
-		d.same(t, token, "/v1/keys/{id}", "", k, "{id}", fmt.Sprint(k["id"]))
-	}
-	d.same(t, token, "/v1/keys", "?customerId="+platform.Decimal(customer), shown)
 }
 
 // compareOptions chooses step by step, as one does for a new permission.

@@ -17,7 +17,7 @@ import (
 // for from there, and the others from the row, id being its GlobalID and databaseId its ID. What
 // goes by another name stands in gqlgen.yml.
 type bind struct {
-	// edges are the methods of XEdges, by the object's name.
+	// edges are the methods of XEdges, by the object's name; those of Query, Mutation and Subscription stand there, too.
 	edges map[string]map[string]bool
 }
 
@@ -56,6 +56,9 @@ func (b *bind) MutateConfig(cfg *config.Config) error {
 			errs = append(errs, fmt.Errorf("the method %s of resolvers.%s is no field of %s", method, edgesOf(def.Name), def.Name))
 		}
 	}
+	for _, root := range []*ast.Definition{cfg.Schema.Query, cfg.Schema.Mutation, cfg.Schema.Subscription} {
+		b.edges[root.Name] = declaredMethods(scope.Lookup(root.Name))
+	}
 	return errors.Join(errs...)
 }
 
@@ -79,7 +82,11 @@ func (b *bind) GenerateCode(data *codegen.Data) error {
 	for _, o := range data.Objects {
 		methods, known := b.edges[o.Name]
 		for _, f := range o.Fields {
-			if known && f.IsResolver && !methods[templates.ToGo(f.Name)] {
+			switch {
+			case !known || !f.IsResolver || methods[templates.ToGo(f.Name)]:
+			case o.Root:
+				errs = append(errs, fmt.Errorf("%s.%s: resolvers.%s has no method %s", o.Name, f.Name, o.Name, templates.ToGo(f.Name)))
+			default:
 				errs = append(errs, fmt.Errorf("%s.%s: %s has no fitting field or method %s, and resolvers.%s has no such method",
 					o.Name, f.Name, o.Type, templates.ToGo(f.Name), edgesOf(o.Name)))
 			}

@@ -67,11 +67,16 @@ func TestBind(t *testing.T) {
 func TestBindNamesWhatIsMissing(t *testing.T) {
 	_, err := bound(t, `
 		extend type Customer { motto: String!, lineage: String! }
-		extend type Region { customers: CustomerConnection! }`)
+		extend type Region { customers: CustomerConnection! }
+		extend type Query { mottoOf(id: ID!): String }
+		extend type Mutation { forgetCustomer(id: ID!): Customer, forgetRegion(id: ID!): Region }`)
 	for _, want := range []string{
 		"Customer.motto: canopy/db.Customer has no fitting field or method Motto, and resolvers.CustomerEdges has no such method",
 		"Customer.lineage: canopy/db.Customer has no fitting field or method Lineage, and resolvers.CustomerEdges has no such method",
 		"Region.customers: canopy/db.Region has no fitting field or method Customers, and resolvers.RegionEdges has no such method",
+		"Query.mottoOf: resolvers.Query has no method MottoOf",
+		"Mutation.forgetCustomer: resolvers.Mutation has no method ForgetCustomer",
+		"Mutation.forgetRegion: resolvers.Mutation has no method ForgetRegion",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
@@ -96,9 +101,9 @@ func TestBindNamesWhatAnInputLacks(t *testing.T) {
 
 func TestBindNamesWhatHasNoType(t *testing.T) {
 	_, err := bound(t, `
-		type Note { text: String! }
-		input CreateNoteInput { text: String! }`)
-	const want = "CreateNoteInput: neither db nor resolvers have a type of this name\nNote: neither db nor resolvers have a type of this name"
+		type Unheard { text: String! }
+		input CreateUnheardInput { text: String! }`)
+	const want = "CreateUnheardInput: neither db nor resolvers have a type of this name\nUnheard: neither db nor resolvers have a type of this name"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
 	}
