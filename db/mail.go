@@ -16,6 +16,8 @@ type OutboxMail struct {
 
 var (
 	qInsertMail = prepare(`INSERT INTO mail_outbox (tenant_id, user_id, kind, message) VALUES ($1, NULLIF($2, 0), $3, $4) RETURNING id`)
+	qHoldUser   = prepare(`SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE`)
+	qMailsToday = prepare(`SELECT count(*) FROM mail_outbox WHERE user_id = $1 AND kind = $2 AND created_at > now() - interval '1 day'`)
 	// A mail that is handed to the queue is out of sight for the lease; if the queue loses it, it
 	// is due again afterwards.
 	qLeaseMails = work{
@@ -46,6 +48,17 @@ var (
 func (s *Store) InsertMail(ctx context.Context, tenantID, userID int64, kind string, message []byte) (id int64, err error) {
 	err = s.get(ctx, &id, qInsertMail, tenantID, userID, kind, message)
 	return id, err
+}
+
+// MailsToday counts the mails of a kind to a user in the last 24 hours, and keeps others from counting until the
+// transaction ends.
+func (s *Store) MailsToday(ctx context.Context, userID int64, kind string) (n int, err error) {
+	var held int64
+	if err := s.get(ctx, &held, qHoldUser, userID); err != nil {
+		return 0, err
+	}
+	err = s.get(ctx, &n, qMailsToday, userID, kind)
+	return n, err
 }
 
 // DueMail names a mail and how many attempts were made on it.

@@ -15,8 +15,11 @@ import (
 // transaction.
 func (ch *changes) audit(ctx context.Context, customerID int64, action audit.Action, object Node, what audit.Changes) error {
 	e := db.AuditEvent{CustomerID: customerID, Action: string(action), ObjectType: object.GlobalID().Type, ObjectID: object.GlobalID().Int}
+	if actor := ch.actor(); actor != 0 {
+		e.ActorUserID = &actor
+	}
 	if ch.caller != nil {
-		e.ActorUserID, e.ClientID = &ch.caller.UserID, ch.caller.ClientID
+		e.ClientID = ch.caller.ClientID
 	}
 	id, due, err := outbox.Audit(ctx, ch.tx, e, what)
 	ch.due = ch.due || due

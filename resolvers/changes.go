@@ -10,6 +10,8 @@ import (
 // changes collects what is to be told once a transaction has been committed.
 type changes struct {
 	caller *caller
+	// person is who acts without a token: by a password, or by a link.
+	person int64
 	tx     *db.Store
 	audits []int64
 	mail   bool
@@ -39,7 +41,7 @@ func (r *Resolver) change(ctx context.Context, c *caller, do func(tx *db.Store, 
 // actor is the user who makes the change; 0 for the platform itself.
 func (ch *changes) actor() int64 {
 	if ch.caller == nil {
-		return 0
+		return ch.person
 	}
 	return ch.caller.UserID
 }

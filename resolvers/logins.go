@@ -9,6 +9,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/audit"
 	"canopy/internal/globalid"
 	"canopy/internal/limit"
 	"canopy/internal/problem"
@@ -50,6 +51,7 @@ func (r *Resolver) Login(ctx context.Context, in LoginInput) (*LoginPayload, err
 	if err != nil {
 		if p := problem.From(err); p.Code == problem.Unauthenticated && p.Reason != reasonOTP {
 			try.failed(ctx)
+			r.logFailure(ctx, try)
 		}
 		return nil, err
 	}
@@ -137,12 +139,16 @@ func (r *Resolver) openSession(ctx context.Context, try *attempt, customerID *gl
 		return nil, err
 	}
 	err = r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
+		ch.person = own.UserID
 		if !chosen.Accepted {
 			if err := tx.Accept(ctx, chosen.CustomerID, own.UserID); err != nil {
 				return err
 			}
 		}
-		return see(ctx, tx, try)
+		if err := see(ctx, tx, try); err != nil {
+			return err
+		}
+		return ch.audit(ctx, chosen.CustomerID, audit.UserSignedIn, &db.User{ID: own.UserID}, r.from(ctx, audit.None()))
 	})
 	if err != nil {
 		return nil, err
@@ -178,8 +184,9 @@ func later(a, b time.Time) time.Time {
 }
 
 // SetUp redeems an invitation or a reset link: it sets the user's password and ends the user's
-// other links and logins. Whoever has the link may call it.
-func (r *Resolver) SetUp(ctx context.Context, link, password string) error {
+// other links and logins, and with a reset, unless keepKeys is set, the user's API keys. Whoever has the link may
+// call it.
+func (r *Resolver) SetUp(ctx context.Context, link, password string, keepKeys bool) error {
 	if err := passwordFaults(password); err != nil {
 		return err
 	}
@@ -204,8 +211,10 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string) error {
 		return busy(err)
 	}
 	return r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
+		ch.person = userID
 		// The user first: whoever sends a new link holds the user, too, and then ends this one.
-		if _, err := tx.LockUser(ctx, userID); err != nil {
+		held, err := tx.LockUser(ctx, userID)
+		if err != nil {
 			return err
 		}
 		used, err := tx.UseLink(ctx, hash)
@@ -222,14 +231,47 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string) error {
 			return err
 		}
 		// Who holds the mailbox gets in, whoever else tries.
-		return tx.SeeNetwork(ctx, userID, limit.AddressGroup(r.ClientAddress(ctx)))
+		if err := tx.SeeNetwork(ctx, userID, limit.AddressGroup(r.ClientAddress(ctx))); err != nil {
+			return err
+		}
+		what := r.from(ctx, audit.None().Secret("password", held.HasPassword, true))
+		if used.CustomerID != 0 {
+			return ch.audit(ctx, used.CustomerID, audit.UserSetUp, &db.User{ID: userID}, what)
+		}
+		if held.HasPassword {
+			what = what.With("revokeKeys", !keepKeys)
+			if err := revokeKeys(ctx, ch, userID, keepKeys); err != nil {
+				return err
+			}
+		}
+		return ch.auditAtHome(ctx, userID, audit.UserPasswordReset, what)
 	})
+}
+
+// revokeKeys ends a user's API keys, each of which is told of where it was good for something.
+func revokeKeys(ctx context.Context, ch *changes, userID int64, keep bool) error {
+	if keep {
+		return nil
+	}
+	keys, err := ch.tx.RevokeAPIKeysOf(ctx, userID)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		live := *k
+		live.RevokedAt = nil
+		if err := ch.audit(ctx, k.CustomerID, audit.APIKeyRevoked, k, audit.Between(&live, k)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 var errLink = problem.Invalid(problem.Fault{Location: "token", Message: "is unknown, used or expired: ask for a new link"})
 
-// resetAnswer is how long the answer to a reset takes at least: longer than the mail's rows do.
-const resetAnswer = 100 * time.Millisecond
+// evenAnswer is how long an answer takes at least that must not tell whether there is such a user: longer than the
+// rows that are written for one.
+const evenAnswer = 100 * time.Millisecond
 
 // RequestReset sends a link that sets a password to the user of an address, whether or not it has
 // one already. Anyone may call it, and learns nothing of whether there is such a user; a text that is no
@@ -241,7 +283,7 @@ func (r *Resolver) RequestReset(ctx context.Context, email string) error {
 		return err
 	}
 	// The answer takes as long whether or not there is such a user.
-	answered := time.After(resetAnswer)
+	answered := time.After(evenAnswer)
 	defer func() { <-answered }()
 	try, err := r.try(ctx, tryReset, email)
 	if err != nil {
@@ -252,7 +294,10 @@ func (r *Resolver) RequestReset(ctx context.Context, email string) error {
 		return nil
 	}
 	return r.change(ctx, nil, func(_ *db.Store, ch *changes) error {
-		return r.sendReset(ctx, ch, try.own.UserID, try.own.Email)
+		if err := r.sendReset(ctx, ch, try.own.UserID, try.own.Email); err != nil {
+			return err
+		}
+		return ch.auditAtHome(ctx, try.own.UserID, audit.UserResetRequested, r.from(ctx, audit.None()))
 	})
 }
 

@@ -17,9 +17,16 @@ const (
 	resetLife      = time.Hour
 )
 
+// maxInvitations is how many invitations a person is sent in a day, by whichever companies.
+const maxInvitations = 5
+
 // sendInvitation puts a company's invitation for a user into the outbox, in the change's transaction, and
-// gives the link that it carries.
+// gives the link that it carries; "" where the user has been sent too many, whose links live on.
 func (r *Resolver) sendInvitation(ctx context.Context, ch *changes, m *db.Member) (string, error) {
+	sent, err := ch.tx.MailsToday(ctx, m.UserID, db.LinkInvitation)
+	if err != nil || sent >= maxInvitations {
+		return "", err
+	}
 	link, err := r.newLink(ctx, ch.tx, db.Link{UserID: m.UserID, CustomerID: m.CustomerID}, db.LinkInvitation, invitationLife)
 	if err != nil {
 		return "", err
@@ -51,7 +58,11 @@ func (r *Resolver) newLink(ctx context.Context, tx *db.Store, l db.Link, kind st
 	if err := tx.InsertLink(ctx, secret.HashSecret(plain), l, kind, time.Now().Add(life)); err != nil {
 		return "", err
 	}
-	return r.PublicURL.JoinPath("setup").String() + "#token=" + plain, nil
+	link := r.PublicURL.JoinPath("setup").String() + "#token=" + plain
+	if kind == db.LinkReset {
+		link += "&reset=true" // so that the page can ask what a reset shall end
+	}
+	return link, nil
 }
 
 // post seals a message into the outbox, as work of the caller's tenant.

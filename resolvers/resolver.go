@@ -44,6 +44,8 @@ type Resolver struct {
 	Addresses *limit.Throttle
 	// ClientAddress tells where the request of a context comes from; "" where that is not known.
 	ClientAddress func(context.Context) string
+	// UserAgent tells which program that is, by its own word.
+	UserAgent func(context.Context) string
 	// RequestsPerMinute is the rate limit of one API key, 0 for none.
 	RequestsPerMinute int
 	// PublicURL is where the platform is reached: the issuer of tokens, the base of links.

@@ -176,7 +176,7 @@ func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput
 		if err != nil {
 			return c.unreached(err, "user", user.ID)
 		}
-		if _, err := m.sendInvitation(ctx, ch, member); err != nil {
+		if link, err := m.sendInvitation(ctx, ch, member); err != nil || link == "" {
 			return err
 		}
 		return ch.audit(ctx, member.CustomerID, audit.UserInvited, user, audit.None().Secret("invitation", true, true))

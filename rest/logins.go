@@ -33,8 +33,9 @@ type loginAnswer struct {
 
 type setupInput struct {
 	Body struct {
-		Token    string `json:"token" doc:"The token of an invitation or a reset link"`
-		Password string `json:"password" doc:"The new password, at least 10 characters; not one of those that are used most, nor made of the user's own names"`
+		Token      string `json:"token" doc:"The token of an invitation or a reset link"`
+		Password   string `json:"password" doc:"The new password, at least 10 characters; not one of those that are used most, nor made of the user's own names"`
+		RevokeKeys *bool  `json:"revokeKeys,omitempty" doc:"With the link of a reset: whether the user's API keys end, too; true by default"`
 	} `nameHint:"SetupRequest"`
 }
 
@@ -52,9 +53,9 @@ func (a *api) registerLogins() {
 	}, a.logIn)
 	add(a, operation{
 		id: "setPassword", method: http.MethodPost, path: "/auth/setup", tag: tagLogin, public: true, errors: []int{http.StatusTooManyRequests},
-		summary: "Set a password", description: "Redeems the link of an invitation or of a password reset. A link works once.",
+		summary: "Set a password", description: "Redeems the link of an invitation or of a password reset. A link works once. Earlier logins end, and with a reset the user's API keys, unless revokeKeys is false.",
 	}, func(ctx context.Context, in *setupInput) (*struct{}, error) {
-		return nil, a.r.SetUp(ctx, in.Body.Token, in.Body.Password)
+		return nil, a.r.SetUp(ctx, in.Body.Token, in.Body.Password, in.Body.RevokeKeys != nil && !*in.Body.RevokeKeys)
 	})
 	add(a, operation{
 		id: "requestReset", method: http.MethodPost, path: "/auth/reset", tag: tagLogin, public: true, errors: []int{http.StatusTooManyRequests},

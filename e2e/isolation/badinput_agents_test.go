@@ -45,13 +45,14 @@ func TestAgentBadInputs(t *testing.T) {
 func TestAgentBadArguments(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
+	login := y.Login(y.Demo.AdminEmail, y.Demo.AdminPassword)
 	s := declared()
 	for _, f := range s.Query.Fields {
 		if !agentFields()["Query."+f.Name] || f.Name == "node" {
 			continue
 		}
 		for _, arg := range f.Arguments {
-			t.Run(f.Name+"/"+arg.Name, func(t *testing.T) { y.argument(t, "Query", f, arg) })
+			t.Run(f.Name+"/"+arg.Name, func(t *testing.T) { y.argument(t, login, "Query", f, arg) })
 		}
 	}
 	y.quiet(t)

@@ -117,6 +117,7 @@ func TestGraphBadArguments(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	x := newTables(t, w.DB)
+	login := w.Login(w.Demo.AdminEmail, w.Demo.AdminPassword)
 	before := x.state(t)
 	s := declared()
 	for _, typ := range []string{"Query", "Customer", "User", "Account"} {
@@ -128,7 +129,7 @@ func TestGraphBadArguments(t *testing.T) {
 				if strings.HasPrefix(f.Name, "__") || f.Name == "roles" && arg.Name == "applicationId" { // a filter: nothing is of such an application
 					continue
 				}
-				t.Run(typ+"."+f.Name+"/"+arg.Name, func(t *testing.T) { w.argument(t, typ, f, arg) })
+				t.Run(typ+"."+f.Name+"/"+arg.Name, func(t *testing.T) { w.argument(t, login, typ, f, arg) })
 			}
 		}
 	}
@@ -143,14 +144,15 @@ var way = map[string]string{
 	"Query": `%s`, "Customer": `customer { %s }`, "User": `me { user { %s } }`, "Account": `account(id: ACCOUNT) { %s }`,
 }
 
-func (w *world) argument(t *testing.T, typ string, f *ast.FieldDefinition, arg *ast.ArgumentDefinition) {
+// argument tries one argument of a field. login serves every application.
+func (w *world) argument(t *testing.T, login, typ string, f *ast.FieldDefinition, arg *ast.ArgumentDefinition) {
 	w.T = t
 	values := []string{`{"a":1}`, `[[1]]`, `-1`, `201`, `9223372036854775808`, `1.5`, `1e400`, `"x"`, `"a\u0000"`, `"🙂"`, `""`, `"` + strings.Repeat("9", 5000) + `"`}
 	query := fmt.Sprintf(`query($v: %s) { `+way[typ]+` }`, arg.Type, fmt.Sprintf(`%s(%s: $v) { __typename }`, f.Name, arg.Name))
 	query = strings.ReplaceAll(query, "ACCOUNT", platform.Decimal(w.Account(1, "assistant")))
 	token := w.tokens[asRoot]
 	if strings.Contains(strings.ToLower(f.Name), "context") {
-		token = w.Login(w.Demo.AdminEmail, w.Demo.AdminPassword) // which serves every application
+		token = login
 	}
 	for _, v := range values {
 		if v == `""` && arg.Name == "after" { // an empty cursor is the list's beginning

@@ -31,8 +31,15 @@ var (
 	BillingSaved    = action("billing.saved", "A billing record is made or changed.")
 	AccountUpdated  = action("account.updated", "An application account is closed or opened.")
 
-	UserCreated      = action("user.created", "A user is added to a company.")
-	UserInvited      = action("user.invited", "A user is invited again.")
+	UserCreated = action("user.created", "A user is added to a company.")
+	UserInvited = action("user.invited", "A user is invited again.")
+
+	UserSignedIn       = action("user.signedIn", "A user signs in with the password.")
+	UserSignInFailed   = action("user.signInFailed", "Somebody gives a wrong password or code for a user.")
+	UserSetUp          = action("user.setUp", "A user redeems an invitation, and sets a password.")
+	UserResetRequested = action("user.resetRequested", "Somebody asks for a link that resets a user's password.")
+	UserPasswordReset  = action("user.passwordReset", "A user sets a password by the link of a reset.")
+
 	UserTotpStarted  = action("user.totpStarted", "A user begins to set two-factor up.")
 	UserTotpEnabled  = action("user.totpEnabled", "A user turns two-factor on.")
 	UserTotpDisabled = action("user.totpDisabled", "A user turns two-factor off.")

@@ -42,7 +42,10 @@ func TestLandingInBrowser(t *testing.T) {
 }
 
 func TestSetupInBrowser(t *testing.T) {
-	type post struct{ Token, Password, Email string }
+	type post struct {
+		Token, Password, Email string
+		RevokeKeys             any
+	}
 	posts := make(chan post, 10)
 	origin := platform(t, map[string]http.HandlerFunc{
 		"POST /auth/setup": func(w http.ResponseWriter, r *http.Request) {
@@ -90,6 +93,25 @@ func TestSetupInBrowser(t *testing.T) {
 			b.Clean(t, origin)
 		})
 	}
+
+	t.Run("a reset asks whether API keys end", func(t *testing.T) {
+		for keep, want := range map[bool]any{false: true, true: false} {
+			b := browsertest.Open(t)
+			b.Run(t, chromedp.Navigate(origin+"/setup#token=t&reset=true"), chromedp.WaitVisible("#revoke"))
+			b.Shoot(t, "setup-reset")
+			fillIn := fill(good, good)
+			if keep {
+				fillIn = chromedp.Steps(
+					chromedp.SendKeys("#password", good), chromedp.SendKeys("#again", good), chromedp.Click("#revoke"), chromedp.Click("#setup-form button"),
+				)
+			}
+			b.Run(t, fillIn)
+			if got := <-posts; got != (post{Token: "t", Password: good, RevokeKeys: want}) {
+				t.Errorf("the page posted %+v", got)
+			}
+			b.Clean(t, origin)
+		}
+	})
 
 	t.Run("faults are told before anything is sent", func(t *testing.T) {
 		b := browsertest.Open(t)

@@ -13,6 +13,7 @@ import (
 type exchange struct {
 	http.ResponseWriter
 	id, address string
+	agent       string
 	pattern     string
 	status      int
 	bytes       int64

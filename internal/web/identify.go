@@ -11,16 +11,18 @@ import (
 const (
 	requestIDHeader = "X-Request-Id"
 	maxRequestID    = 64
+	maxAgent        = 256
 )
 
 // Identify gives each request an id (RequestID), which the answer carries as X-Request-Id, and
-// finds the client's address (ClientAddress). trusted are the networks of one's own proxies.
+// finds the client's address (ClientAddress) and what it says it is (UserAgent). trusted are the networks of one's own proxies.
 func Identify(trusted []netip.Prefix) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			e, w, r := observe(w, r)
 			e.id = requestID(r.Header.Get(requestIDHeader))
 			e.address = clientAddress(r, trusted)
+			e.agent = r.UserAgent()
 			w.Header().Set(requestIDHeader, e.id)
 			next.ServeHTTP(w, r)
 		})
@@ -42,6 +44,15 @@ func ClientAddress(ctx context.Context) string {
 		return e.address
 	}
 	return ""
+}
+
+// UserAgent is the program that the client says it is, at most 256 bytes of its text; empty outside of Identify.
+func UserAgent(ctx context.Context) string {
+	e := exchangeOf(ctx)
+	if e == nil {
+		return ""
+	}
+	return strings.ToValidUTF8(e.agent[:min(len(e.agent), maxAgent)], "")
 }
 
 // requestID takes the caller's id where it is safe in a header and a log line, or makes one of

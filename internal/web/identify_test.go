@@ -47,7 +47,7 @@ func TestRequestID(t *testing.T) {
 			}
 		})
 	}
-	if web.RequestID(t.Context()) != "" || web.ClientAddress(t.Context()) != "" {
+	if web.RequestID(t.Context()) != "" || web.ClientAddress(t.Context()) != "" || web.UserAgent(t.Context()) != "" {
 		t.Error("a context of no request has an id or an address")
 	}
 }

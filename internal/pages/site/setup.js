@@ -3,14 +3,15 @@
 const minLength = 10;
 const byId = (id) => document.getElementById(id);
 
-// The token of the link. It is best in the fragment, which never leaves the browser; the query is
-// taken too. Either way the address bar forgets it at once.
-function takeToken() {
-  const token = new URLSearchParams(location.hash.slice(1)).get('token') || new URLSearchParams(location.search).get('token') || '';
-  if (token) {
-    history.replaceState(null, '', location.pathname);
+// The token of the link, and whether it is that of a reset. They are best in the fragment, which never leaves the
+// browser; the query is taken too. Either way the address bar forgets them at once.
+function takeLink() {
+  const given = [location.hash, location.search].map((part) => new URLSearchParams(part.slice(1))).find((part) => part.get('token'));
+  if (!given) {
+    return { token: '', reset: false };
   }
-  return token;
+  history.replaceState(null, '', location.pathname);
+  return { token: given.get('token'), reset: given.has('reset') };
 }
 
 // Posts JSON, and gives '' where that went well, or a sentence on what did not.
@@ -105,8 +106,9 @@ function passwordFault() {
   return null;
 }
 
-function setUp(token) {
+function setUp({ token, reset }) {
   const form = byId('setup-form');
+  byId('revoke-field').hidden = !reset;
   byId('password').addEventListener('input', showStrength);
   byId('show').addEventListener('change', (event) => {
     for (const id of ['password', 'again']) {
@@ -121,7 +123,8 @@ function setUp(token) {
       return;
     }
     fault('setup-error', '', null);
-    const refused = await busy(form, () => post('auth/setup', { token, password: byId('password').value }));
+    const choice = reset ? { revokeKeys: byId('revoke').checked } : {};
+    const refused = await busy(form, () => post('auth/setup', { token, password: byId('password').value, ...choice }));
     if (refused) {
       fault('setup-error', refused, null);
       byId('renew').hidden = false;
@@ -157,8 +160,8 @@ function renew() {
   });
 }
 
-const token = takeToken();
-setUp(token);
+const link = takeLink();
+setUp(link);
 renew();
-byId('choose').hidden = !token;
-byId('renew').hidden = Boolean(token);
+byId('choose').hidden = !link.token;
+byId('renew').hidden = Boolean(link.token);

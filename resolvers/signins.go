@@ -1,0 +1,43 @@
+package resolvers
+
+import (
+	"context"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/audit"
+)
+
+// What people do before they have a token is told in one company's log, and only to a company that the person has
+// accepted: it says where the person is.
+
+// from adds where a request comes from.
+func (r *Resolver) from(ctx context.Context, what audit.Changes) audit.Changes {
+	return what.With("address", r.ClientAddress(ctx)).With("userAgent", r.UserAgent(ctx))
+}
+
+// auditAtHome tells of a person in the log of the company that its logins lead to; of one that has accepted none it
+// tells nobody.
+func (ch *changes) auditAtHome(ctx context.Context, userID int64, action audit.Action, what audit.Changes) error {
+	options, err := ch.tx.CustomerOptions(ctx, userID)
+	if err != nil || len(options) == 0 || !options[0].Accepted {
+		return err
+	}
+	return ch.audit(ctx, options[0].CustomerID, action, &db.User{ID: userID}, what)
+}
+
+// logFailure tells of a failed login. The throttle bounds how many there are. It takes as long where there is no such
+// person, and the answer is the same where it can't be written.
+func (r *Resolver) logFailure(ctx context.Context, try *attempt) {
+	answered := time.After(evenAnswer)
+	defer func() { <-answered }()
+	if try.own == nil {
+		return
+	}
+	err := r.change(ctx, nil, func(_ *db.Store, ch *changes) error {
+		return ch.auditAtHome(ctx, try.own.UserID, audit.UserSignInFailed, r.from(ctx, audit.None()))
+	})
+	if err != nil {
+		r.Log.WarnContext(ctx, "a failed login was not written down", "user", try.own.UserID, "error", err)
+	}
+}
