@@ -139,33 +139,3 @@ func TestResetEndsKeys(t *testing.T) {
 		t.Errorf("%d events of the reset", n)
 	}
 }
-
-// TestInvitationsToOneAddressAreFew: whoever invites, a person gets five mails in a day, and the links that it
-// has live on.
-func TestInvitationsToOneAddressAreFew(t *testing.T) {
-	t.Parallel()
-	s := platform.Start(t)
-	const who = "often@invited.example"
-	id := s.Must(201, "POST", "/tenant/user", s.Root(), map[string]any{"email": who}).ID(t, "id")
-	for range 6 {
-		s.Must(204, "POST", "/tenant/user/init", s.Root(), map[string]any{"id": id})
-	}
-	s.Must(201, "POST", "/tenant/user", s.As("Alpine Energy", "greta@alpine.example"), map[string]any{"email": who})
-	if n := len(s.Mails(who)); n != 5 {
-		t.Errorf("%d mails, want 5", n)
-	}
-	if n := s.Number(`SELECT count(*) FROM audit_events WHERE action = 'user.invited' AND object_id = $1`, id); n != 4 {
-		t.Errorf("%d invitations are told of, want 4", n)
-	}
-	link := s.Link(who)
-	if s.Number(`SELECT count(*) FROM link_tokens WHERE user_id = $1 AND used_at IS NULL`, id) != 1 {
-		t.Error("the last link that was sent is not the one that lives")
-	}
-	s.SQL(`UPDATE mail_outbox SET created_at = created_at - interval '25 hours' WHERE user_id = $1`, id)
-	s.Must(204, "POST", "/tenant/user/init", s.Root(), map[string]any{"id": id})
-	if n := len(s.Mails(who)); n != 6 {
-		t.Errorf("%d mails on the next day, want 6", n)
-	}
-	s.Must(400, "POST", "/auth/setup", "", map[string]any{"token": link, "password": platform.NewPassword})
-	s.SetUp(who)
-}

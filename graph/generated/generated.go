@@ -655,6 +655,10 @@ enum LimitName {
   RUNS_PER_DAY
   "Runs that have not ended."
   CONCURRENT_RUNS
+  "Requests in the minute at hand; counted where there is a limit."
+  REQUESTS_PER_MINUTE
+  "Cost of GraphQL in the minute at hand; counted where there is a limit."
+  COST_PER_MINUTE
 }
 
 "How much a company has of something, with everything below it, and how much that may be."
@@ -1999,7 +2003,7 @@ type Mutation {
   saveBilling("The record." input: SaveBillingInput!): SaveBillingPayload @needs(app: [TENANT], right: "billing.write")
   "Adds a user to a company and invites it by mail; one who has a password hears of it by signing in to the company. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   createUser("The user." input: CreateUserInput!): CreateUserPayload @needs(app: [TENANT], right: "user.write")
-  "Sends the invitation of the caller's company, or else of one within reach, again to a user who has no password yet. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  "Sends the invitation of the caller's company, or else of one within reach, again to a user who has no password yet; of more than five in a day none is sent. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   resendInvitation("The user." input: ResendInvitationInput!): ResendInvitationPayload @needs(app: [TENANT], right: "user.write")
   "Gives a user a role on an account. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   createPermission("The permission." input: CreatePermissionInput!): CreatePermissionPayload @needs(app: [TENANT], right: "permission.write")

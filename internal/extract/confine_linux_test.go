@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,7 +34,7 @@ func init() {
 	for name, how := range confinements {
 		tricks["escape-"+name] = func(where string) { escape(how, where) }
 	}
-	tricks["limits"] = func(string) { tellLimits() }
+	tricks["limits"] = tellLimits
 }
 
 // attempts are what a child that a document has taken over would try: with a file that it was not given, in a
@@ -79,8 +80,13 @@ func escape(how func() error, where string) {
 	answer(report.String())
 }
 
-// tellLimits answers with what the kernel holds this child to.
-func tellLimits() {
+// tellLimits answers with what the kernel holds this child to. before is how many files it may have before.
+func tellLimits(before string) {
+	if n, err := strconv.ParseUint(before, 10, 64); err == nil {
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: n, Max: n}); err != nil {
+			answer(err.Error())
+		}
+	}
 	if err := limitResources(Limits{}.withDefaults()); err != nil {
 		answer(err.Error())
 	}
@@ -155,10 +161,12 @@ func known(name, attempt string) bool {
 
 // TestChildrenAreLimited asks a child what the kernel holds it to.
 func TestChildrenAreLimited(t *testing.T) {
-	got := strings.Split(strings.TrimSpace(tricked(t, "limits", "")), "\n")
-	slices.Sort(got)
-	if want := []string{"core: 0 0", fmt.Sprintf("files: %d %[1]d", openFiles), "written: 0 0"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+	for before, files := range map[int]int{openFiles + 1: openFiles, openFiles - 1: openFiles - 1} {
+		got := strings.Split(strings.TrimSpace(tricked(t, "limits", strconv.Itoa(before))), "\n")
+		slices.Sort(got)
+		if want := []string{"core: 0 0", fmt.Sprintf("files: %d %[1]d", files), "written: 0 0"}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 
