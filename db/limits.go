@@ -101,9 +101,14 @@ var (
 		WHERE most IS NOT NULL ORDER BY most - used LIMIT 1`)
 	qRefsInScope = prepare(`
 		SELECT ` + columns[CustomerRef]("c") + ` FROM customers c WHERE ` + inScope + ` AND c.id = ANY($3)`)
-	qNoteReached = prepare(`
+	qDueLimitNotices = prepare(`
+		SELECT n.customer_id, tenant_of(n.customer_id) AS tenant_id, n.name, n.level, n.day, n.used, n.most FROM limit_notices n
+		WHERE n.told_at IS NULL ORDER BY n.day LIMIT $1 FOR UPDATE SKIP LOCKED`)
+	qLimitTold    = prepare(`UPDATE limit_notices SET told_at = now() WHERE customer_id = $1 AND name = $2 AND level = $3 AND day = $4`)
+	qSweepNotices = prepare(`DELETE FROM limit_notices WHERE told_at < now() - interval '2 days'`)
+	qNoteLimit    = prepare(`
 		INSERT INTO limit_notices (customer_id, name, level, day, used, most)
-		VALUES ($1, $2, 100, (now() AT TIME ZONE 'UTC')::date, $3, $4) ON CONFLICT DO NOTHING`)
+		VALUES ($1, $2, $3, (now() AT TIME ZONE 'UTC')::date, $4, $5) ON CONFLICT DO NOTHING`)
 )
 
 // PutDefaultLimits sets the limits of companies right below root that have none of their own. Where they are
@@ -171,8 +176,52 @@ func (e *LimitReached) Room() int64 {
 func (s *Store) noteReached(ctx context.Context, err error) {
 	var r *LimitReached
 	if errors.As(err, &r) && r.Used >= r.Max-r.Max/5 {
-		_, _ = s.exec(context.WithoutCancel(ctx), qNoteReached, r.CustomerID, string(r.Name), r.Used, r.Max)
+		s.NoteLimit(ctx, r.CustomerID, r.Name, LimitFull, r.Used, r.Max)
 	}
+}
+
+// The levels of limits that are told, in percent.
+const (
+	LimitNearly = 80
+	LimitFull   = 100
+)
+
+// NoteLimit has it told that a limit is reached, or nearly. That it can't be noted is no reason to refuse what was
+// asked for.
+func (s *Store) NoteLimit(ctx context.Context, customerID int64, name quota.Name, level int, used, most int64) {
+	_, _ = s.exec(context.WithoutCancel(ctx), qNoteLimit, customerID, string(name), level, used, most)
+}
+
+// LimitNotice is what is to be told of a limit, once a day and level.
+type LimitNotice struct {
+	CustomerID int64      `db:"customer_id"`
+	TenantID   int64      `db:"tenant_id"`
+	Name       quota.Name `db:"name"`
+	// Level is LimitNearly or LimitFull.
+	Level int       `db:"level"`
+	Day   time.Time `db:"day"`
+	Used  int64     `db:"used"`
+	Max   int64     `db:"most"`
+}
+
+// Reached tells that the limit is reached, and not only nearly.
+func (n *LimitNotice) Reached() bool { return n.Level == LimitFull }
+
+// DueLimitNotices takes up to limit notices that nobody has told, and holds them until the transaction ends.
+func (s *Store) DueLimitNotices(ctx context.Context, limit int) (rows []*LimitNotice, err error) {
+	err = s.list(ctx, &rows, qDueLimitNotices, limit)
+	return rows, err
+}
+
+// LimitTold marks a notice as told.
+func (s *Store) LimitTold(ctx context.Context, n *LimitNotice) error {
+	return s.must(ctx, qLimitTold, n.CustomerID, string(n.Name), n.Level, n.Day)
+}
+
+// SweepLimitNotices forgets notices of days that are over.
+func (s *Store) SweepLimitNotices(ctx context.Context) error {
+	_, err := s.exec(ctx, qSweepNotices)
+	return err
 }
 
 var (

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/lib/pq"
@@ -36,6 +37,19 @@ const grantColumns = `p.id AS permission_id, p.disabled AS permission_disabled, 
 // withdrawn tells whether the key $3 that has signed a token is published no more.
 const withdrawn = `NOT EXISTS (SELECT FROM signing_keys s WHERE s.kid = $3 AND (s.retires_at IS NULL OR s.retires_at > now())) AS withdrawn`
 
+// rates are the limits on what is done in a minute that the companies of the lineage of c have of their own.
+const rates = `ARRAY(SELECT l.customer_id || ' ' || l.name || ' ' || l.most FROM customer_limits l
+	WHERE l.customer_id = ANY (c.lineage) AND l.name IN ('requestsPerMinute', 'costPerMinute')) AS rates`
+
+// parseRates reads what rates gives.
+func parseRates(rows pq.StringArray) []access.Rate {
+	list := make([]access.Rate, len(rows))
+	for i, row := range rows {
+		_, _ = fmt.Sscan(row, &list[i].CustomerID, &list[i].Name, &list[i].Most) // the statement above wrote it
+	}
+	return list
+}
+
 var (
 	qKeyCaller = prepare(`
 		SELECT k.id AS key_id, k.user_id, u.email, k.features AS key_features, k.allowed_addresses, k.revoked_at IS NOT NULL OR COALESCE(k.expires_at <= now(), false) AS dead,
@@ -44,7 +58,7 @@ var (
 			COALESCE(p.id, 0) AS permission_id, COALESCE(p.disabled, true) AS permission_disabled,
 			COALESCE(a.id, 0) AS account_id, COALESCE(a.disabled, true) AS account_disabled,
 			COALESCE(r.id, 0) AS role_id, COALESCE(r.name, '') AS role_name, COALESCE(r.is_owner, false) AS role_owner, COALESCE(r.features, '{}') AS features,
-			COALESCE(p.last_access < now() - interval '1 minute', true) AS stale, ` + withdrawn + `
+			COALESCE(p.last_access < now() - interval '1 minute', true) AS stale, ` + withdrawn + `, ` + rates + `
 		FROM api_keys k JOIN users u ON u.id = k.user_id
 		LEFT JOIN (permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id JOIN roles r ON r.id = p.role_id)
 			ON p.user_id = k.user_id AND p.account_id = $2
@@ -53,7 +67,7 @@ var (
 		SELECT u.email, u.password_changed_at, c.lineage, COALESCE(g.code, '') AS code,
 			COALESCE(g.permission_id, 0) AS permission_id, COALESCE(g.account_id, 0) AS account_id,
 			COALESCE(g.role_id, 0) AS role_id, COALESCE(g.role_name, '') AS role_name, COALESCE(g.role_owner, false) AS role_owner,
-			COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale, ` + withdrawn + `
+			COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale, ` + withdrawn + `, ` + rates + `
 		FROM users u JOIN customers c ON c.id = $2
 		LEFT JOIN LATERAL (
 			SELECT DISTINCT ON (i.application_id) app.code, ` + grantColumns + `
@@ -121,6 +135,7 @@ func (s *Store) KeyCaller(ctx context.Context, clientID string, app access.App, 
 		KeyStale   bool           `db:"key_stale"`
 		CustomerID int64          `db:"customer_id"`
 		Lineage    access.Lineage `db:"lineage"`
+		Rates      pq.StringArray `db:"rates"`
 		Withdrawn  bool           `db:"withdrawn"`
 	}
 	if err := s.get(ctx, &r, qKeyCaller, clientID, accountID, kid); err != nil {
@@ -128,7 +143,7 @@ func (s *Store) KeyCaller(ctx context.Context, clientID string, app access.App, 
 	}
 	c := &Caller{Principal: access.Principal{
 		UserID: r.UserID, Email: r.Email, CustomerID: r.CustomerID, Lineage: r.Lineage,
-		KeyID: r.KeyID, ClientID: clientID, KeyStale: r.KeyStale,
+		KeyID: r.KeyID, ClientID: clientID, KeyStale: r.KeyStale, Rates: parseRates(r.Rates),
 	}, Dead: r.Dead, Withdrawn: r.Withdrawn, AllowedAddresses: r.AllowedAddresses}
 	if r.PermissionID != 0 && !r.PermissionDisabled && !r.AccountDisabled {
 		g := r.grant()
@@ -147,6 +162,7 @@ func (s *Store) LoginCaller(ctx context.Context, userID, customerID int64, issue
 		Email             string         `db:"email"`
 		PasswordChangedAt *time.Time     `db:"password_changed_at"`
 		Lineage           access.Lineage `db:"lineage"`
+		Rates             pq.StringArray `db:"rates"`
 		Code              string         `db:"code"`
 		Withdrawn         bool           `db:"withdrawn"`
 	}
@@ -156,7 +172,7 @@ func (s *Store) LoginCaller(ctx context.Context, userID, customerID int64, issue
 	if len(rows) == 0 {
 		return nil, ErrNoRows
 	}
-	c := &Caller{Principal: access.Principal{UserID: userID, Email: rows[0].Email, CustomerID: customerID, Lineage: rows[0].Lineage}}
+	c := &Caller{Principal: access.Principal{UserID: userID, Email: rows[0].Email, CustomerID: customerID, Lineage: rows[0].Lineage, Rates: parseRates(rows[0].Rates)}}
 	c.Withdrawn = rows[0].Withdrawn
 	if at := rows[0].PasswordChangedAt; at != nil {
 		c.Dead, c.LoginsSince = issued.Before(*at), *at

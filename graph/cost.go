@@ -11,9 +11,9 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"canopy/internal/access"
-	"canopy/internal/limit"
 	"canopy/internal/paging"
 	"canopy/internal/problem"
+	"canopy/internal/quota"
 	"canopy/resolvers"
 )
 
@@ -28,7 +28,7 @@ const shortList = 10
 // that it may give. A list that is short by nature counts 1, and what its rows lead to tenfold.
 type costs struct {
 	max, perMinute int
-	limiter        *limit.Limiter
+	rates          *resolvers.Rates
 }
 
 var (
@@ -61,18 +61,15 @@ func (c *costs) MutateOperationContext(ctx context.Context, oc *graphql.Operatio
 		return face(ctx, problem.Bad("the request costs %d, more than the %d that one request may: ask for fewer rows", report.Requested, c.max).With("cost_limit"))
 	}
 	p := access.PrincipalOf(ctx)
-	if c.perMinute == 0 || p == nil {
+	if p == nil {
 		return nil
 	}
-	tenant, budgets := resolvers.Budgets(p, "cost", c.perMinute)
-	d, err := c.limiter.Allow(ctx, tenant, report.Requested, budgets...)
-	report.Remaining = d.Remaining
-	if err == nil && !d.Allowed {
-		return face(ctx, &problem.Error{
-			Code: problem.RateLimited, RetryAfter: d.RetryAfter,
-			Detail: "the request costs " + strconv.Itoa(report.Requested) + ", and of the " + strconv.Itoa(budgets[d.Over].Limit) + " a minute of " +
-				resolvers.Over(p, d.Over) + " " + strconv.Itoa(d.Remaining) + " are left",
-		})
+	left, err := c.rates.Spend(ctx, p, quota.CostPerMinute, report.Requested, c.perMinute)
+	report.Remaining = left
+	if err != nil {
+		refused := problem.From(err)
+		refused.Detail = "the request costs " + strconv.Itoa(report.Requested) + ": " + refused.Detail
+		return face(ctx, refused)
 	}
 	return nil
 }

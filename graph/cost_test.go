@@ -115,7 +115,7 @@ func TestCostPerMinute(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	t.Cleanup(func() { _ = client.Close() })
 	d := newTestDoor(t, func(r *resolvers.Resolver, o *Options) {
-		r.Limiter, o.Redis, o.CostPerMinute = limit.New(client), client, 500
+		r.Rates, o.Redis, o.CostPerMinute = &resolvers.Rates{Limiter: limit.New(client)}, client, 500
 	})
 	// Three tries within one minute of the clock: the budget is counted by it.
 	if left := time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)); left < 2*time.Second {

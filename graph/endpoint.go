@@ -68,7 +68,7 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 	if o.Introspection {
 		s.Use(extension.Introspection{})
 	}
-	s.Use(&costs{max: o.MaxCost, perMinute: o.CostPerMinute, limiter: r.Limiter})
+	s.Use(&costs{max: o.MaxCost, perMinute: o.CostPerMinute, rates: r.Rates})
 	return door
 }
 

@@ -73,6 +73,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	var running sync.WaitGroup
 	running.Go(func() { w.upkeep(ctx) })
+	running.Go(func() { w.tellLimits(ctx) })
 	for _, l := range lines {
 		running.Go(func() { r.watch(ctx, l) })
 	}

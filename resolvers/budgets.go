@@ -2,46 +2,163 @@ package resolvers
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"strconv"
+	"sync"
+	"time"
 
+	"canopy/db"
 	"canopy/internal/access"
 	"canopy/internal/limit"
 	"canopy/internal/problem"
+	"canopy/internal/quota"
 )
 
-// tenantShare is how many times the budget of one key or person a tenant has, so that more keys are not
-// more budget.
-const tenantShare = 10
-
-// Budgets are those that something a caller does counts against: the caller's own minute, by API key or
-// person, and that of its tenant: the company right below the root, with all below it.
-func Budgets(p *access.Principal, kind string, most int) (tenant string, budgets []limit.Budget) {
-	return strconv.FormatInt(p.Lineage.Tenant(), 10), []limit.Budget{{Name: kind + ":" + p.Credential(), Limit: most}, {Name: kind, Limit: most * tenantShare}}
+// budget is a minute that something a caller does counts against: its own, by API key or person, or that of a
+// company that it belongs to.
+type budget struct {
+	limit.Budget
+	// customerID is the company; 0 for the caller itself.
+	customerID int64
 }
 
-// Over says whose minute is used up, by the place of its budget.
-func Over(p *access.Principal, place int) string {
+// Rates counts what callers do in a minute.
+type Rates struct {
+	Limiter *limit.Limiter
+	// Defaults are the limits of companies right below root that have none of their own.
+	Defaults map[quota.Name]int64
+	// Store is told of what is to be announced; nil tells nobody.
+	Store *db.Store
+	// Answer gives the headers of the answer to the request of a context; nil where there is none.
+	Answer func(context.Context) http.Header
+
+	// announced has the day on which the level of a company's limit was last written down.
+	announced sync.Map
+}
+
+// companies are the minutes of the companies above a caller, and its own: of those that have a limit.
+func (r *Rates) companies(p *access.Principal, name quota.Name) (list []budget) {
+	for level, id := range p.Lineage {
+		most, limited := p.Rate(id, string(name))
+		if !limited && level == 1 {
+			most, limited = r.Defaults[name]
+		}
+		if limited {
+			list = append(list, budget{limit.Budget{Name: counted(name, id), Limit: int(most)}, id})
+		}
+	}
+	return list
+}
+
+func counted(name quota.Name, customerID int64) string {
+	return string(name) + ":company:" + strconv.FormatInt(customerID, 10)
+}
+
+// Spend counts something that costs so much against the caller's own minute of own, unless that is 0, and those of its
+// companies. It gives what is left of the least, and the refusal where that is too little. Without Redis every limit
+// is open.
+func (r *Rates) Spend(ctx context.Context, p *access.Principal, name quota.Name, cost, own int) (left int, refused error) {
+	mine := r.companies(p, name)
+	var root []budget
+	if len(mine) > 0 && mine[0].customerID == p.Lineage[0] {
+		root, mine = mine[:1], mine[1:]
+	}
+	if own > 0 {
+		mine = append([]budget{{Budget: limit.Budget{Name: string(name) + ":" + p.Credential(), Limit: own}}}, mine...)
+	}
+	left = own
+	for tenant, budgets := range map[int64][]budget{p.Lineage.Tenant(): mine, ofRoot: root} {
+		if len(budgets) == 0 {
+			continue
+		}
+		d, err := r.take(ctx, tenant, cost, budgets)
+		if err != nil {
+			continue
+		}
+		r.tell(ctx, name, budgets, d)
+		if left = d.Remaining; !d.Allowed {
+			return left, refusalOf(p, name, budgets[d.Over], d)
+		}
+	}
+	return left, nil
+}
+
+// ofRoot is where root's minutes lie, which all tenants share: beside those of no tenant.
+const ofRoot = 0
+
+func (r *Rates) take(ctx context.Context, tenant int64, cost int, budgets []budget) (limit.Decision, error) {
+	plain := make([]limit.Budget, len(budgets))
+	for i, b := range budgets {
+		plain[i] = b.Budget
+	}
+	return r.Limiter.Allow(ctx, tenantKey(tenant), cost, plain...)
+}
+
+func tenantKey(tenant int64) string { return strconv.FormatInt(tenant, 10) }
+
+func refusalOf(p *access.Principal, name quota.Name, b budget, d limit.Decision) error {
+	who := "the API key"
 	switch {
-	case place > 0:
-		return "the company with all companies below it"
+	case b.customerID != 0:
+		who = "the company with all companies below it"
 	case p.Login():
-		return "the person"
+		who = "the person"
 	}
-	return "the API key"
+	e := problem.OverRate(string(name), int64(b.Limit), d.RetryAfter)
+	if b.customerID == 0 {
+		e.Reason = "" // a limit of no company
+	}
+	e.Detail = fmt.Sprintf("%s is over its limit %s of %d: %d are left", who, name, b.Limit, d.Remaining)
+	return e
 }
 
-// withinRate counts a request.
-func (r *Resolver) withinRate(ctx context.Context, p *access.Principal) error {
-	if r.RequestsPerMinute == 0 {
-		return nil
+// tell sets the headers of the answer, as draft-ietf-httpapi-ratelimit-headers has them, and has it announced where a
+// company's limit is reached, or nearly.
+func (r *Rates) tell(ctx context.Context, name quota.Name, budgets []budget, d limit.Decision) {
+	var header http.Header
+	if r.Answer != nil {
+		header = r.Answer(ctx)
 	}
-	tenant, budgets := Budgets(p, "requests", r.RequestsPerMinute)
-	d, err := r.Limiter.Allow(ctx, tenant, 1, budgets...)
-	if err != nil || d.Allowed {
-		return nil // without Redis the limit is open
+	reset := int(d.Reset / time.Second)
+	for i, b := range budgets {
+		policy := string(name)
+		if b.customerID != 0 {
+			policy += "-" + strconv.FormatInt(b.customerID, 10)
+			r.announce(ctx, name, b, d.Left[i])
+		}
+		if header != nil {
+			header.Add("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=60", policy, b.Limit))
+			header.Add("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", policy, d.Left[i], reset))
+		}
 	}
-	return &problem.Error{
-		Code: problem.RateLimited, RetryAfter: d.RetryAfter,
-		Detail: Over(p, d.Over) + " is over its " + strconv.Itoa(budgets[d.Over].Limit) + " requests a minute",
+}
+
+// announce writes down that a company's limit is reached, or nearly, once a day for each process and level.
+func (r *Rates) announce(ctx context.Context, name quota.Name, b budget, left int) {
+	if r.Store == nil || left > b.Limit/5 {
+		return
+	}
+	level := db.LimitNearly
+	if left == 0 {
+		level = db.LimitFull
+	}
+	key, today := fmt.Sprint(b.Name, level), time.Now().UTC().Format(time.DateOnly)
+	if before, _ := r.announced.Swap(key, today); before == today {
+		return
+	}
+	r.Store.NoteLimit(ctx, b.customerID, name, level, int64(b.Limit-left), int64(b.Limit))
+}
+
+// used fills in what companies have done in the minute at hand, of which Redis knows.
+func (r *Rates) used(ctx context.Context, c *db.Customer, list []*db.Usage) {
+	tenant := c.Lineage.Tenant()
+	if c.ParentID == nil {
+		tenant = ofRoot
+	}
+	for _, u := range list {
+		if u.Name.PerMinute() {
+			u.Used = r.Limiter.Count(ctx, tenantKey(tenant), counted(u.Name, c.ID))
+		}
 	}
 }

@@ -74,7 +74,7 @@ func (m Mutation) SetLimits(ctx context.Context, in SetLimitsInput) (*SetLimitsP
 	if err != nil {
 		return nil, err
 	}
-	out.Usage, err = out.Customer.Usage(ctx, m.Store)
+	out.Usage, err = m.usage(ctx, out.Customer)
 	return out, err
 }
 
@@ -109,7 +109,16 @@ func (e CustomerEdges) Usage(ctx context.Context, obj *db.Customer) ([]*db.Usage
 	if _, err := e.may(ctx, rule.CustomerUsage); err != nil {
 		return nil, err
 	}
-	return obj.Usage(ctx, e.Store)
+	return e.usage(ctx, obj)
+}
+
+// usage is what a company has, and has done.
+func (r *Resolver) usage(ctx context.Context, c *db.Customer) ([]*db.Usage, error) {
+	list, err := c.Usage(ctx, r.Store)
+	if err == nil {
+		r.Rates.used(ctx, c, list)
+	}
+	return list, err
 }
 
 // UsageEdges resolves the edge of what a company has.

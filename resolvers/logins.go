@@ -75,12 +75,12 @@ func loginFaults(in LoginInput) error {
 // checkPassword takes as long where there is no such person, or no password.
 func checkPassword(ctx context.Context, try *attempt, password string) error {
 	if try.own == nil || try.own.PasswordHash == nil {
-		if err := secret.DummyCheck(ctx, try.network, password); err != nil {
+		if err := secret.DummyCheck(ctx, try.asker(), password); err != nil {
 			return busy(err)
 		}
 		return errLogin
 	}
-	ok, err := secret.CheckPassword(ctx, try.network, *try.own.PasswordHash, password)
+	ok, err := secret.CheckPassword(ctx, try.asker(), *try.own.PasswordHash, password)
 	if err == nil && !ok {
 		err = errLogin
 	}
@@ -192,7 +192,7 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string, keepKeys bo
 	}
 	// The costly hash comes after a look whether the link lives, and before it is used up.
 	hash := secret.HashSecret(link)
-	userID, err := r.Store.LinkUser(ctx, hash)
+	userID, tenantID, err := r.Store.LinkUser(ctx, hash)
 	if errors.Is(err, db.ErrNoRows) {
 		return errLink
 	}
@@ -202,7 +202,7 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string, keepKeys bo
 	if err := r.ownPassword(ctx, userID, password); err != nil {
 		return err
 	}
-	hashed, err := secret.HashPassword(ctx, "user "+strconv.FormatInt(userID, 10), password)
+	hashed, err := secret.HashPassword(ctx, secret.Known(tenantID), password)
 	if err != nil {
 		return busy(err)
 	}

@@ -38,7 +38,7 @@ type Resolver struct {
 	Bus *bus.Bus
 	// Limiter counts requests by API key; the others slow the guessing of passwords down: Throttle by
 	// account and network, and, more patiently, Crowds by account and Addresses by network.
-	Limiter   *limit.Limiter
+	Rates     *Rates
 	Throttle  *limit.Throttle
 	Crowds    *limit.Throttle
 	Addresses *limit.Throttle

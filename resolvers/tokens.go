@@ -11,6 +11,7 @@ import (
 	"canopy/db"
 	"canopy/internal/access"
 	"canopy/internal/problem"
+	"canopy/internal/quota"
 	"canopy/internal/secret"
 	"canopy/internal/token"
 )
@@ -153,7 +154,7 @@ func (r *Resolver) Admit(ctx context.Context, authorization string) (context.Con
 	if err != nil {
 		return ctx, err
 	}
-	if err := r.withinRate(ctx, p); err != nil {
+	if _, err := r.Rates.Spend(ctx, p, quota.RequestsPerMinute, 1, r.RequestsPerMinute); err != nil {
 		return ctx, err
 	}
 	return withClaims(access.WithPrincipal(ctx, p), claims), nil

@@ -25,13 +25,13 @@ type catalog struct {
 }
 
 type catalogInput struct {
-	Extended bool `query:"extended" doc:"Whether to list those types, too, that a destination gets only if it names them: audit.<action>; audit.* names them all"`
+	Extended bool `query:"extended" doc:"Whether to list those types, too, that a destination gets only if it names them: limit.warning, limit.reached and audit.<action>; audit.* names all of the latter"`
 }
 
 // eventType is one type of event.
 type eventType struct {
 	Type        string          `json:"type" example:"run.completed"`
-	Category    string          `json:"category" enum:"run,agent,audit" doc:"The prefix of the type"`
+	Category    string          `json:"category" enum:"run,agent,limit,audit" doc:"The prefix of the type"`
 	Description string          `json:"description" doc:"When it is emitted"`
 	Example     json.RawMessage `json:"example" doc:"An example of data"`
 	Schema      json.RawMessage `json:"schema" doc:"The JSON Schema of data"`

@@ -3,8 +3,10 @@ package tenancy
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"canopy/e2e/platform"
 	"canopy/internal/config"
@@ -259,4 +261,91 @@ func TestLimitsOfRuns(t *testing.T) {
 	s.Work(&platform.Letterbox{})
 	devtest.Eventually(t, "the run has ended", func() bool { return usageOf(t, s, root, company, "concurrentRuns")["used"] == 0.0 })
 	s.Start(builder, agent, map[string]any{})
+}
+
+// TestLimitsAreAnnounced: four fifths and the whole are told once a day, by mail to the owners of the company whose limit it is,
+// and by events to those destinations alone that named them.
+func TestLimitsAreAnnounced(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t, platform.DeliverLocally(t))
+	s.NoDemoMails()
+	named, all := platform.NewReceiver(t, nil), platform.NewReceiver(t, nil)
+	greta, root, alpine := s.As("Alpine Energy", "greta@alpine.example"), s.Root(), s.Customer("Alpine Energy")
+	hooks := s.TokenOf(alpine, "greta@alpine.example", "builder")
+	s.Subscribe(hooks, named.URL, "limit.warning", "limit.reached")
+	s.Subscribe(hooks, all.URL)
+	used := int64(usageOf(t, s, root, alpine, "users")["used"].(float64))
+	limitsOf(s, root, alpine, map[string]any{"users": used + 3})
+	for i := range 5 {
+		s.Do("POST", "/tenant/user", greta, map[string]any{"email": fmt.Sprintf("told%d@limits.example", i)})
+	}
+	s.Work(&platform.Letterbox{})
+	got := named.Wait(t, 2)
+	types := map[string]int{}
+	for _, r := range got {
+		types[r.Typ]++
+		var event any
+		if err := json.Unmarshal(r.Body, &event); err != nil {
+			t.Fatal(err)
+		}
+		for member, want := range map[string]any{"limit": "users", "customerId": alpine, "max": used + 3} {
+			if got := platform.Member(t, event, "data."+member); !platform.SameJSON(got, want) {
+				t.Errorf("%s is %v, want %v", member, got, want)
+			}
+		}
+	}
+	if types["limit.warning"] != 1 || types["limit.reached"] != 1 || len(got) != 2 {
+		t.Errorf("%v", types)
+	}
+	devtest.Eventually(t, "the owner has two mails", func() bool {
+		return s.Number(`SELECT count(*) FROM mail_outbox WHERE kind = 'limit' AND user_id = $1 AND sent_at IS NOT NULL`, s.UserID("greta@alpine.example")) == 2
+	})
+	if n := s.Number(`SELECT count(*) FROM webhook_deliveries WHERE type LIKE 'limit.%'`); n != 2 || len(all.All()) != 0 {
+		t.Errorf("%d deliveries, %d of them to one that asked for all", n, len(all.All()))
+	}
+}
+
+// TestRatesOfCompanies: the requests of a company and of those below it share its minute, each answer tells what is
+// left, and other companies have theirs.
+func TestRatesOfCompanies(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	root, alpine, hydro := s.Root(), s.Customer("Alpine Energy"), s.Customer("Alpine Hydro")
+	greta, lukas := s.As("Alpine Energy", "greta@alpine.example"), s.As("Alpine Hydro", "lukas@alpine-hydro.example")
+	limitsOf(s, root, alpine, map[string]any{"requestsPerMinute": 5, "costPerMinute": 100})
+	limitsOf(s, root, hydro, map[string]any{"requestsPerMinute": 4})
+	if left := time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)); left < 3*time.Second {
+		time.Sleep(left)
+	}
+	policy := func(name string, most int) string { return fmt.Sprintf(`"requestsPerMinute-%s";q=%d;w=60`, name, most) }
+	for i, token := range []string{lukas, lukas, greta, lukas} {
+		a := s.Must(200, "GET", "/tenant", token, nil)
+		if got := a.Header.Values("RateLimit-Policy"); !slices.Contains(got, policy(platform.Decimal(alpine), 5)) || slices.Contains(got, policy(platform.Decimal(hydro), 4)) != (token == lukas) {
+			t.Errorf("RateLimit-Policy: %v", got)
+		}
+		if want := fmt.Sprintf(`"requestsPerMinute-%d";r=%d;t=`, alpine, 4-i); !strings.Contains(strings.Join(a.Header.Values("RateLimit"), ","), want) {
+			t.Errorf("RateLimit: %v, want %s", a.Header.Values("RateLimit"), want)
+		}
+	}
+	if u := usageOf(t, s, root, alpine, "requestsPerMinute"); u["used"] != 4.0 || u["limit"] != 5.0 {
+		t.Errorf("%v", u)
+	}
+	s.Must(200, "POST", "/graphql", greta, map[string]any{"query": `{ customer { name } }`})
+	for name, a := range map[string]platform.Answer{
+		"REST": s.Do("GET", "/tenant", greta, nil), "GraphQL": s.Do("POST", "/graphql", lukas, map[string]any{"query": `{ customer { name } }`}),
+	} {
+		if a.Status != 429 || a.Header.Get("Retry-After") == "" || !strings.Contains(string(a.Body), `"requestsPerMinute"`) || !strings.Contains(string(a.Body), `"rate_limited"`) {
+			t.Errorf("%s: %d %v %s", name, a.Status, a.Header, a.Body)
+		}
+	}
+	s.Must(200, "GET", "/tenant", root, nil)
+	if n := s.Number(`SELECT count(*) FROM limit_notices WHERE customer_id = $1 AND name = 'requestsPerMinute'`, alpine); n != 2 {
+		t.Errorf("%d notices, one for each level are wanted", n)
+	}
+	limitsOf(s, root, alpine, map[string]any{"requestsPerMinute": nil})
+	limitsOf(s, root, hydro, map[string]any{"requestsPerMinute": nil})
+	a := s.Do("POST", "/graphql", greta, map[string]any{"query": `{ customer { children(first: 200) { nodes { name } } } }`})
+	if a.Status != 429 || !strings.Contains(string(a.Body), `"costPerMinute"`) {
+		t.Errorf("cost: %d %s", a.Status, a.Body)
+	}
 }

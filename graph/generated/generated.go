@@ -655,6 +655,10 @@ enum LimitName {
   RUNS_PER_DAY
   "Runs that have not ended."
   CONCURRENT_RUNS
+  "Requests in the minute at hand; counted where there is a limit."
+  REQUESTS_PER_MINUTE
+  "Cost of GraphQL in the minute at hand; counted where there is a limit."
+  COST_PER_MINUTE
 }
 
 "How much a company has of something, with everything below it, and how much that may be."

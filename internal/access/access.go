@@ -70,6 +70,25 @@ type Principal struct {
 	Grants [appCount]*Grant
 	// Expires is when the token does.
 	Expires time.Time
+	// Rates are the limits on what is done in a minute that the companies of Lineage have of their own.
+	Rates []Rate
+}
+
+// Rate is a limit of a company on what is done in a minute.
+type Rate struct {
+	CustomerID int64
+	Name       string
+	Most       int64
+}
+
+// Rate gives the limit of that name that a company has of its own, if it has one.
+func (p *Principal) Rate(customerID int64, name string) (most int64, limited bool) {
+	for _, r := range p.Rates {
+		if r.CustomerID == customerID && r.Name == name {
+			return r.Most, true
+		}
+	}
+	return 0, false
 }
 
 // IsRoot tells whether the caller acts for the root company.

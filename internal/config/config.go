@@ -115,7 +115,6 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		RateLimit:        l.limit("CANOPY_RATE_LIMIT", defaultRateLimit),
 		MaxCost:          l.limit("CANOPY_MAX_COST", defaultMaxCost),
 		CostLimit:        l.limit("CANOPY_COST_LIMIT", defaultCostLimit),
-		Limits:           l.limits("CANOPY_LIMITS"),
 		Introspection:    l.flag("CANOPY_INTROSPECTION", true),
 		CORSOrigins:      l.origins("CANOPY_CORS_ORIGINS"),
 		TrustedProxies:   l.prefixes("CANOPY_TRUSTED_PROXIES"),
@@ -126,6 +125,7 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		Drain:            l.pause("CANOPY_DRAIN", drain(mode)),
 	}
 	c.PublicURL, c.publicURLSet = l.publicURL("CANOPY_PUBLIC_URL", c.Listen)
+	c.Limits = l.limits("CANOPY_LIMITS", c.RateLimit, c.CostLimit)
 	c.dev = mode == Dev
 	l.require(mode)
 	if len(l.faults) > 0 {

@@ -114,6 +114,7 @@ func TestValues(t *testing.T) {
 	roots := rootsFile(t)
 	ownLimits := quota.Defaults()
 	ownLimits[quota.Users], ownLimits[quota.StorageBytes] = 7, 2<<40
+	ownLimits[quota.RequestsPerMinute], ownLimits[quota.CostPerMinute] = 60_000, 6_000_000
 	delete(ownLimits, quota.Contexts)
 	for _, c := range []struct {
 		name, value string

@@ -5,6 +5,8 @@ package limit
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -37,25 +39,33 @@ type Decision struct {
 	// Remaining is what is left of the current minute: of the budget that is over, or of the one with
 	// the least.
 	Remaining int
+	// Left is what is left of each budget.
+	Left []int
+	// Reset is the time until the next minute.
+	Reset time.Duration
 	// Over is the place of the budget that is over, where the call was refused.
 	Over int
 	// RetryAfter is the time until the next minute, where the call was refused.
 	RetryAfter time.Duration
 }
 
-// take adds the cost to the minute's count of each budget unless that would pass one of them. It answers
-// the place of that one, from 1 on, and what it has left; or 0 and the least that is left.
+// take adds the cost to the minute's count of each budget unless that would pass one of them. It answers the place of
+// that one, from 1 on, or 0, and then what each has left.
 var take = redis.NewScript(`
-local cost, least = tonumber(ARGV[1]), math.huge
+local cost, left, over = tonumber(ARGV[1]), {0}, 0
 for i, key in ipairs(KEYS) do
-	local left = tonumber(ARGV[i + 2]) - tonumber(redis.call('GET', key) or '0')
-	if cost > left then return {i, left} end
-	least = math.min(least, left - cost)
+	left[i + 1] = tonumber(ARGV[i + 2]) - tonumber(redis.call('GET', key) or '0')
+	if over == 0 and cost > left[i + 1] then over = i end
 end
-for _, key in ipairs(KEYS) do
+if over > 0 then
+	left[1] = over
+	return left
+end
+for i, key in ipairs(KEYS) do
 	if redis.call('INCRBY', key, cost) == cost then redis.call('PEXPIRE', key, ARGV[2]) end
+	left[i + 1] = left[i + 1] - cost
 end
-return {0, least}`)
+return left`)
 
 // Allow counts a call of the given cost, at least 1, against budgets for the current minute, in one round
 // trip; a refused call counts nothing. tenant is whose they are: its counts lie on one Redis. The error
@@ -63,24 +73,52 @@ return {0, least}`)
 func (l *Limiter) Allow(ctx context.Context, tenant string, cost int, budgets ...Budget) (Decision, error) {
 	now := time.Now()
 	minute := now.Truncate(window)
-	least := budgets[0].Limit
-	names, args := make([]string, len(budgets)), []any{cost, (2 * window).Milliseconds()}
+	names, args, all := make([]string, len(budgets)), []any{cost, (2 * window).Milliseconds()}, make([]int, len(budgets))
 	for i, b := range budgets {
-		names[i] = "canopy:limit:{" + tenant + "}:" + b.Name + ":" + strconv.FormatInt(minute.Unix(), 10)
-		args, least = append(args, b.Limit), min(least, b.Limit)
+		names[i], all[i] = key(tenant, b.Name, minute), b.Limit
+		args = append(args, b.Limit)
 	}
-	open := Decision{Allowed: true, Remaining: least}
+	open := Decision{Allowed: true, Remaining: slices.Min(all), Left: all, Reset: minute.Add(window).Sub(now)}
 	if l.redis == nil {
 		return open, nil
 	}
 	answer, err := ask(ctx, &l.breaker, func(ctx context.Context) ([]int64, error) {
 		return take.Run(ctx, l.redis, names, args...).Int64Slice()
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return open, err
-	case answer[0] > 0:
-		return Decision{Over: int(answer[0]) - 1, Remaining: max(0, int(answer[1])), RetryAfter: minute.Add(window).Sub(now)}, nil
 	}
-	return Decision{Allowed: true, Remaining: int(answer[1])}, nil
+	d := Decision{Left: make([]int, len(budgets)), Reset: open.Reset}
+	for i := range d.Left {
+		d.Left[i] = max(0, int(answer[i+1]))
+	}
+	if over := int(answer[0]); over > 0 {
+		d.Over, d.Remaining, d.RetryAfter = over-1, d.Left[over-1], d.Reset
+		return d, nil
+	}
+	d.Allowed, d.Remaining = true, slices.Min(d.Left)
+	return d, nil
+}
+
+// key names the count of a minute. Those of one tenant lie on one Redis.
+func key(tenant, name string, minute time.Time) string {
+	return "canopy:limit:{" + tenant + "}:" + name + ":" + strconv.FormatInt(minute.Unix(), 10)
+}
+
+// Count is what was counted for a budget in the current minute; 0 where Redis can't be asked.
+func (l *Limiter) Count(ctx context.Context, tenant, name string) int64 {
+	if l.redis == nil {
+		return 0
+	}
+	n, err := ask(ctx, &l.breaker, func(ctx context.Context) (int64, error) {
+		n, err := l.redis.Get(ctx, key(tenant, name, time.Now().Truncate(window))).Int64()
+		if errors.Is(err, redis.Nil) {
+			err = nil
+		}
+		return n, err
+	})
+	if err != nil {
+		return 0
+	}
+	return n
 }

@@ -89,6 +89,27 @@ func DestinationDisabled(d DisabledData) (Message, error) {
 	return render("disabled", d.To, "A webhook destination of "+oneLine(d.Customer)+" was disabled", d)
 }
 
+// LimitData is what the news of a limit says.
+type LimitData struct {
+	To, Customer string
+	// Name is the limit's, as the API has it.
+	Name      string
+	Used, Max int64
+	// Reached: it is reached, and not only nearly.
+	Reached bool
+	// Link leads to what the company uses.
+	Link string
+}
+
+// Limit tells that a limit of a company is reached, or nearly.
+func Limit(d LimitData) (Message, error) {
+	subject := "A limit of " + oneLine(d.Customer) + " is nearly reached"
+	if d.Reached {
+		subject = "A limit of " + oneLine(d.Customer) + " is reached"
+	}
+	return render("limit", d.To, subject, d)
+}
+
 // oneLine makes one line of a name for a subject: a header is not to be split.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || isControl(r) }), " ")

@@ -50,6 +50,20 @@ func TestMessages(t *testing.T) {
 			[]string{"of A <b> & Sons", "https://hook.example/?a&b\n", "It failed for 3 days. ", link},
 			[]string{"A &lt;b&gt; &amp; Sons", "https://hook.example/?a&amp;b", "It failed for 3 days.", `href="https://canopy.example/setup#token=abc&amp;x=1"`},
 		},
+		{
+			"limit nearly reached", func(customer string) (Message, error) {
+				return Limit(LimitData{To: "ann@example.com", Customer: customer, Name: "users", Used: 80, Max: 100, Link: link})
+			}, "A limit of A <b> & Sons is nearly reached",
+			[]string{"A <b> & Sons uses 80 of the 100", "limit users", "When it is reached", link},
+			[]string{"A &lt;b&gt; &amp; Sons uses 80 of the 100", "is nearly reached"},
+		},
+		{
+			"limit reached", func(customer string) (Message, error) {
+				return Limit(LimitData{To: "ann@example.com", Customer: customer, Name: "users", Used: 100, Max: 100, Reached: true, Link: link})
+			}, "A limit of A <b> & Sons is reached",
+			[]string{"uses 100 of the 100", "What would go beyond it is refused, or waits."},
+			[]string{"A limit of A &lt;b&gt; &amp; Sons is reached"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := c.make("A <b> & Sons")

@@ -30,8 +30,10 @@ const (
 
 // The rates: what may be done in a time, which for ConcurrentRuns is now. Days are those of UTC.
 const (
-	RunsPerDay     Name = "runsPerDay"
-	ConcurrentRuns Name = "concurrentRuns"
+	RunsPerDay        Name = "runsPerDay"
+	ConcurrentRuns    Name = "concurrentRuns"
+	RequestsPerMinute Name = "requestsPerMinute"
+	CostPerMinute     Name = "costPerMinute"
 )
 
 // Highest is the largest limit: what every client's numbers hold exactly.
@@ -57,6 +59,8 @@ var entries = []entry{
 	{name: APIKeys, most: 1_000_000},
 	{name: RunsPerDay, most: 50_000_000, rate: true},
 	{name: ConcurrentRuns, most: 1_000_000, rate: true},
+	{name: RequestsPerMinute, rate: true},
+	{name: CostPerMinute, rate: true},
 }
 
 // Names lists every limit: first the stocks, then the rates.
@@ -93,6 +97,9 @@ func (n Name) Rate() bool {
 	e := n.entry()
 	return e != nil && e.rate
 }
+
+// PerMinute tells whether it is counted by the minute, in Redis and not in the database.
+func (n Name) PerMinute() bool { return n == RequestsPerMinute || n == CostPerMinute }
 
 // Graph is the name as GraphQL has it: STORAGE_BYTES.
 func (n Name) Graph() string {

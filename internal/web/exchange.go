@@ -36,6 +36,15 @@ func exchangeOf(ctx context.Context) *exchange {
 	return e
 }
 
+// AnswerHeader gives the headers of the answer to the request of a context; nil outside of one, and when the answer has begun.
+func AnswerHeader(ctx context.Context) http.Header {
+	e := exchangeOf(ctx)
+	if e == nil || e.status != 0 || e.hijacked {
+		return nil
+	}
+	return e.Header()
+}
+
 // WriteHeader notes the status. Informational answers (RFC 9110, section 15.2) other than
 // 101 Switching Protocols are not the answer yet.
 func (e *exchange) WriteHeader(status int) {

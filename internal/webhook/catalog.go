@@ -32,11 +32,15 @@ var properties = map[string]string{
 	"enabled":    `{"type":"boolean","description":"Whether the agent is enabled."}`,
 	"runnable":   `{"type":"boolean","description":"Whether the agent can be run: enabled and published."}`,
 
+	"limit": `{"type":"string","description":"The limit's name."}`,
+	"used":  `{"type":"integer","description":"How much the company uses, with everything below it."}`,
+	"max":   `{"type":"integer","description":"How much it may use."}`,
+
 	"auditEventId": `{"type":"integer","description":"The audit event."}`,
 	"action":       `{"type":"string","description":"What was done, as noun.verbed."}`,
 	"objectType":   `{"type":"string","description":"The type of what it was done to, as in the graph."}`,
 	"objectId":     `{"type":"integer","description":"What it was done to."}`,
-	"customerId":   `{"type":"integer","description":"The company that it was done in."}`,
+	"customerId":   `{"type":"integer","description":"The company that it is about."}`,
 	"actorId":      `{"type":["integer","null"],"description":"The user who did it; null for the platform itself, and for who is above the company."}`,
 	"clientId":     `{"type":["string","null"],"description":"The API key that was used; null for a person's login, and for the platform itself."}`,
 	"details":      `{"type":"object","description":"The fields that were changed, each with its old and new value.","additionalProperties":{"type":"object","properties":{"old":{},"new":{}}}}`,

@@ -39,7 +39,45 @@ func (a Audited) EventType() string { return AuditType(a.Action) }
 // AuditType is the type of the event that tells of an action.
 func AuditType(action string) string { return auditPrefix + action }
 
-var extended = auditEntries()
+// The types of the events that tell of a company's limits.
+const (
+	TypeLimitWarning = "limit.warning"
+	TypeLimitReached = "limit.reached"
+)
+
+// Limited tells how much of a limit of a company is used, by the company with everything below it.
+type Limited struct {
+	CustomerID int64 `json:"customerId"`
+	// Limit is its name.
+	Limit string `json:"limit"`
+	Used  int64  `json:"used"`
+	Max   int64  `json:"max"`
+}
+
+type (
+	limitWarning struct{ Limited }
+	limitReached struct{ Limited }
+)
+
+func (limitWarning) EventType() string { return TypeLimitWarning }
+func (limitReached) EventType() string { return TypeLimitReached }
+
+// NewLimit tells that a limit is reached, or that four fifths of it are used.
+func NewLimit(reached bool, l Limited) Data {
+	if reached {
+		return limitReached{l}
+	}
+	return limitWarning{l}
+}
+
+var extended = slices.Concat(limitEntries(), auditEntries())
+
+func limitEntries() []Entry {
+	return []Entry{
+		entry(NewLimit(false, Limited{3, "users", 80, 100}), "Four fifths of a limit are used; told once a day.", "customerId", "limit", "used", "max"),
+		entry(NewLimit(true, Limited{3, "users", 100, 100}), "A limit is reached; told once a day.", "customerId", "limit", "used", "max"),
+	}
+}
 
 func auditEntries() []Entry {
 	user, client := int64(7), "cnpyid_0123456789"

@@ -1,0 +1,92 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/mail"
+	"canopy/internal/webhook"
+	"canopy/outbox"
+)
+
+const (
+	// noticeBatch is how many notices are told in one transaction.
+	noticeBatch = 20
+	kindLimit   = "limit"
+)
+
+// tellLimits tells of limits that are reached, or nearly, until ctx ends.
+func (w *Worker) tellLimits(ctx context.Context) {
+	tick := time.NewTicker(relayEvery)
+	defer tick.Stop()
+	for {
+		told, err := w.tellSomeLimits(ctx)
+		if err != nil && ctx.Err() == nil {
+			w.Log.WarnContext(ctx, "what is reached of limits was not told; it is tried again", "error", err)
+		}
+		if err == nil && told == noticeBatch {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// tellSomeLimits tells the owners of companies by mail, and those destinations that asked for it by name.
+func (w *Worker) tellSomeLimits(ctx context.Context) (told int, err error) {
+	err = w.Store.Tx(ctx, func(tx *db.Store) error {
+		notices, err := tx.DueLimitNotices(ctx, noticeBatch)
+		if err != nil {
+			return err
+		}
+		told = len(notices)
+		for _, n := range notices {
+			if err := w.mailLimit(ctx, tx, n); err != nil {
+				return err
+			}
+			if _, err := outbox.Emit(ctx, tx, n.CustomerID, webhook.NewLimit(n.Reached(), webhook.Limited{
+				CustomerID: n.CustomerID, Limit: string(n.Name), Used: n.Used, Max: n.Max,
+			})); err != nil {
+				return err
+			}
+			if err := tx.LimitTold(ctx, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && told > 0 {
+		outbox.Wake(ctx, w.Bus)
+	}
+	return told, err
+}
+
+func (w *Worker) mailLimit(ctx context.Context, tx *db.Store, n *db.LimitNotice) error {
+	owners, err := tx.OwnersOf(ctx, n.CustomerID)
+	if err != nil {
+		return err
+	}
+	for _, o := range owners {
+		m, err := mail.Limit(mail.LimitData{
+			To: o.Email, Customer: o.Customer, Name: string(n.Name), Used: n.Used, Max: n.Max, Reached: n.Reached(),
+			Link: strings.TrimRight(w.PublicURL, "/") + fmt.Sprintf("/tenant/usage/%d", n.CustomerID),
+		})
+		if err != nil {
+			return err
+		}
+		sealed, err := outbox.SealMail(w.Box, m)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.InsertMail(ctx, n.TenantID, o.UserID, kindLimit, sealed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
