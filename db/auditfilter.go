@@ -23,9 +23,6 @@ type AuditFilter struct {
 	Or           []AuditFilter
 }
 
-// Branches counts the lists that a filter is the union of.
-func (f AuditFilter) Branches() int { return len(f.branches()) }
-
 // branches gives the filter as a union of plain conditions that are and-ed: each of these is read by an index
 // of its own.
 func (f AuditFilter) branches() [][]AuditFilter {

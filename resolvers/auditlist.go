@@ -74,15 +74,23 @@ func (r *Resolver) auditFilter(ctx context.Context, c *caller, in *AuditEventFil
 	}
 	var v check
 	v.auditFilter(at, in, 1)
+	// Before anything is looked up: a filter names a user and a company at each of its alternatives.
+	if in.alternatives() > maxBranches {
+		v.fault(at+"or", "must not have more than %d alternatives, all told", maxBranches)
+	}
 	if err := v.err(); err != nil {
 		return db.AuditFilter{}, err
 	}
-	f, err := r.auditBranch(ctx, c, in, at)
-	if err == nil && f.Branches() > maxBranches {
-		v.fault(at+"or", "must not have more than %d alternatives, all told", maxBranches)
-		err = v.err()
+	return r.auditBranch(ctx, c, in, at)
+}
+
+// alternatives counts the plain filters that a filter is the union of.
+func (f *AuditEventFilter) alternatives() int {
+	n := 0
+	for _, o := range f.Or {
+		n += o.alternatives()
 	}
-	return f, err
+	return max(1, n)
 }
 
 // auditFilter checks what needs no look-up.

@@ -121,7 +121,7 @@ func (r *Resolver) enlist(ctx context.Context, tx *db.Store, customer *db.Custom
 	if err := ownPassword(f.Password, f.Email, f.FirstName, f.LastName, f.Customer); err != nil {
 		return nil, err
 	}
-	hash, err := secret.HashPassword(ctx, "", f.Password)
+	hash, err := secret.HashPassword(ctx, secret.Known(0), f.Password)
 	if err != nil {
 		return nil, err
 	}

@@ -75,12 +75,12 @@ func loginFaults(in LoginInput) error {
 // checkPassword takes as long where there is no such person, or no password.
 func checkPassword(ctx context.Context, try *attempt, password string) error {
 	if try.own == nil || try.own.PasswordHash == nil {
-		if err := secret.DummyCheck(ctx, try.network, password); err != nil {
+		if err := secret.DummyCheck(ctx, try.asker(), password); err != nil {
 			return busy(err)
 		}
 		return errLogin
 	}
-	ok, err := secret.CheckPassword(ctx, try.network, *try.own.PasswordHash, password)
+	ok, err := secret.CheckPassword(ctx, try.asker(), *try.own.PasswordHash, password)
 	if err == nil && !ok {
 		err = errLogin
 	}
@@ -192,21 +192,17 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string, keepKeys bo
 	}
 	// The costly hash comes after a look whether the link lives, and before it is used up.
 	hash := secret.HashSecret(link)
-	userID, err := r.Store.LinkUser(ctx, hash)
+	userID, tenantID, err := r.Store.LinkUser(ctx, hash)
 	if errors.Is(err, db.ErrNoRows) {
 		return errLink
 	}
 	if err != nil {
 		return err
 	}
-	words, err := r.Store.OwnTexts(ctx, userID)
-	if err != nil {
+	if err := r.ownPassword(ctx, userID, password); err != nil {
 		return err
 	}
-	if err := ownPassword(password, words...); err != nil {
-		return err
-	}
-	hashed, err := secret.HashPassword(ctx, "user "+strconv.FormatInt(userID, 10), password)
+	hashed, err := secret.HashPassword(ctx, secret.Known(tenantID), password)
 	if err != nil {
 		return busy(err)
 	}
@@ -234,25 +230,30 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string, keepKeys bo
 		if err := tx.SeeNetwork(ctx, userID, limit.AddressGroup(r.ClientAddress(ctx))); err != nil {
 			return err
 		}
-		what := r.from(ctx, audit.None().Secret("password", held.HasPassword, true))
-		if used.CustomerID != 0 {
-			return ch.audit(ctx, used.CustomerID, audit.UserSetUp, &db.User{ID: userID}, what)
-		}
-		if held.HasPassword {
-			what = what.With("revokeKeys", !keepKeys)
-			if err := revokeKeys(ctx, ch, userID, keepKeys); err != nil {
-				return err
-			}
-		}
-		return ch.auditAtHome(ctx, userID, audit.UserPasswordReset, what)
+		return r.endSetUp(ctx, ch, used, held.HasPassword, keepKeys)
 	})
 }
 
-// revokeKeys ends a user's API keys, each of which is told of where it was good for something.
-func revokeKeys(ctx context.Context, ch *changes, userID int64, keep bool) error {
-	if keep {
-		return nil
+// endSetUp tells of a redeemed link, and ends the API keys of whoever had a password before, unless they are to be
+// kept.
+func (r *Resolver) endSetUp(ctx context.Context, ch *changes, used db.Link, had, keepKeys bool) error {
+	what := r.from(ctx, audit.None().Secret("password", had, true))
+	if used.CustomerID != 0 {
+		return ch.audit(ctx, used.CustomerID, audit.UserSetUp, &db.User{ID: used.UserID}, what)
 	}
+	if had {
+		what = what.With("revokeKeys", !keepKeys)
+	}
+	if had && !keepKeys {
+		if err := revokeKeys(ctx, ch, used.UserID); err != nil {
+			return err
+		}
+	}
+	return ch.auditAtHome(ctx, used.UserID, audit.UserPasswordReset, what)
+}
+
+// revokeKeys ends a user's API keys, each of which is told of in its own company.
+func revokeKeys(ctx context.Context, ch *changes, userID int64) error {
 	keys, err := ch.tx.RevokeAPIKeysOf(ctx, userID)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"unicode"
@@ -46,6 +47,15 @@ func ownPassword(password string, texts ...string) error {
 		v.fault("password", "must be more than your name, your e-mail address or your company's name: choose another")
 	}
 	return v.err()
+}
+
+// ownPassword refuses a user's password that is made of what is known of the user.
+func (r *Resolver) ownPassword(ctx context.Context, userID int64, password string) error {
+	texts, err := r.Store.OwnTexts(ctx, userID)
+	if err != nil {
+		return err
+	}
+	return ownPassword(password, texts...)
 }
 
 // lettersOf gives the letters of a text, in lower case.

@@ -9,6 +9,7 @@ import (
 	"canopy/db"
 	"canopy/internal/limit"
 	"canopy/internal/problem"
+	"canopy/internal/secret"
 )
 
 // What is tried for a person, and counted by itself.
@@ -61,6 +62,15 @@ func (r *Resolver) try(ctx context.Context, kind, email string) (*attempt, error
 		return nil, &problem.Error{Code: problem.RateLimited, Detail: "too many failed attempts: wait before the next", RetryAfter: wait}
 	}
 	return a, nil
+}
+
+// asker is who the try's hash is made for. Whoever comes from where the person has logged in before is not kept waiting by
+// a crowd of strangers; of those, one tenant's people are one.
+func (a *attempt) asker() secret.Asker {
+	if a.own != nil && a.own.SeenAt != nil {
+		return secret.Known(a.own.TenantID)
+	}
+	return secret.Stranger(a.network)
 }
 
 // failed slows the next try down.

@@ -306,7 +306,7 @@ func (f *feud) deliveries() (row, error) {
 // logins has bogus logins in flight, and times a good one.
 func (f *feud) logins() (row, error) {
 	const password = "correct horse battery"
-	hash, err := secret.HashPassword(f.ctx, "", password)
+	hash, err := secret.HashPassword(f.ctx, secret.Known(0), password)
 	if err != nil {
 		return row{}, err
 	}

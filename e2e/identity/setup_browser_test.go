@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -43,6 +44,11 @@ func TestSetUpInBrowser(t *testing.T) {
 	again.WaitFor(t, `document.getElementById('reset-done').textContent.includes('on its way')`)
 	mails := s.Mails(who)
 	if len(mails) != 2 || !strings.Contains(mails[1].Text, "/setup#token=") || strings.Contains(mails[1].Text, link) {
-		t.Errorf("%d mails, want a second one with a new link", len(mails))
+		t.Fatalf("%d mails, want a second one with a new link", len(mails))
+	}
+	reset := browsertest.Open(t)
+	reset.Run(t, chromedp.Navigate(regexp.MustCompile(`\S+/setup#token=\S+`).FindString(mails[1].Text)), chromedp.WaitVisible("#revoke"), fill)
+	if got := reset.Text(t, "#done-title"); got != "Your password is set" {
+		t.Errorf("with the link of a reset the page says %q", got)
 	}
 }

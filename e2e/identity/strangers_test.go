@@ -1,9 +1,11 @@
 package identity
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/netip"
+	"sync"
 	"testing"
 
 	"canopy/e2e/platform"
@@ -82,6 +84,36 @@ func TestStrangersLockNobodyOut(t *testing.T) {
 		s.Work(&platform.Letterbox{})
 		devtest.Eventually(t, "they are forgotten", func() bool { return s.Number(`SELECT count(*) FROM login_networks`) == 0 })
 	})
+}
+
+// TestACrowdOfNetworksKeepsNobodyOut: bogus logins from more networks than can wait for a hash are refused, and the person
+// logs in beside them from where it has logged in before.
+func TestACrowdOfNetworksKeepsNobodyOut(t *testing.T) {
+	t.Parallel()
+	s := behindProxy(t)
+	const home = "203.0.113.9"
+	wants(t, "before", s.login(home, platform.DemoAdmin, s.Demo.AdminPassword), 200)
+	crowd, disperse := context.WithCancel(t.Context())
+	refused := make(chan struct{})
+	var group sync.WaitGroup
+	defer group.Wait()
+	defer disperse()
+	for i := range 100 {
+		group.Go(func() {
+			for n := 0; crowd.Err() == nil; n++ {
+				if s.login(fmt.Sprintf("198.18.%d.%d", i, n), fmt.Sprintf("nobody%d.%d@nowhere.example", i, n), "a wrong password").Status == 429 {
+					select {
+					case refused <- struct{}{}:
+					case <-crowd.Done():
+					}
+				}
+			}
+		})
+	}
+	for range 10 {
+		<-refused
+		wants(t, "at home", s.login(home, platform.DemoAdmin, s.Demo.AdminPassword), 200)
+	}
 }
 
 // TestStrangersEndNoSecondFactor: wrong codes from elsewhere, too, leave the person its own tries.

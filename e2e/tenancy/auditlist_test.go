@@ -99,7 +99,11 @@ func TestAuditFilters(t *testing.T) {
 		for i := range wide {
 			wide[i] = map[string]any{"or": []any{map[string]any{}, map[string]any{}, map[string]any{}}}
 		}
-		for _, f := range []map[string]any{deep, {"or": wide}, {"ids": make([]int, 201)}, {"action": "x"}} {
+		many := make([]any, 21) // more than are looked up at all
+		for i := range many {
+			many[i] = map[string]any{"actorId": 1 << 40}
+		}
+		for _, f := range []map[string]any{deep, {"or": wide}, {"or": []any{map[string]any{"or": many[:20]}, many[20]}}, {"ids": make([]int, 201)}, {"action": "x"}} {
 			s.Refused(t, "BAD_REQUEST", greta, `query($f: AuditEventFilter) { auditEvents(filter: $f) { totalCount } }`, map[string]any{"f": f})
 		}
 	})

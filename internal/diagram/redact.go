@@ -130,9 +130,9 @@ func (r *redactor) failure(err error) error {
 	return &Error{Code: e.Code, Message: r.text(e.Message), Step: e.Step, cause: e.cause}
 }
 
-// forms are how a text is written: plain, escaped for JSON, Go, HTML and URLs, in hex and in base64.
+// forms are how a text is written: plain, in capitals or without any, escaped for JSON, Go, HTML and URLs, in hex and in base64.
 func forms(s string) []string {
-	list := []string{s, html.EscapeString(s), hex.EncodeToString([]byte(s)), strings.ToUpper(hex.EncodeToString([]byte(s)))}
+	list := []string{s, strings.ToUpper(s), strings.ToLower(s), html.EscapeString(s), hex.EncodeToString([]byte(s)), strings.ToUpper(hex.EncodeToString([]byte(s)))}
 	for _, once := range jsonForms(s) {
 		list = append(list, once)
 		if once != s {

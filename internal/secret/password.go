@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strconv"
 
 	"github.com/alexedwards/argon2id"
 
@@ -25,47 +26,60 @@ const argonVersion = 0x13
 // passes, one lane.
 var passwordParams = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// hashing bounds the hashes that are made at once, and with them their memory, and those that wait. Its
-// keys are the groups of addresses that ask: they say nothing of whether there is such a user.
-var hashing = share.NewBoundedGate[string](2*processors, 16*processors)
+// The gates bound the hashes that are made at once, and with them their memory, and those that wait. Strangers have one
+// of their own: a crowd that comes from more networks than can wait fills it, and nobody can be told from the crowd.
+var (
+	known     = share.NewBoundedGate[string](2*processors, 16*processors)
+	strangers = share.NewBoundedGate[string](processors, 16*processors)
+)
 
 var processors = max(2, runtime.GOMAXPROCS(0))
+
+// Asker is who asks for a hash. Of several, none keeps the others waiting.
+type Asker struct {
+	gate *share.Gate[string]
+	name string
+}
+
+// Known is somebody of a tenant who is known before the password is: by a link, or by where it comes from.
+func Known(tenantID int64) Asker { return Asker{known, strconv.FormatInt(tenantID, 10)} }
+
+// Stranger is anybody else, by the group of addresses that it comes from. That says nothing of whether there is such a user.
+func Stranger(network string) Asker { return Asker{strangers, network} }
 
 // ErrBusy says that too many hashes are asked for at the moment.
 var ErrBusy = errors.New("too many passwords are being checked")
 
-// hash takes a place among the hashes under way. leave gives it back.
-func hash(ctx context.Context, from string) (leave func(), err error) {
-	if err := hashing.Enter(ctx, from); errors.Is(err, share.ErrFull) {
-		return nil, ErrBusy
-	} else if err != nil {
-		return nil, err
+// enter takes a place among the hashes under way.
+func (a Asker) enter(ctx context.Context) error {
+	err := a.gate.Enter(ctx, a.name)
+	if errors.Is(err, share.ErrFull) {
+		return ErrBusy
 	}
-	return func() { hashing.Leave(from) }, nil
+	return err
 }
 
-// HashPassword gives the argon2id hash of a password, in the PHC string format. from is who asks: of
-// several, none keeps the others waiting. ErrBusy says that too many do.
-func HashPassword(ctx context.Context, from, password string) (string, error) {
-	leave, err := hash(ctx, from)
-	if err != nil {
+func (a Asker) leave() { a.gate.Leave(a.name) }
+
+// HashPassword gives the argon2id hash of a password, in the PHC string format. ErrBusy says that too many ask.
+func HashPassword(ctx context.Context, from Asker, password string) (string, error) {
+	if err := from.enter(ctx); err != nil {
 		return "", err
 	}
-	defer leave()
+	defer from.leave()
 	return argon2id.CreateHash(password, passwordParams)
 }
 
 // CheckPassword tells whether a hash is the password's. One that is longer than MaxPassword never
-// is, and costs no hash: its length says nothing of the user. from is who asks, as for HashPassword.
-func CheckPassword(ctx context.Context, from, hashed, password string) (bool, error) {
+// is, and costs no hash: its length says nothing of the user. ErrBusy says that too many ask.
+func CheckPassword(ctx context.Context, from Asker, hashed, password string) (bool, error) {
 	if len(password) > MaxPassword {
 		return false, nil
 	}
-	leave, err := hash(ctx, from)
-	if err != nil {
+	if err := from.enter(ctx); err != nil {
 		return false, err
 	}
-	defer leave()
+	defer from.leave()
 	return argon2id.ComparePasswordAndHash(password, hashed)
 }
 
@@ -77,7 +91,7 @@ var dummyHash = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argonVersion,
 
 // DummyCheck takes as long as CheckPassword, and fails as it does, so that a login says nothing of whether
 // there is such a user.
-func DummyCheck(ctx context.Context, from, password string) error {
+func DummyCheck(ctx context.Context, from Asker, password string) error {
 	_, err := CheckPassword(ctx, from, dummyHash, password)
 	return err
 }

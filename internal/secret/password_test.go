@@ -14,14 +14,14 @@ import (
 
 func TestPassword(t *testing.T) {
 	const password = "correct horse ✓"
-	hash, err := HashPassword(t.Context(), "", password)
+	hash, err := HashPassword(t.Context(), Known(1), password)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Errorf("the hash %q has other parameters", hash)
 	}
-	again, err := HashPassword(t.Context(), "", password)
+	again, err := HashPassword(t.Context(), Known(1), password)
 	if err != nil || again == hash {
 		t.Errorf("two hashes of a password are the same (%v)", err)
 	}
@@ -36,23 +36,23 @@ func TestPassword(t *testing.T) {
 		{"one longer than any", strings.Repeat("x", MaxPassword+1), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if ok, err := CheckPassword(t.Context(), "", hash, c.password); err != nil || ok != c.want {
+			if ok, err := CheckPassword(t.Context(), Known(1), hash, c.password); err != nil || ok != c.want {
 				t.Errorf("got %v, %v", ok, err)
 			}
 		})
 	}
 	t.Run("of the greatest length", func(t *testing.T) {
 		longest := strings.Repeat("x", MaxPassword)
-		hash, err := HashPassword(t.Context(), "", longest)
+		hash, err := HashPassword(t.Context(), Known(1), longest)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ok, err := CheckPassword(t.Context(), "", hash, longest); err != nil || !ok {
+		if ok, err := CheckPassword(t.Context(), Known(1), hash, longest); err != nil || !ok {
 			t.Errorf("got %v, %v", ok, err)
 		}
 	})
 	t.Run("a broken hash", func(t *testing.T) {
-		if ok, err := CheckPassword(t.Context(), "", "$argon2id$v=19$m=1", password); err == nil || ok {
+		if ok, err := CheckPassword(t.Context(), Known(1), "$argon2id$v=19$m=1", password); err == nil || ok {
 			t.Errorf("got %v, %v", ok, err)
 		}
 	})
@@ -68,10 +68,10 @@ func TestDummyHashIsARealOne(t *testing.T) {
 	if *params != *passwordParams || len(salt) != int(passwordParams.SaltLength) || len(key) != int(passwordParams.KeyLength) {
 		t.Errorf("the dummy has the parameters %+v", params)
 	}
-	if ok, err := CheckPassword(t.Context(), "", dummyHash, "no password"); ok || err != nil {
+	if ok, err := CheckPassword(t.Context(), Known(1), dummyHash, "no password"); ok || err != nil {
 		t.Errorf("got %v, %v", ok, err)
 	}
-	if err := DummyCheck(t.Context(), "", "no password"); err != nil {
+	if err := DummyCheck(t.Context(), Known(1), "no password"); err != nil {
 		t.Error(err)
 	}
 }
@@ -79,31 +79,31 @@ func TestDummyHashIsARealOne(t *testing.T) {
 func TestHashesAtOnceAreBounded(t *testing.T) {
 	takers := map[string]int{}
 	for i := range 2 * processors {
-		for who := fmt.Sprint("other ", i); hashing.TryEnter(who); takers[who]++ {
+		for who := fmt.Sprint("other ", i); strangers.TryEnter(who); takers[who]++ {
 		}
 	}
 	drain := sync.OnceFunc(func() {
 		for who, n := range takers {
 			for range n {
-				hashing.Leave(who)
+				strangers.Leave(who)
 			}
 		}
 	})
 	defer drain()
-	for hashing.TryEnter("last") {
+	for strangers.TryEnter("last") {
 		takers["last"]++
 	}
 
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := HashPassword(ctx, "", "a password"); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := HashPassword(ctx, Stranger(""), "a password"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a hash was made beyond the bound: %v", err)
 	}
-	if _, err := CheckPassword(ctx, "", dummyHash, "a password"); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := CheckPassword(ctx, Stranger(""), dummyHash, "a password"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a check was made beyond the bound: %v", err)
 	}
 	drain()
-	if _, err := HashPassword(t.Context(), "", "a password"); err != nil {
+	if _, err := HashPassword(t.Context(), Stranger(""), "a password"); err != nil {
 		t.Errorf("no hash after the others have ended: %v", err)
 	}
 }
@@ -115,7 +115,7 @@ func TestTooManyHashesAreRefused(t *testing.T) {
 	var crowd sync.WaitGroup
 	for range 40 * processors {
 		crowd.Go(func() {
-			if _, err := HashPassword(t.Context(), "crowd", "a password"); err != nil {
+			if _, err := HashPassword(t.Context(), Stranger("crowd"), "a password"); err != nil {
 				refused <- err
 			}
 		})
@@ -123,15 +123,46 @@ func TestTooManyHashesAreRefused(t *testing.T) {
 	if err := <-refused; !errors.Is(err, ErrBusy) {
 		t.Error(err)
 	}
-	if _, err := HashPassword(t.Context(), "elsewhere", "a password"); err != nil {
+	if _, err := HashPassword(t.Context(), Stranger("elsewhere"), "a password"); err != nil {
 		t.Error(err)
 	}
 	crowd.Wait()
 }
 
+// TestACrowdKeepsOutNobodyKnown: where strangers wait who come from more networks than there is room for, whoever is
+// known gets a hash beside them.
+func TestACrowdKeepsOutNobodyKnown(t *testing.T) {
+	for i := range 2 * processors {
+		if who := Stranger(fmt.Sprint("first ", i)); strangers.TryEnter(who.name) {
+			defer who.leave()
+		}
+	}
+	crowd, disperse := context.WithCancel(t.Context())
+	refused := make(chan error, 20*processors)
+	var group sync.WaitGroup
+	defer group.Wait()
+	defer disperse()
+	for i := range cap(refused) {
+		group.Go(func() {
+			if err := DummyCheck(crowd, Stranger(fmt.Sprint("network ", i)), "a password"); errors.Is(err, ErrBusy) {
+				refused <- err
+			}
+		})
+	}
+	for range 4 * processors { // those for whom there is no room
+		<-refused
+	}
+	if err := DummyCheck(t.Context(), Stranger("another network"), "a password"); !errors.Is(err, ErrBusy) {
+		t.Errorf("one more stranger: %v", err)
+	}
+	if err := DummyCheck(t.Context(), Known(1), "a password"); err != nil {
+		t.Error(err)
+	}
+}
+
 func BenchmarkCheckPassword(b *testing.B) {
 	for b.Loop() {
-		if err := DummyCheck(b.Context(), "", "no password"); err != nil {
+		if err := DummyCheck(b.Context(), Known(1), "no password"); err != nil {
 			b.Fatal(err)
 		}
 	}
