@@ -49,8 +49,7 @@ var (
 			SELECT ` + accountColumns + accountTables + `
 			WHERE a.customer_id = k.id AND a.id > $2 ORDER BY a.id LIMIT $3) a
 		ORDER BY a.customer_id, a.id`)
-	qAccountCounts = prepare(`
-		SELECT customer_id AS id, count(*) AS value FROM accounts WHERE customer_id = ANY($1) GROUP BY customer_id`)
+	qAccountCounts = prepare(countsBy("$1", `accounts a WHERE a.customer_id = k.id`))
 	// A company's accounts, with the owner's role of each application for one user.
 	qOpenAccounts = prepare(`
 		WITH opened AS (

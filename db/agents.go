@@ -69,12 +69,9 @@ var (
 			SELECT ` + agentColumns + ` FROM agents g JOIN accounts a ON a.id = g.account_id
 			WHERE a.customer_id = k.id AND g.deleted_at IS NULL AND g.id > $2 ORDER BY g.id LIMIT $3) g
 		ORDER BY g.customer_id, g.id`)
-	qAgentCountsOfAccounts = prepare(`
-		SELECT account_id AS id, count(*) AS value FROM agents WHERE account_id = ANY($1) AND deleted_at IS NULL GROUP BY account_id`)
-	qAgentCountsOfCustomers = prepare(`
-		SELECT a.customer_id AS id, count(*) AS value FROM agents g JOIN accounts a ON a.id = g.account_id
-		WHERE a.customer_id = ANY($1) AND g.deleted_at IS NULL GROUP BY a.customer_id`)
-	qInsertAgent = prepare(`
+	qAgentCountsOfAccounts  = prepare(countsBy("$1", `agents g WHERE g.account_id = k.id AND g.deleted_at IS NULL`))
+	qAgentCountsOfCustomers = prepare(countsBy("$1", `agents g JOIN accounts a ON a.id = g.account_id WHERE a.customer_id = k.id AND g.deleted_at IS NULL`))
+	qInsertAgent            = prepare(`
 		INSERT INTO agents (account_id, name, draft, created_by) VALUES ($1, $2, $3, NULLIF($4::bigint, 0)) RETURNING id`)
 	qUpdateAgent = prepare(`
 		UPDATE agents SET name = $2, draft = $3, published_id = $4, enabled = $5, updated_at = now() WHERE id = $1 RETURNING updated_at`)
@@ -92,8 +89,7 @@ var (
 		SELECT v.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
 			SELECT ` + revisionColumns + ` FROM agent_revisions v WHERE v.agent_id = k.id AND v.number < $2::bigint ORDER BY v.number DESC LIMIT $3) v
 		ORDER BY v.agent_id, v.number DESC`)
-	qRevisionCounts = prepare(`
-		SELECT agent_id AS id, count(*) AS value FROM agent_revisions WHERE agent_id = ANY($1) GROUP BY agent_id`)
+	qRevisionCounts = prepare(countsBy("$1", `agent_revisions v WHERE v.agent_id = k.id`))
 )
 
 var (

@@ -59,8 +59,7 @@ var (
 		SELECT x.* FROM unnest($1::bigint[]) n(id) CROSS JOIN LATERAL (
 			SELECT ` + apiKeyColumns + ` FROM api_keys k WHERE k.customer_id = n.id AND k.id > $2 ORDER BY k.id LIMIT $3) x
 		ORDER BY x.customer_id, x.id`)
-	qAPIKeyCounts = prepare(`
-		SELECT customer_id AS id, count(*) AS value FROM api_keys WHERE customer_id = ANY($1) GROUP BY customer_id`)
+	qAPIKeyCounts = prepare(countsBy("$1", `api_keys x WHERE x.customer_id = k.id`))
 	qInsertAPIKey = prepare(`
 		INSERT INTO api_keys AS k (client_id, customer_id, user_id, name, expires_at, created_by, features, allowed_addresses)
 		VALUES ($1, $2, $3, $4, $5, NULLIF($6::bigint, 0), $7, $8) RETURNING ` + apiKeyColumns)

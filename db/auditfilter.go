@@ -45,10 +45,12 @@ func (f AuditFilter) branches() [][]AuditFilter {
 type auditQuery struct {
 	scope access.Scope
 	args  []any
-	// ascending: oldest first; at is where the page begins, limit how long it is, 0 for all.
+	// ascending: oldest first; at is where the page begins, limit how long it is.
 	ascending bool
 	at        paging.Cursor
 	limit     int
+	// counting: no page is asked for, but how many there are.
+	counting bool
 }
 
 // arg adds an argument and gives its place.
@@ -90,11 +92,11 @@ func (q *auditQuery) where(branch []AuditFilter) string {
 	return strings.Join(list, " AND ")
 }
 
-// order ends a list that has a limit; what is only counted has no order.
+// order ends a list; what is only counted has no order.
 func (q *auditQuery) order() string {
 	switch {
-	case q.limit == 0:
-		return ""
+	case q.counting:
+		return " LIMIT " + countedTo
 	case q.ascending:
 		return fmt.Sprintf(" ORDER BY created_at, id LIMIT %d", q.limit)
 	}
@@ -148,11 +150,11 @@ func auditPage(scope access.Scope, f AuditFilter, ascending bool, p paging.Page)
 	return text, q.args
 }
 
-// AuditCount counts the events within the scope.
+// AuditCount counts the events within the scope, as far as lists are counted.
 func (s *Store) AuditCount(ctx context.Context, scope access.Scope, f AuditFilter) (n int, err error) {
-	q := &auditQuery{scope: scope}
+	q := &auditQuery{scope: scope, counting: true}
 	var counts []int
-	err = s.composed(ctx, &counts, "SELECT count(*) FROM ("+q.union("e.id, e.created_at", f)+") e", q.args...)
+	err = s.composed(ctx, &counts, "SELECT "+counted("("+q.union("e.id, e.created_at", f)+") e"), q.args...)
 	if err == nil {
 		n = counts[0]
 	}

@@ -86,7 +86,7 @@ var (
 	qContextsByID     = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = ANY($3) AND ` + onDesk)
 	qContexts         = prepare(`
 		SELECT ` + contextColumns + ` FROM contexts x WHERE x.id > $3 AND ` + onDesk + ` ORDER BY x.id LIMIT $4`)
-	qContextCount  = prepare(`SELECT count(*) FROM contexts x WHERE ` + onDesk)
+	qContextCount  = prepare(`SELECT ` + counted(`contexts x WHERE `+onDesk))
 	qInsertContext = prepare(`
 		INSERT INTO contexts AS x (account_id, user_id, name, description, caption, tools_json, starter_prompts, embedding_model)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ` + contextColumns)

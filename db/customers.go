@@ -73,16 +73,14 @@ var (
 			ORDER BY c.lineage LIMIT $4) c
 		WHERE p.id = ANY($1) ORDER BY p.id, c.lineage`)
 	qDescendantCounts = prepare(`
-		SELECT p.id, (SELECT count(*) FROM customers c
-			WHERE c.lineage >= p.lineage AND c.lineage < p.lineage[1:p.level] || (p.id + 1)) AS value
+		SELECT p.id, ` + counted(`customers c WHERE c.lineage >= p.lineage AND c.lineage < p.lineage[1:p.level] || (p.id + 1)`) + ` AS value
 		FROM customers p WHERE p.id = ANY($1)`)
 	qChildren = prepare(`
 		SELECT k.id AS via, c.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
 			SELECT ` + customerColumns + ` FROM customers c
 			WHERE c.parent_id = k.id AND c.id > $2 ORDER BY c.id LIMIT $3) c
 		ORDER BY k.id, c.id`)
-	qChildCounts = prepare(`
-		SELECT parent_id AS id, count(*) AS value FROM customers WHERE parent_id = ANY($1) GROUP BY parent_id`)
+	qChildCounts    = prepare(countsBy("$1", `customers c WHERE c.parent_id = k.id`))
 	qAncestorsAllow = prepare(`
 		SELECT c.id, NOT EXISTS (SELECT 1 FROM customers a
 			WHERE a.id = ANY(c.lineage[1:c.level]) AND NOT a.descendants_can_add) AS value

@@ -97,15 +97,13 @@ var (
 	qDeliveries = prepare(`
 		SELECT ` + deliveryColumns + ` FROM webhook_deliveries w JOIN customers c ON c.id = w.customer_id
 		WHERE ` + inScope + deliveryFilter + ` AND w.id < $8 ORDER BY w.id DESC LIMIT $9`)
-	qDeliveryCount = prepare(`
-		SELECT count(*) FROM webhook_deliveries w JOIN customers c ON c.id = w.customer_id WHERE ` + inScope + deliveryFilter)
-	qDeliveriesOf = prepare(`
+	qDeliveryCount = prepare(`SELECT ` + counted(`webhook_deliveries w JOIN customers c ON c.id = w.customer_id WHERE `+inScope+deliveryFilter))
+	qDeliveriesOf  = prepare(`
 		SELECT w.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
 			SELECT ` + deliveryColumns + ` FROM webhook_deliveries w WHERE w.destination_id = k.id AND w.id < $2 ORDER BY w.id DESC LIMIT $3) w
 		ORDER BY w.destination_id, w.id DESC`)
-	qDeliveryCounts = prepare(`
-		SELECT destination_id AS id, count(*) AS value FROM webhook_deliveries WHERE destination_id = ANY($1) GROUP BY destination_id`)
-	qCaptured = prepare(`SELECT id, payload, log FROM webhook_deliveries WHERE id = ANY($1)`)
+	qDeliveryCounts = prepare(countsBy("$1", `webhook_deliveries w WHERE w.destination_id = k.id`))
+	qCaptured       = prepare(`SELECT id, payload, log FROM webhook_deliveries WHERE id = ANY($1)`)
 
 	// One row for each enabled destination of the company that asked for the type: by one of the names $5,
 	// or, where $6 says so, for all.

@@ -53,8 +53,7 @@ var (
 			SELECT ` + destinationColumns + ` FROM webhook_destinations d
 			WHERE d.customer_id = k.id AND d.deleted_at IS NULL AND d.id > $2 ORDER BY d.id LIMIT $3) d
 		ORDER BY d.customer_id, d.id`)
-	qDestinationCounts = prepare(`
-		SELECT customer_id AS id, count(*) AS value FROM webhook_destinations WHERE customer_id = ANY($1) AND deleted_at IS NULL GROUP BY customer_id`)
+	qDestinationCounts = prepare(countsBy("$1", `webhook_destinations d WHERE d.customer_id = k.id AND d.deleted_at IS NULL`))
 	qInsertDestination = prepare(`
 		INSERT INTO webhook_destinations AS d (customer_id, url, name, events, signing, secret)
 		VALUES ($1, $2, $3, $4, $5, '') RETURNING ` + destinationColumns)

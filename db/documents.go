@@ -65,9 +65,8 @@ var (
 			SELECT ` + documentColumns + ` FROM documents d
 			WHERE d.context_id = k.id AND d.id > $2 ORDER BY d.id LIMIT $3) d
 		ORDER BY d.context_id, d.id`)
-	qDocumentCounts = prepare(`
-		SELECT context_id AS id, count(*) AS value FROM documents WHERE context_id = ANY($1) GROUP BY context_id`)
-	qStored = prepare(`
+	qDocumentCounts = prepare(countsBy("$1", `documents d WHERE d.context_id = k.id`))
+	qStored         = prepare(`
 		SELECT COALESCE(sum(size), 0)::bigint AS size, COALESCE(max(name_index) FILTER (WHERE original_name = $2) + 1, 0) AS name_index
 		FROM documents WHERE context_id = $1`)
 	qInsertDocument = prepare(`

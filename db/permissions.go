@@ -77,13 +77,10 @@ var (
 			SELECT ` + permissionColumns + permissionTables + `
 			WHERE p.account_id = k.id AND p.id > $2 ORDER BY p.id LIMIT $3) p
 		ORDER BY p.account_id, p.id`)
-	qPermissionCountsOfUsers = prepare(`
-		SELECT p.user_id AS id, count(*) AS value
-		FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
-		WHERE p.user_id = ANY($3) AND ` + inScope + ` GROUP BY p.user_id`)
-	qPermissionCountsOfAccounts = prepare(`
-		SELECT account_id AS id, count(*) AS value FROM permissions WHERE account_id = ANY($1) GROUP BY account_id`)
-	qInsertPermission = prepare(`
+	qPermissionCountsOfUsers = prepare(countsBy("$3",
+		`permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id WHERE p.user_id = k.id AND `+inScope))
+	qPermissionCountsOfAccounts = prepare(countsBy("$1", `permissions p WHERE p.account_id = k.id`))
+	qInsertPermission           = prepare(`
 		INSERT INTO permissions (account_id, user_id, role_id, disabled, created_by)
 		VALUES ($1, $2, $3, $4, NULLIF($5::bigint, 0)) RETURNING id`)
 	qSetPermissionRole     = prepare(`UPDATE permissions SET role_id = $2 WHERE id = $1`)

@@ -82,7 +82,7 @@ var (
 			SELECT ` + runColumns + ` FROM runs r JOIN accounts a ON a.id = r.account_id
 			WHERE r.agent_id = k.id AND r.id < $2 ORDER BY r.id DESC LIMIT $3) r
 		ORDER BY r.agent_id, r.id DESC`)
-	qRunCounts = prepare(`SELECT agent_id AS id, count(*) AS value FROM runs WHERE agent_id = ANY($1) GROUP BY agent_id`)
+	qRunCounts = prepare(countsBy("$1", `runs r WHERE r.agent_id = k.id`))
 	qInsertRun = prepare(`
 		INSERT INTO runs (job_key, agent_id, revision_id, account_id, user_id, api_key_id, input)
 		VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`)

@@ -67,17 +67,14 @@ var (
 			SELECT m.user_id FROM memberships m WHERE m.customer_id = k.id AND m.user_id > $4 ORDER BY m.user_id LIMIT $5) n
 		CROSS JOIN LATERAL (` + seen("n.user_id") + `) u
 		ORDER BY k.id, u.id`)
-	qUserCounts = prepare(`
-		SELECT customer_id AS id, count(*) AS value FROM memberships WHERE customer_id = ANY($1) GROUP BY customer_id`)
+	qUserCounts  = prepare(countsBy("$1", `memberships m WHERE m.customer_id = k.id`))
 	qCustomersOf = prepare(`
 		SELECT k.id AS via, c.* FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (
 			SELECT ` + customerColumns + ` FROM memberships m JOIN customers c ON c.id = m.customer_id
 			WHERE m.user_id = k.id AND c.id > $4 AND ` + memberInScope + ` ORDER BY c.id LIMIT $5) c
 		ORDER BY k.id, c.id`)
-	qCustomerCounts = prepare(`
-		SELECT m.user_id AS id, count(*) AS value FROM memberships m
-		WHERE m.user_id = ANY($3) AND ` + memberInScope + ` GROUP BY m.user_id`)
-	qLastAccess = prepare(`
+	qCustomerCounts = prepare(countsBy("$3", `memberships m WHERE m.user_id = k.id AND `+memberInScope))
+	qLastAccess     = prepare(`
 		SELECT p.user_id AS id, max(p.last_access) AS value
 		FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
 		WHERE p.user_id = ANY($3) AND ` + inScope + ` GROUP BY p.user_id`)

@@ -23,9 +23,13 @@ const maxCounted = 1 << 40
 // shortList is what a list that is short by nature multiplies the objects below its rows by.
 const shortList = 10
 
+// countCost is what it costs to count a list: as many rows are looked at as there are, up to db.MaxCount, and nothing of
+// them is read.
+const countCost = 100
+
 // costs bounds what a request, and a caller in a minute, may ask for. The cost is known before
 // anything is read: each object counts 1, and a connection multiplies what is below it by the rows
-// that it may give. A list that is short by nature counts 1, and what its rows lead to tenfold.
+// that it may give, and costs more where it is counted. A list that is short by nature counts 1, and what its rows lead to tenfold.
 type costs struct {
 	max, perMinute int
 	rates          *resolvers.Rates
@@ -54,7 +58,7 @@ func (*costs) Validate(graphql.ExecutableSchema) error { return nil }
 
 // MutateOperationContext refuses an operation that costs too much.
 func (c *costs) MutateOperationContext(ctx context.Context, oc *graphql.OperationContext) *gqlerror.Error {
-	w := costWalk{variables: oc.Variables, fragments: map[string]int{}}
+	w := costWalk{variables: oc.Variables, fragments: map[string]int{}, counting: map[string]bool{}}
 	report := &CostReport{Requested: w.set(oc.Operation.SelectionSet), Limit: c.max, PerMinute: c.perMinute}
 	oc.Stats.SetExtension(costExtension, report)
 	if c.max > 0 && report.Requested > c.max {
@@ -88,6 +92,8 @@ func (c *costs) InterceptResponse(ctx context.Context, next graphql.ResponseHand
 type costWalk struct {
 	variables map[string]any
 	fragments map[string]int
+	// counting tells which fragments have their connection counted.
+	counting map[string]bool
 }
 
 func (w *costWalk) set(set ast.SelectionSet) (total int) {
@@ -122,11 +128,45 @@ func (w *costWalk) field(f *ast.Field) int {
 		return below
 	case f.Definition != nil && strings.HasSuffix(f.Definition.Type.Name(), "Connection"):
 		rows := w.rows(f)
-		return min(1+rows*max(below, 1), maxCounted)
+		return min(1+rows*max(below, 1)+w.count(f.SelectionSet), maxCounted)
 	case f.Definition != nil && f.Definition.Type.Elem != nil && f.Name != "nodes":
 		return min(1+shortList*below, maxCounted)
 	}
 	return min(1+below, maxCounted)
+}
+
+// count is what it costs to count a connection, if that is asked for.
+func (w *costWalk) count(set ast.SelectionSet) int {
+	if w.counts(set) {
+		return countCost
+	}
+	return 0
+}
+
+// counts tells whether a connection's own fields have it counted.
+func (w *costWalk) counts(set ast.SelectionSet) bool {
+	for _, s := range set {
+		switch s := s.(type) {
+		case *ast.Field:
+			if s.Name == "totalCount" || s.Name == "totalCountCapped" {
+				return true
+			}
+		case *ast.InlineFragment:
+			if w.counts(s.SelectionSet) {
+				return true
+			}
+		case *ast.FragmentSpread:
+			found, known := w.counting[s.Name]
+			if !known {
+				found = w.counts(s.Definition.SelectionSet)
+				w.counting[s.Name] = found
+			}
+			if found {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // rows is how many rows a connection may give.

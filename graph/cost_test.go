@@ -27,7 +27,7 @@ func costOf(t testing.TB, document string, variables map[string]any) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := costWalk{variables: values, fragments: map[string]int{}}
+	w := costWalk{variables: values, fragments: map[string]int{}, counting: map[string]bool{}}
 	return w.set(doc.Operations[0].SelectionSet)
 }
 
@@ -57,6 +57,9 @@ func TestCost(t *testing.T) {
 		{"objects of a short list", `{ customer { ancestors { customer { region { name } } } } }`, nil, 1 + 1 + 10*2},
 		{"a fragment twice", `{ a: customer { ...f } b: customer { ...f } } fragment f on Customer { region { name } }`, nil, 4},
 		{"a fragment of a connection", `{ customer { children(first: 4) { ...f } } } fragment f on CustomerConnection { nodes { name } }`, nil, 1 + 1 + 4},
+		{"a count", `{ customer { children(first: 4) { totalCount totalCountCapped nodes { name } } } }`, nil, 1 + 1 + 4 + 100},
+		{"a count alone", `{ customer { children(first: 4) { ...f } } } fragment f on CustomerConnection { ... { totalCountCapped } }`, nil, 1 + 1 + 4 + 100},
+		{"counts of rows", `{ customer { children(first: 4) { nodes { users(first: 2) { totalCount } } } } }`, nil, 1 + 1 + 4*(1+1+2+100)},
 		{"an inline fragment", `{ node(id: "x") { ... on Customer { region { name } } } }`, nil, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {

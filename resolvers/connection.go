@@ -2,7 +2,9 @@ package resolvers
 
 import (
 	"context"
+	"sync"
 
+	"canopy/db"
 	"canopy/internal/paging"
 )
 
@@ -33,7 +35,7 @@ type Connection[T any] struct {
 // newConnection makes a page of rows that were read with one more than asked for, which tells
 // whether there is a next page. total counts the whole list, when it is asked for.
 func newConnection[T any](p paging.Page, rows []T, at func(T) paging.Cursor, total func(context.Context) (int, error)) *Connection[T] {
-	c := &Connection[T]{total: total}
+	c := &Connection[T]{total: once(total)}
 	c.PageInfo.HasPreviousPage = !p.IsFirst()
 	if len(rows) > p.First {
 		rows = rows[:p.First]
@@ -50,6 +52,17 @@ func newConnection[T any](p paging.Page, rows []T, at func(T) paging.Cursor, tot
 	return c
 }
 
+// once remembers what a count gave, which may be asked for twice.
+func once(total func(context.Context) (int, error)) func(context.Context) (int, error) {
+	var asked sync.Once
+	var n int
+	var err error
+	return func(ctx context.Context) (int, error) {
+		asked.Do(func() { n, err = total(ctx) })
+		return n, err
+	}
+}
+
 // Nodes gives the rows without their cursors.
 func (c *Connection[T]) Nodes() []T {
 	nodes := make([]T, len(c.Edges))
@@ -59,8 +72,17 @@ func (c *Connection[T]) Nodes() []T {
 	return nodes
 }
 
-// TotalCount counts the whole list.
-func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) { return c.total(ctx) }
+// TotalCount counts the whole list, up to db.MaxCount.
+func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) {
+	n, err := c.total(ctx)
+	return min(n, db.MaxCount), err
+}
+
+// TotalCountCapped tells whether the list is longer than it is counted.
+func (c *Connection[T]) TotalCountCapped(ctx context.Context) (bool, error) {
+	n, err := c.total(ctx)
+	return n > db.MaxCount, err
+}
 
 // connect answers a connection whose cursors are ids: it reads the page that the arguments ask
 // for, and counts only when asked.

@@ -695,8 +695,10 @@ type CustomerConnection {
   nodes: [Customer!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "Number of rows on all pages; counted only when asked for."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "A company in a list."
@@ -828,8 +830,10 @@ type UserConnection {
   nodes: [User!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "Number of rows on all pages; counted only when asked for."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "A user in a list."
@@ -889,8 +893,10 @@ type PermissionConnection {
   nodes: [Permission!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "Number of rows on all pages; counted only when asked for."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "A permission in a list."
@@ -989,8 +995,10 @@ type AccountConnection {
   nodes: [Account!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "Number of rows on all pages; counted only when asked for."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "An account in a list."
@@ -1064,8 +1072,10 @@ type ApiKeyConnection {
   nodes: [ApiKey!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "Number of rows on all pages; counted only when asked for."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "An API key in a list."
@@ -1154,8 +1164,10 @@ type AuditEventConnection {
   nodes: [AuditEvent!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "Number of rows on all pages; counted only when asked for."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "An audit event in a list."
@@ -1514,8 +1526,10 @@ type AgentConnection {
   nodes: [Agent!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "Number of rows on all pages; counted only when asked for."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "An agent in a list."
@@ -1550,8 +1564,10 @@ type AgentRevisionConnection {
   nodes: [AgentRevision!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "Number of rows on all pages; counted only when asked for."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "A revision in a list."
@@ -1608,8 +1624,10 @@ type RunConnection {
   nodes: [Run!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "Number of rows on all pages; counted only when asked for."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "A run in a list."
@@ -1726,8 +1744,10 @@ type WebhookDestinationConnection {
   nodes: [WebhookDestination!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "Number of rows on all pages; counted only when asked for."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "A destination in a list."
@@ -1792,8 +1812,10 @@ type WebhookDeliveryConnection {
   nodes: [WebhookDelivery!]!
   "Where the page begins and ends."
   pageInfo: PageInfo!
-  "Number of rows on all pages; counted only when asked for."
+  "Number of rows on all pages; counted only when asked for, and up to 10,000."
   totalCount: Int!
+  "There are more rows than ` + "`" + `totalCount` + "`" + ` tells."
+  totalCountCapped: Boolean!
 }
 
 "A delivery in a list."
@@ -2975,6 +2997,8 @@ func (ec *executionContext) childFields_AccountConnection(ctx context.Context, f
 		return ec.fieldContext_AccountConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_AccountConnection_totalCount(ctx, field)
+	case "totalCountCapped":
+		return ec.fieldContext_AccountConnection_totalCountCapped(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AccountConnection", field.Name)
 }
@@ -3031,6 +3055,8 @@ func (ec *executionContext) childFields_AgentConnection(ctx context.Context, fie
 		return ec.fieldContext_AgentConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_AgentConnection_totalCount(ctx, field)
+	case "totalCountCapped":
+		return ec.fieldContext_AgentConnection_totalCountCapped(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AgentConnection", field.Name)
 }
@@ -3073,6 +3099,8 @@ func (ec *executionContext) childFields_AgentRevisionConnection(ctx context.Cont
 		return ec.fieldContext_AgentRevisionConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_AgentRevisionConnection_totalCount(ctx, field)
+	case "totalCountCapped":
+		return ec.fieldContext_AgentRevisionConnection_totalCountCapped(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AgentRevisionConnection", field.Name)
 }
@@ -3127,6 +3155,8 @@ func (ec *executionContext) childFields_ApiKeyConnection(ctx context.Context, fi
 		return ec.fieldContext_ApiKeyConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_ApiKeyConnection_totalCount(ctx, field)
+	case "totalCountCapped":
+		return ec.fieldContext_ApiKeyConnection_totalCountCapped(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ApiKeyConnection", field.Name)
 }
@@ -3199,6 +3229,8 @@ func (ec *executionContext) childFields_AuditEventConnection(ctx context.Context
 		return ec.fieldContext_AuditEventConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_AuditEventConnection_totalCount(ctx, field)
+	case "totalCountCapped":
+		return ec.fieldContext_AuditEventConnection_totalCountCapped(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuditEventConnection", field.Name)
 }
@@ -3575,6 +3607,8 @@ func (ec *executionContext) childFields_CustomerConnection(ctx context.Context, 
 		return ec.fieldContext_CustomerConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_CustomerConnection_totalCount(ctx, field)
+	case "totalCountCapped":
+		return ec.fieldContext_CustomerConnection_totalCountCapped(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CustomerConnection", field.Name)
 }
@@ -3855,6 +3889,8 @@ func (ec *executionContext) childFields_PermissionConnection(ctx context.Context
 		return ec.fieldContext_PermissionConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_PermissionConnection_totalCount(ctx, field)
+	case "totalCountCapped":
+		return ec.fieldContext_PermissionConnection_totalCountCapped(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PermissionConnection", field.Name)
 }
@@ -4085,6 +4121,8 @@ func (ec *executionContext) childFields_RunConnection(ctx context.Context, field
 		return ec.fieldContext_RunConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_RunConnection_totalCount(ctx, field)
+	case "totalCountCapped":
+		return ec.fieldContext_RunConnection_totalCountCapped(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RunConnection", field.Name)
 }
@@ -4335,6 +4373,8 @@ func (ec *executionContext) childFields_UserConnection(ctx context.Context, fiel
 		return ec.fieldContext_UserConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_UserConnection_totalCount(ctx, field)
+	case "totalCountCapped":
+		return ec.fieldContext_UserConnection_totalCountCapped(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UserConnection", field.Name)
 }
@@ -4421,6 +4461,8 @@ func (ec *executionContext) childFields_WebhookDeliveryConnection(ctx context.Co
 		return ec.fieldContext_WebhookDeliveryConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_WebhookDeliveryConnection_totalCount(ctx, field)
+	case "totalCountCapped":
+		return ec.fieldContext_WebhookDeliveryConnection_totalCountCapped(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryConnection", field.Name)
 }
@@ -4473,6 +4515,8 @@ func (ec *executionContext) childFields_WebhookDestinationConnection(ctx context
 		return ec.fieldContext_WebhookDestinationConnection_pageInfo(ctx, field)
 	case "totalCount":
 		return ec.fieldContext_WebhookDestinationConnection_totalCount(ctx, field)
+	case "totalCountCapped":
+		return ec.fieldContext_WebhookDestinationConnection_totalCountCapped(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WebhookDestinationConnection", field.Name)
 }
@@ -6874,6 +6918,29 @@ func (ec *executionContext) fieldContext_AccountConnection_totalCount(_ context.
 	return graphql.NewScalarFieldContext("AccountConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _AccountConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AccountConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AccountConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AccountConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _AccountEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Account]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -7407,6 +7474,29 @@ func (ec *executionContext) fieldContext_AgentConnection_totalCount(_ context.Co
 	return graphql.NewScalarFieldContext("AgentConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _AgentConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AgentConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AgentConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AgentConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _AgentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Agent]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -7726,6 +7816,29 @@ func (ec *executionContext) _AgentRevisionConnection_totalCount(ctx context.Cont
 }
 func (ec *executionContext) fieldContext_AgentRevisionConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AgentRevisionConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AgentRevisionConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AgentRevisionConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AgentRevisionConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AgentRevisionConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _AgentRevisionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Revision]) (ret graphql.Marshaler) {
@@ -8194,6 +8307,29 @@ func (ec *executionContext) _ApiKeyConnection_totalCount(ctx context.Context, fi
 }
 func (ec *executionContext) fieldContext_ApiKeyConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ApiKeyConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ApiKeyConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ApiKeyConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ApiKeyConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ApiKeyConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _ApiKeyEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.APIKey]) (ret graphql.Marshaler) {
@@ -8800,6 +8936,29 @@ func (ec *executionContext) _AuditEventConnection_totalCount(ctx context.Context
 }
 func (ec *executionContext) fieldContext_AuditEventConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AuditEventConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuditEventConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEventConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEventConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEventConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _AuditEventEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.AuditEvent]) (ret graphql.Marshaler) {
@@ -12059,6 +12218,29 @@ func (ec *executionContext) _CustomerConnection_totalCount(ctx context.Context, 
 }
 func (ec *executionContext) fieldContext_CustomerConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CustomerConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CustomerConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CustomerConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CustomerConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CustomerConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _CustomerEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Customer]) (ret graphql.Marshaler) {
@@ -16172,6 +16354,29 @@ func (ec *executionContext) fieldContext_PermissionConnection_totalCount(_ conte
 	return graphql.NewScalarFieldContext("PermissionConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _PermissionConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PermissionConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PermissionConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PermissionConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _PermissionCreator_id(ctx context.Context, field graphql.CollectedField, obj *db.Creator) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -18855,6 +19060,29 @@ func (ec *executionContext) fieldContext_RunConnection_totalCount(_ context.Cont
 	return graphql.NewScalarFieldContext("RunConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _RunConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RunConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RunConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RunConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _RunEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Run]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -20565,6 +20793,29 @@ func (ec *executionContext) fieldContext_UserConnection_totalCount(_ context.Con
 	return graphql.NewScalarFieldContext("UserConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _UserConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UserConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UserConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UserConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _UserEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -21272,6 +21523,29 @@ func (ec *executionContext) fieldContext_WebhookDeliveryConnection_totalCount(_ 
 	return graphql.NewScalarFieldContext("WebhookDeliveryConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _WebhookDeliveryConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WebhookDeliveryConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WebhookDeliveryConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("WebhookDeliveryConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _WebhookDeliveryEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Delivery]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -21727,6 +22001,29 @@ func (ec *executionContext) _WebhookDestinationConnection_totalCount(ctx context
 }
 func (ec *executionContext) fieldContext_WebhookDestinationConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("WebhookDestinationConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _WebhookDestinationConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WebhookDestinationConnection_totalCountCapped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountCapped(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WebhookDestinationConnection_totalCountCapped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("WebhookDestinationConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _WebhookDestinationEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Destination]) (ret graphql.Marshaler) {
@@ -25480,6 +25777,11 @@ func (ec *executionContext) _AccountConnection(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "totalCountCapped":
+			out.Values[i] = ec._AccountConnection_totalCountCapped(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -25677,6 +25979,11 @@ func (ec *executionContext) _AgentConnection(ctx context.Context, sel ast.Select
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "totalCountCapped":
+			out.Values[i] = ec._AgentConnection_totalCountCapped(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -25836,6 +26143,11 @@ func (ec *executionContext) _AgentRevisionConnection(ctx context.Context, sel as
 			}
 		case "totalCount":
 			out.Values[i] = ec._AgentRevisionConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalCountCapped":
+			out.Values[i] = ec._AgentRevisionConnection_totalCountCapped(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -26028,6 +26340,11 @@ func (ec *executionContext) _ApiKeyConnection(ctx context.Context, sel ast.Selec
 			}
 		case "totalCount":
 			out.Values[i] = ec._ApiKeyConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalCountCapped":
+			out.Values[i] = ec._ApiKeyConnection_totalCountCapped(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -26284,6 +26601,11 @@ func (ec *executionContext) _AuditEventConnection(ctx context.Context, sel ast.S
 			}
 		case "totalCount":
 			out.Values[i] = ec._AuditEventConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalCountCapped":
+			out.Values[i] = ec._AuditEventConnection_totalCountCapped(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -27661,6 +27983,11 @@ func (ec *executionContext) _CustomerConnection(ctx context.Context, sel ast.Sel
 			}
 		case "totalCount":
 			out.Values[i] = ec._CustomerConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalCountCapped":
+			out.Values[i] = ec._CustomerConnection_totalCountCapped(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -29141,6 +29468,11 @@ func (ec *executionContext) _PermissionConnection(ctx context.Context, sel ast.S
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "totalCountCapped":
+			out.Values[i] = ec._PermissionConnection_totalCountCapped(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -30275,6 +30607,11 @@ func (ec *executionContext) _RunConnection(ctx context.Context, sel ast.Selectio
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "totalCountCapped":
+			out.Values[i] = ec._RunConnection_totalCountCapped(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -31363,6 +31700,11 @@ func (ec *executionContext) _UserConnection(ctx context.Context, sel ast.Selecti
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "totalCountCapped":
+			out.Values[i] = ec._UserConnection_totalCountCapped(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -31673,6 +32015,11 @@ func (ec *executionContext) _WebhookDeliveryConnection(ctx context.Context, sel 
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "totalCountCapped":
+			out.Values[i] = ec._WebhookDeliveryConnection_totalCountCapped(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -31857,6 +32204,11 @@ func (ec *executionContext) _WebhookDestinationConnection(ctx context.Context, s
 			}
 		case "totalCount":
 			out.Values[i] = ec._WebhookDestinationConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalCountCapped":
+			out.Values[i] = ec._WebhookDestinationConnection_totalCountCapped(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
