@@ -99,7 +99,8 @@ func filled(p *string, otherwise string) string {
 }
 
 // email checks the address in the field of that name: what RFC 5321 calls a mailbox, without a
-// display name.
+// display name. Addresses are one person's without regard to case, and that must be safe: beyond ASCII, a capital may
+// have the small letter of another (U+0130 that of I, U+212A that of K), which is another mailbox, or another domain.
 func (v *check) email(s string) {
 	const field = "email"
 	a, err := mail.ParseAddress(s)
@@ -108,10 +109,15 @@ func (v *check) email(s string) {
 		v.fault(field, "is longer than %d bytes", maxEmail)
 	case err != nil, a.Address != s, strings.ContainsFunc(s, unicode.IsSpace):
 		v.fault(field, "is not an e-mail address")
+	case strings.ContainsFunc(s, foreignCapital):
+		v.fault(field, "must not contain capital letters other than A to Z")
 	default:
 		v.line(field, s, maxEmail)
 	}
 }
+
+// foreignCapital tells a letter beyond ASCII that has a small one.
+func foreignCapital(r rune) bool { return r > unicode.MaxASCII && unicode.ToLower(r) != r }
 
 // future checks a moment that must lie ahead.
 func (v *check) future(field string, t *time.Time) {

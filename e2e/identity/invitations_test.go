@@ -57,6 +57,30 @@ func TestInvitationsAtOnceAreFew(t *testing.T) {
 	}
 }
 
+// TestNoOtherMailboxIsAPersons: a letter whose small form is that of another makes a mailbox, or a domain, that somebody
+// else may have. An invitation sent there would hand the person over.
+func TestNoOtherMailboxIsAPersons(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	s.Must(201, "POST", "/tenant/user", s.Root(), map[string]any{"email": "mike@invited.example"})
+	greta := s.As("Alpine Energy", "greta@alpine.example")
+	for name, like := range map[string]string{
+		"I with a dot": "m\u0130ke@invited.example", "Kelvin": "mi\u212Ae@invited.example", "a domain": "mike@\u0130nvited.example", "a capital": "Ärger@invited.example",
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := s.Must(400, "POST", "/tenant/user", greta, map[string]any{"email": like})
+			if got := platform.Member(t, a.JSON(t), "errors.0.message"); got != "must not contain capital letters other than A to Z" {
+				t.Error(got)
+			}
+			s.Refused(t, "BAD_REQUEST", greta, `mutation($e: String!) { createUser(input: {email: $e}) { user { id } } }`, map[string]any{"e": like})
+		})
+	}
+	s.Must(201, "POST", "/tenant/user", greta, map[string]any{"email": "ärger@invited.example"})
+	if n := len(s.Mails("mike@invited.example")); n != 1 {
+		t.Errorf("%d mails", n)
+	}
+}
+
 // TestNamesOfPersonsLeadNowhere: mails greet by them. A last name that is the company's by default is none that
 // was given.
 func TestNamesOfPersonsLeadNowhere(t *testing.T) {
