@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"sync"
@@ -67,19 +68,26 @@ func (r *Rates) Spend(ctx context.Context, p *access.Principal, name quota.Name,
 	if own > 0 {
 		mine = append([]budget{{Budget: limit.Budget{Name: string(name) + ":" + p.Credential(), Limit: own}}}, mine...)
 	}
-	left = own
-	for tenant, budgets := range map[int64][]budget{p.Lineage.Tenant(): mine, ofRoot: root} {
-		if len(budgets) == 0 {
+	left = math.MaxInt
+	// Root's come last: what a tenant is refused takes nothing from the others.
+	for _, of := range []struct {
+		tenant  int64
+		budgets []budget
+	}{{p.Lineage.Tenant(), mine}, {ofRoot, root}} {
+		if len(of.budgets) == 0 {
 			continue
 		}
-		d, err := r.take(ctx, tenant, cost, budgets)
+		d, err := r.take(ctx, of.tenant, cost, of.budgets)
 		if err != nil {
 			continue
 		}
-		r.tell(ctx, name, budgets, d)
-		if left = d.Remaining; !d.Allowed {
-			return left, refusalOf(p, name, budgets[d.Over], d)
+		r.tell(ctx, name, of.budgets, d)
+		if left = min(left, d.Remaining); !d.Allowed {
+			return left, refusalOf(p, name, of.budgets[d.Over], d)
 		}
+	}
+	if left == math.MaxInt {
+		left = own
 	}
 	return left, nil
 }

@@ -342,6 +342,17 @@ func TestRatesOfCompanies(t *testing.T) {
 	if n := s.Number(`SELECT count(*) FROM limit_notices WHERE customer_id = $1 AND name = 'requestsPerMinute'`, alpine); n != 2 {
 		t.Errorf("%d notices, one for each level are wanted", n)
 	}
+	t.Run("what is refused takes nothing from the others", func(t *testing.T) {
+		top := s.Number(`SELECT id FROM customers WHERE parent_id IS NULL`)
+		limitsOf(s, root, top, map[string]any{"requestsPerMinute": 1000})
+		for range 100 {
+			s.Must(429, "GET", "/tenant", greta, nil)
+		}
+		if u := usageOf(t, s, root, top, "requestsPerMinute"); u["used"] != 1.0 { // that request itself
+			t.Errorf("of root's limit were used %v", u["used"])
+		}
+		limitsOf(s, root, top, map[string]any{"requestsPerMinute": nil})
+	})
 	limitsOf(s, root, alpine, map[string]any{"requestsPerMinute": nil})
 	limitsOf(s, root, hydro, map[string]any{"requestsPerMinute": nil})
 	a := s.Do("POST", "/graphql", greta, map[string]any{"query": `{ customer { children(first: 200) { nodes { name } } } }`})
