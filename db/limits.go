@@ -45,18 +45,19 @@ func (e *LimitReached) face() *problem.Error {
 	if !e.Name.Rate() {
 		return problem.LimitReached(string(e.Name), e.Used, e.Max)
 	}
-	return problem.OverRate(string(e.Name), e.Max, e.wait(time.Now()))
+	return problem.OverRate(string(e.Name), e.Max, e.Wait())
 }
 
 // aRunsTime is when it is worth to ask again for the place of a run.
 const aRunsTime = 5 * time.Second
 
-// wait is how long it takes until a rate has room again: that of a day when the next one begins.
-func (e *LimitReached) wait(now time.Time) time.Duration {
+// Wait is how long it takes until a rate has room again: that of a day when the next one begins.
+func (e *LimitReached) Wait() time.Duration {
 	if e.Name == quota.ConcurrentRuns {
 		return aRunsTime
 	}
 	const day = 24 * time.Hour
+	now := time.Now()
 	return now.Truncate(day).Add(day).Sub(now)
 }
 
@@ -99,6 +100,8 @@ var (
 				WHERE u.customer_id = a.id AND u.name = $2 AND (u.day IS NULL OR u.day = (now() AT TIME ZONE 'UTC')::date)), 0)::bigint AS used
 			FROM accounts o JOIN customers c ON c.id = o.customer_id JOIN customers a ON a.id = ANY (c.lineage) WHERE o.id = $1) l
 		WHERE most IS NOT NULL ORDER BY most - used LIMIT 1`)
+	qSpend = prepare(`
+		SELECT count_from($2, (now() AT TIME ZONE 'UTC')::date, ARRAY[a.customer_id], ARRAY[$3::bigint]) FROM accounts a WHERE a.id = $1`)
 	qRefsInScope = prepare(`
 		SELECT ` + columns[CustomerRef]("c") + ` FROM customers c WHERE ` + inScope + ` AND c.id = ANY($3)`)
 	qDueLimitNotices = prepare(`
@@ -151,6 +154,13 @@ func (s *Store) SetLimit(ctx context.Context, customerID int64, name quota.Name,
 		return err
 	}
 	return s.must(ctx, qSetLimit, customerID, string(name), *most)
+}
+
+// Spend counts what is done for an account against the day of its company; LimitReached where that is too much, and
+// nothing is counted.
+func (s *Store) Spend(ctx context.Context, accountID int64, name quota.Name, n int64) error {
+	_, err := s.exec(ctx, qSpend, accountID, string(name), n)
+	return err
 }
 
 // Tightest is the limit that leaves an account's company the least room at the moment; nil where there is none.

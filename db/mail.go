@@ -15,7 +15,9 @@ type OutboxMail struct {
 }
 
 var (
-	qInsertMail = prepare(`INSERT INTO mail_outbox (tenant_id, user_id, kind, message) VALUES ($1, NULLIF($2, 0), $3, $4) RETURNING id`)
+	qInsertMail = prepare(`
+		WITH counted AS MATERIALIZED (SELECT count_from('mailsPerDay', (now() AT TIME ZONE 'UTC')::date, ARRAY[$5::bigint], ARRAY[1]::bigint[]) WHERE $5::bigint > 0)
+		INSERT INTO mail_outbox (tenant_id, user_id, kind, message) SELECT $1, NULLIF($2::bigint, 0), $3, $4 FROM (SELECT count(*) FROM counted) c RETURNING id`)
 	qHoldUser   = prepare(`SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE`)
 	qMailsToday = prepare(`SELECT count(*) FROM mail_outbox WHERE user_id = $1 AND kind = $2 AND created_at > now() - interval '1 day'`)
 	// A mail that is handed to the queue is out of sight for the lease; if the queue loses it, it
@@ -44,9 +46,10 @@ var (
 )
 
 // InsertMail puts a sealed mail into the outbox, as work of a tenant; 0 stands for the one that the user
-// has belonged to longest, and userID 0 for nobody in particular.
-func (s *Store) InsertMail(ctx context.Context, tenantID, userID int64, kind string, message []byte) (id int64, err error) {
-	err = s.get(ctx, &id, qInsertMail, tenantID, userID, kind, message)
+// has belonged to longest, and userID 0 for nobody in particular. It counts among the mails of the company that
+// has asked for it, unless that is 0.
+func (s *Store) InsertMail(ctx context.Context, tenantID, userID, askedBy int64, kind string, message []byte) (id int64, err error) {
+	err = s.get(ctx, &id, qInsertMail, tenantID, userID, kind, message, askedBy)
 	return id, err
 }
 

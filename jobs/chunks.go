@@ -167,9 +167,13 @@ func (m *maker) insert(ctx context.Context, rows []db.NewChunk) error {
 // embed gets the dense vectors of rows, and stores the rows as their vectors come, so that what was
 // paid for is not lost.
 func (m *maker) embed(ctx context.Context, rows []db.NewChunk, dense []int) error {
-	texts := make([]string, len(dense))
+	texts, tokens := make([]string, len(dense)), 0
 	for i, at := range dense {
 		texts[i] = rows[at].Content
+		tokens += rows[at].Tokens
+	}
+	if err := m.store.Spend(ctx, m.work.AccountID, quota.EmbeddingTokensPerDay, int64(tokens)); err != nil {
+		return err
 	}
 	stored := 0
 	err := m.model.Batches(ctx, texts, func(first int, vectors [][]float32) error {

@@ -52,6 +52,9 @@ type processor struct {
 	stop <-chan struct{}
 }
 
+// fullWait is after how long a document that waits for a limit of the day looks again, which may be raised meanwhile.
+const fullWait = 5 * time.Minute
+
 // unreadable is a fault of the document that no other try can mend, as a sentence for a person.
 type unreadable struct {
 	sentence string
@@ -231,6 +234,7 @@ func (p *processing) record(ctx context.Context, err error) error {
 	w := p.work
 	defer func() { outbox.TellDocument(ctx, p.bus, w.ContextID, w.ID) }()
 	var bad *unreadable
+	var full *db.LimitReached
 	switch {
 	case err == nil:
 		p.metrics.count(ofDocuments, documentReady)
@@ -239,6 +243,9 @@ func (p *processing) record(ctx context.Context, err error) error {
 		return p.late(ctx, 0, "The worker stopped: the document goes to another.", "", false)
 	case errors.Is(err, errTwin):
 		return p.late(ctx, twinWait, "The document waits for one of the same content that is being processed.", "", false)
+	case errors.As(err, &full) && full.Name.Rate():
+		sentence := fmt.Sprintf("The limit %s of %d is reached: the document waits.", full.Name, full.Max)
+		return p.late(ctx, min(full.Wait(), fullWait), sentence, sentence, false)
 	case errors.As(err, &bad):
 		p.log.InfoContext(ctx, "a document can't be processed", "document", w.ID, "reason", bad.sentence, "error", bad.cause)
 		return p.fail(ctx, bad.sentence)

@@ -84,7 +84,7 @@ func (w *Worker) mailLimit(ctx context.Context, tx *db.Store, n *db.LimitNotice)
 		if err != nil {
 			return err
 		}
-		if _, err := tx.InsertMail(ctx, n.TenantID, o.UserID, kindLimit, sealed); err != nil {
+		if _, err := tx.InsertMail(ctx, n.TenantID, o.UserID, 0, kindLimit, sealed); err != nil {
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ func (r *room) post(t *testing.T, to string) int64 {
 	if strings.Contains(string(sealed), "secret") {
 		t.Error("a mail lies open in the outbox")
 	}
-	id, err := r.store.InsertMail(t.Context(), 0, 0, "test", sealed)
+	id, err := r.store.InsertMail(t.Context(), 0, 0, 0, "test", sealed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,7 +124,7 @@ func (w *Worker) mailOwners(ctx context.Context, tx *db.Store, d *db.Destination
 		if err != nil {
 			return err
 		}
-		if _, err := tx.InsertMail(ctx, 0, o.UserID, kindDestination, sealed); err != nil {
+		if _, err := tx.InsertMail(ctx, 0, o.UserID, 0, kindDestination, sealed); err != nil {
 			return err
 		}
 	}

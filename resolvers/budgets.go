@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net/http"
 	"strconv"
 	"sync"
 	"time"
@@ -31,8 +30,9 @@ type Rates struct {
 	Defaults map[quota.Name]int64
 	// Store is told of what is to be announced; nil tells nobody.
 	Store *db.Store
-	// Answer gives the headers of the answer to the request of a context; nil where there is none.
-	Answer func(context.Context) http.Header
+	// Tell, unless it is nil, tells the caller of a limit of its own or its companies': its name, how much it
+	// allows in a minute, how much is left, and when it begins anew.
+	Tell func(ctx context.Context, name string, most, left int, reset time.Duration)
 
 	// announced has the day on which the level of a company's limit was last written down.
 	announced sync.Map
@@ -121,23 +121,16 @@ func refusalOf(p *access.Principal, name quota.Name, b budget, d limit.Decision)
 	return e
 }
 
-// tell sets the headers of the answer, as draft-ietf-httpapi-ratelimit-headers has them, and has it announced where a
-// company's limit is reached, or nearly.
+// tell tells the caller of its limits, and has it announced where a company's is reached, or nearly.
 func (r *Rates) tell(ctx context.Context, name quota.Name, budgets []budget, d limit.Decision) {
-	var header http.Header
-	if r.Answer != nil {
-		header = r.Answer(ctx)
-	}
-	reset := int(d.Reset / time.Second)
 	for i, b := range budgets {
 		policy := string(name)
 		if b.customerID != 0 {
 			policy += "-" + strconv.FormatInt(b.customerID, 10)
 			r.announce(ctx, name, b, d.Left[i])
 		}
-		if header != nil {
-			header.Add("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=60", policy, b.Limit))
-			header.Add("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", policy, d.Left[i], reset))
+		if r.Tell != nil {
+			r.Tell(ctx, policy, b.Limit, d.Left[i], d.Reset)
 		}
 	}
 }

@@ -72,6 +72,10 @@ func (r *Resolver) post(ctx context.Context, ch *changes, userID int64, kind str
 		return err
 	}
 	ch.mail = true
-	_, err = ch.tx.InsertMail(ctx, access.TenantOf(ctx), userID, kind, sealed)
+	var askedBy int64 // nobody's, where people ask for themselves
+	if ch.caller != nil {
+		askedBy = ch.caller.CustomerID
+	}
+	_, err = ch.tx.InsertMail(ctx, access.TenantOf(ctx), userID, askedBy, kind, sealed)
 	return err
 }

@@ -10,9 +10,11 @@ import (
 	"strconv"
 
 	"canopy/db"
+	"canopy/internal/chunk"
 	"canopy/internal/models/embed"
 	"canopy/internal/models/lexical"
 	"canopy/internal/problem"
+	"canopy/internal/quota"
 	"canopy/internal/share"
 	"canopy/internal/vector"
 )
@@ -139,6 +141,9 @@ func (e *Engine) byMeaning(ctx context.Context, row *db.Context, prompt string, 
 	if err != nil || x == nil || x.Len() == 0 {
 		return nil, err
 	}
+	if err := e.spend(ctx, row, prompt); err != nil {
+		return nil, err
+	}
 	vectors, err := e.Embeddings.Embed(ctx, []string{prompt})
 	if err == nil {
 		var hits []vector.Hit
@@ -154,6 +159,15 @@ func (e *Engine) byMeaning(ctx context.Context, row *db.Context, prompt string, 
 			row.EmbeddingModel).With("model_changed")
 	}
 	return nil, problem.Away("the embedding model "+row.EmbeddingModel, err)
+}
+
+// spend counts the tokens of a prompt against the day of the context's company.
+func (e *Engine) spend(ctx context.Context, row *db.Context, prompt string) error {
+	tokens, err := chunk.Count(prompt)
+	if err != nil {
+		return err
+	}
+	return e.store.Spend(ctx, row.AccountID, quota.EmbeddingTokensPerDay, int64(tokens))
 }
 
 // rankBoth ranks by the context's model and by shared words together. Both searches give all that they

@@ -49,9 +49,12 @@ func TestAuditExport(t *testing.T) {
 		args string
 		want int
 	}{
-		{"--since 2026-01-03", 702}, {"--since 2026-01-01 --until 2026-01-02", 699}, {"--until 2026-01-02T00:00:00Z", 699},
+		{"--since 2026-01-03", 702},
+		{"--since 2026-01-01 --until 2026-01-02", 699},
+		{"--until 2026-01-02T00:00:00Z", 699},
 		{"--since 2026-01-02T01:00:00+01:00 --until 2026-01-02T00:00:01Z", 700},
-		{fmt.Sprintf("--customer %d", hydro), 701}, {fmt.Sprintf("--customer %d --since 2026-01-03", alpine), 235},
+		{fmt.Sprintf("--customer %d", hydro), 701},
+		{fmt.Sprintf("--customer %d --since 2026-01-03", alpine), 235},
 	} {
 		if got := export(strings.Fields(c.args)...); len(got) != c.want {
 			t.Errorf("%s: %d events, want %d", c.args, len(got), c.want)

@@ -9,6 +9,7 @@ import (
 
 	"canopy/e2e/platform"
 	"canopy/internal/config"
+	"canopy/internal/quota"
 )
 
 // TestRateLimit: a minute's requests are counted by API key. A test may see two minutes, so twice
@@ -66,7 +67,9 @@ func TestRateLimit(t *testing.T) {
 func TestTenantsRate(t *testing.T) {
 	t.Parallel()
 	const limit = 3
-	s := platform.Start(t, func(c *config.Config) { c.RateLimit = limit })
+	s := platform.Start(t, func(c *config.Config) {
+		c.RateLimit, c.Limits = limit, map[quota.Name]int64{quota.RequestsPerMinute: 10 * limit}
+	})
 	find := func(name string) int64 { return s.Number(`SELECT id FROM customers WHERE name = $1`, name) }
 	alpine, hydro := find("Alpine Energy"), find("Alpine Hydro")
 	user := s.Number(`SELECT p.user_id FROM permissions p WHERE p.account_id = $1 LIMIT 1`, s.Account(hydro, "tenant"))

@@ -360,3 +360,54 @@ func TestRatesOfCompanies(t *testing.T) {
 		t.Errorf("cost: %d %s", a.Status, a.Body)
 	}
 }
+
+// TestLimitsOfMails: who asks for more invitations than the day has is told to come back, and nothing is written.
+func TestLimitsOfMails(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	root, alpine := s.Root(), s.Customer("Alpine Energy")
+	greta := s.As("Alpine Energy", "greta@alpine.example")
+	limitsOf(s, root, alpine, map[string]any{"mailsPerDay": usageOf(t, s, root, alpine, "mailsPerDay")["used"].(float64) + 1})
+	s.Must(201, "POST", "/tenant/user", greta, map[string]any{"email": "first@mails.example"})
+	a := s.Do("POST", "/tenant/user", greta, map[string]any{"email": "second@mails.example"})
+	if a.Status != 429 || !strings.Contains(string(a.Body), `"mailsPerDay"`) || a.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %v %s", a.Status, a.Header, a.Body)
+	}
+	if n := s.Number(`SELECT count(*) FROM users WHERE email = 'second@mails.example'`); n != 0 {
+		t.Error("what was refused has left a user behind")
+	}
+	s.Must(204, "POST", "/auth/reset", "", map[string]any{"email": "greta@alpine.example"})
+	s.Must(201, "POST", "/tenant/user", root, map[string]any{"email": "second@mails.example"})
+}
+
+// TestLimitsOfEmbeddings: documents wait for tokens, and searches by meaning are refused; both go on when there are more.
+func TestLimitsOfEmbeddings(t *testing.T) {
+	t.Parallel()
+	model := platform.NewModelServer(t)
+	s := platform.Start(t, model.Use)
+	s.Work(&platform.Letterbox{})
+	token, root := s.Assistant(), s.Root()
+	company := s.Number(`SELECT id FROM customers WHERE parent_id IS NULL`)
+	into := s.NewContext(token, "dense")
+	s.Upload(token, into, "a.txt", []byte("The dam opens in spring."))
+	s.Settle(token, into)
+	used := usageOf(t, s, root, company, "embeddingTokensPerDay")["used"].(float64)
+	if used == 0 {
+		t.Fatal("nothing was counted")
+	}
+	limitsOf(s, root, company, map[string]any{"embeddingTokensPerDay": used})
+	find := func() platform.Answer {
+		return s.Do("POST", fmt.Sprintf("/context/relevant-docs/%d", into), token, map[string]any{"prompt": "dam"})
+	}
+	if a := find(); a.Status != 429 || !strings.Contains(string(a.Body), `"embeddingTokensPerDay"`) {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	s.Upload(token, into, "b.txt", []byte("The mill stands still in winter."))
+	devtest.Eventually(t, "the document waits", func() bool {
+		return s.Number(`SELECT count(*) FROM documents WHERE status = 'pending' AND error LIKE '%embeddingTokensPerDay%' AND faults = 0`) == 1
+	})
+	limitsOf(s, root, company, map[string]any{"embeddingTokensPerDay": nil})
+	s.SQL(`UPDATE documents SET next_attempt_at = now() WHERE status = 'pending'`)
+	s.Settle(token, into)
+	s.Must(200, "POST", fmt.Sprintf("/context/relevant-docs/%d", into), token, map[string]any{"prompt": "mill"})
+}

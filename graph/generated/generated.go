@@ -655,6 +655,10 @@ enum LimitName {
   RUNS_PER_DAY
   "Runs that have not ended."
   CONCURRENT_RUNS
+  "Mails that callers had sent to others since midnight, UTC."
+  MAILS_PER_DAY
+  "Tokens that were sent to a server of embeddings since midnight, UTC."
+  EMBEDDING_TOKENS_PER_DAY
   "Requests in the minute at hand; counted where there is a limit."
   REQUESTS_PER_MINUTE
   "Cost of GraphQL in the minute at hand; counted where there is a limit."

@@ -20,12 +20,12 @@ const openFiles = 32
 // that can be set here.
 func limitResources(limits Limits) error {
 	// Every processor may work for it all the time, so that this one ends only what outlives its Runner.
-	seconds := uint64(limits.Time/time.Second+1) * uint64(runtime.NumCPU()) //nolint:gosec // positive
+	seconds := uint64(limits.Time/time.Second+1) * uint64(runtime.NumCPU())
 	var errs []error
 	for what, most := range map[int]uint64{
 		unix.RLIMIT_CPU: seconds, unix.RLIMIT_FSIZE: 0, unix.RLIMIT_NOFILE: openFiles, unix.RLIMIT_CORE: 0,
 		// Of what is set aside not all is used: resident memory is what the Runner watches.
-		unix.RLIMIT_DATA: 2*uint64(limits.Memory) + 512<<20, //nolint:gosec // positive
+		unix.RLIMIT_DATA: 2*uint64(limits.Memory) + 512<<20,
 	} {
 		if err := limitTo(what, most); err != nil {
 			errs = append(errs, fmt.Errorf("limit %d: %w", what, err))

@@ -41,11 +41,11 @@ func filterCalls() error {
 	if !known {
 		return errors.New("seccomp: no filter for " + runtime.GOARCH)
 	}
-	program := filter(machine, uint32(os.Getpid())) //nolint:gosec // a process's number fits
+	program := filter(machine, uint32(os.Getpid()))
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("seccomp: %w", err)
 	}
-	all := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}                                                                           //nolint:gosec // some eighty instructions
+	all := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	thread, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&all))) //nolint:gosec // as the call takes it
 	switch {
 	case errno != 0:
@@ -70,8 +70,11 @@ func filter(machine, self uint32) []unix.SockFilter {
 	// only allows a call whose argument passes; the argument takes the place of the call's number.
 	only := func(call, argument uint32, test uint16, value uint32) []unix.SockFilter {
 		return []unix.SockFilter{
-			{Code: equal, Jf: 4, K: call}, {Code: load, K: argument}, {Code: test, Jf: 1, K: value},
-			{Code: give, K: unix.SECCOMP_RET_ALLOW}, {Code: give, K: refuse},
+			{Code: equal, Jf: 4, K: call},
+			{Code: load, K: argument},
+			{Code: test, Jf: 1, K: value},
+			{Code: give, K: unix.SECCOMP_RET_ALLOW},
+			{Code: give, K: refuse},
 		}
 	}
 	p := []unix.SockFilter{

@@ -123,7 +123,7 @@ func extractHere(ctx context.Context, path string, format Format, limits Limits,
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() //nolint:errcheck // opened for reading only
+	defer file.Close()
 	engine, err := prepare(ctx, format, cacheDir)
 	if err != nil {
 		return nil, err

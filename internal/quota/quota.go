@@ -30,10 +30,12 @@ const (
 
 // The rates: what may be done in a time, which for ConcurrentRuns is now. Days are those of UTC.
 const (
-	RunsPerDay        Name = "runsPerDay"
-	ConcurrentRuns    Name = "concurrentRuns"
-	RequestsPerMinute Name = "requestsPerMinute"
-	CostPerMinute     Name = "costPerMinute"
+	RunsPerDay            Name = "runsPerDay"
+	ConcurrentRuns        Name = "concurrentRuns"
+	MailsPerDay           Name = "mailsPerDay"
+	EmbeddingTokensPerDay Name = "embeddingTokensPerDay"
+	RequestsPerMinute     Name = "requestsPerMinute"
+	CostPerMinute         Name = "costPerMinute"
 )
 
 // Highest is the largest limit: what every client's numbers hold exactly.
@@ -59,6 +61,8 @@ var entries = []entry{
 	{name: APIKeys, most: 1_000_000},
 	{name: RunsPerDay, most: 50_000_000, rate: true},
 	{name: ConcurrentRuns, most: 1_000_000, rate: true},
+	{name: MailsPerDay, most: 1_000_000, rate: true},
+	{name: EmbeddingTokensPerDay, most: 10_000_000_000, rate: true},
 	{name: RequestsPerMinute, rate: true},
 	{name: CostPerMinute, rate: true},
 }

@@ -3,9 +3,11 @@ package web
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // exchange is one request with its answer: what the middlewares note of it. It is the wrapped
@@ -36,13 +38,15 @@ func exchangeOf(ctx context.Context) *exchange {
 	return e
 }
 
-// AnswerHeader gives the headers of the answer to the request of a context; nil outside of one, and when the answer has begun.
-func AnswerHeader(ctx context.Context) http.Header {
+// TellRate sets the headers of a limit of requests in a minute in the answer to the request of a context, as
+// draft-ietf-httpapi-ratelimit-headers has them. It does nothing outside of one, and when the answer has begun.
+func TellRate(ctx context.Context, policy string, most, left int, reset time.Duration) {
 	e := exchangeOf(ctx)
 	if e == nil || e.status != 0 || e.hijacked {
-		return nil
+		return
 	}
-	return e.Header()
+	e.Header().Add("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=60", policy, most))
+	e.Header().Add("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", policy, left, int(reset/time.Second)))
 }
 
 // WriteHeader notes the status. Informational answers (RFC 9110, section 15.2) other than
