@@ -25,7 +25,7 @@ const shortList = 10
 
 // countCost is what it costs to count a list: as many rows are looked at as there are, up to db.MaxCount, and nothing of
 // them is read.
-const countCost = 100
+const countCost = 20
 
 // costs bounds what a request, and a caller in a minute, may ask for. The cost is known before
 // anything is read: each object counts 1, and a connection multiplies what is below it by the rows
