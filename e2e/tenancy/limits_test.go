@@ -314,7 +314,7 @@ func TestRatesOfCompanies(t *testing.T) {
 	greta, lukas := s.As("Alpine Energy", "greta@alpine.example"), s.As("Alpine Hydro", "lukas@alpine-hydro.example")
 	limitsOf(s, root, alpine, map[string]any{"requestsPerMinute": 5, "costPerMinute": 100})
 	limitsOf(s, root, hydro, map[string]any{"requestsPerMinute": 4})
-	if left := time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)); left < 3*time.Second {
+	if left := time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)); left < 15*time.Second {
 		time.Sleep(left)
 	}
 	policy := func(name string, most int) string { return fmt.Sprintf(`"requestsPerMinute-%s";q=%d;w=60`, name, most) }
@@ -345,10 +345,11 @@ func TestRatesOfCompanies(t *testing.T) {
 	t.Run("what is refused takes nothing from the others", func(t *testing.T) {
 		top := s.Number(`SELECT id FROM customers WHERE parent_id IS NULL`)
 		limitsOf(s, root, top, map[string]any{"requestsPerMinute": 1000})
+		limitsOf(s, root, alpine, map[string]any{"requestsPerMinute": 0}) // in whichever minute
 		for range 100 {
 			s.Must(429, "GET", "/tenant", greta, nil)
 		}
-		if u := usageOf(t, s, root, top, "requestsPerMinute"); u["used"] != 1.0 { // that request itself
+		if u := usageOf(t, s, root, top, "requestsPerMinute"); u["used"].(float64) > 2 { // that request itself, and the one before the hundred
 			t.Errorf("of root's limit were used %v", u["used"])
 		}
 		limitsOf(s, root, top, map[string]any{"requestsPerMinute": nil})
