@@ -2,8 +2,6 @@ package jobs
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"canopy/db"
@@ -68,25 +66,10 @@ func (w *Worker) tellSomeLimits(ctx context.Context) (told int, err error) {
 }
 
 func (w *Worker) mailLimit(ctx context.Context, tx *db.Store, n *db.LimitNotice) error {
-	owners, err := tx.OwnersOf(ctx, n.CustomerID)
-	if err != nil {
-		return err
-	}
-	for _, o := range owners {
-		m, err := mail.Limit(mail.LimitData{
+	return w.mailOwners(ctx, tx, n.TenantID, n.CustomerID, kindLimit, func(o db.Owner) (mail.Message, error) {
+		return mail.Limit(mail.LimitData{
 			To: o.Email, Customer: o.Customer, Name: string(n.Name), Used: n.Used, Max: n.Max, Reached: n.Reached(),
-			Link: strings.TrimRight(w.PublicURL, "/") + fmt.Sprintf("/tenant/usage/%d", n.CustomerID),
+			Link: w.link("/tenant/usage/%d", n.CustomerID),
 		})
-		if err != nil {
-			return err
-		}
-		sealed, err := outbox.SealMail(w.Box, m)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.InsertMail(ctx, n.TenantID, o.UserID, 0, kindLimit, sealed); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }

@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"canopy/db"
@@ -90,7 +89,7 @@ func (w *Worker) disableFailing(ctx context.Context) error {
 				return err
 			}
 			audits = append(audits, id)
-			if err := w.mailOwners(ctx, tx, d); err != nil {
+			if err := w.mailDisabled(ctx, tx, d); err != nil {
 				return err
 			}
 		}
@@ -106,29 +105,14 @@ func (w *Worker) disableFailing(ctx context.Context) error {
 	return nil
 }
 
-func (w *Worker) mailOwners(ctx context.Context, tx *db.Store, d *db.Destination) error {
-	owners, err := tx.OwnersOf(ctx, d.CustomerID)
-	if err != nil {
-		return err
-	}
-	for _, o := range owners {
-		m, err := mail.DestinationDisabled(mail.DisabledData{
+func (w *Worker) mailDisabled(ctx context.Context, tx *db.Store, d *db.Destination) error {
+	return w.mailOwners(ctx, tx, 0, d.CustomerID, kindDestination, func(o db.Owner) (mail.Message, error) {
+		return mail.DestinationDisabled(mail.DisabledData{
 			To: o.Email, Customer: o.Customer, URL: d.URL,
 			Reason: fmt.Sprintf("For %d days every delivery has failed, at least %d of them.", int(failingFor.Hours()/24), failingAtLeast),
-			Link:   strings.TrimRight(w.PublicURL, "/") + fmt.Sprintf("/v1/outbound-webhooks/deliveries?destinationId=%d", d.ID),
+			Link:   w.link("/v1/outbound-webhooks/deliveries?destinationId=%d", d.ID),
 		})
-		if err != nil {
-			return err
-		}
-		sealed, err := outbox.SealMail(w.Box, m)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.InsertMail(ctx, 0, o.UserID, 0, kindDestination, sealed); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 // Retention is how long what has ended is kept in the log; 0 stands for ever.
