@@ -20,15 +20,15 @@ const auditRows = 200_000
 // company: each is read by an index, and no more than a few hundred rows of the log are touched for it.
 func TestAuditPlans(t *testing.T) {
 	address := devtest.Database(t, db.Fingerprint(), db.Migrate)
-	s := must[*db.Store](t)(db.Open(t.Context(), address, db.Options{}))
+	s := devtest.Must[*db.Store](t)(db.Open(t.Context(), address, db.Options{}))
 	t.Cleanup(func() { _ = s.Close() })
 	root, busy, user := tree(t, s)
-	quiet := must[*db.Customer](t)(s.InsertCustomer(t.Context(), db.Customer{ParentID: &root.ID, Name: "Quiet", RegionID: root.RegionID}))
-	pool := must[*sql.DB](t)(sql.Open("postgres", address))
+	quiet := devtest.Must[*db.Customer](t)(s.InsertCustomer(t.Context(), db.Customer{ParentID: &root.ID, Name: "Quiet", RegionID: root.RegionID}))
+	pool := devtest.Must[*sql.DB](t)(sql.Open("postgres", address))
 	t.Cleanup(func() { _ = pool.Close() })
 	exec := func(text string, args ...any) {
 		t.Helper()
-		must[sql.Result](t)(pool.ExecContext(t.Context(), text, args...))
+		devtest.Must[sql.Result](t)(pool.ExecContext(t.Context(), text, args...))
 	}
 	// As many events as the busy company's are those of a hundred others.
 	exec(`INSERT INTO customers (parent_id, name, region_id) SELECT $1, 'Other ' || i, $2 FROM generate_series(1, 100) i`, root.ID, root.RegionID)
@@ -60,9 +60,9 @@ func TestAuditPlans(t *testing.T) {
 					t.Run(scope+"/"+name+"/"+place, func(t *testing.T) {
 						text, args := db.AuditPage(within, f, ascending, page)
 						var raw []byte
-						check(t, pool.QueryRowContext(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+text, args...).Scan(&raw))
+						devtest.Check(t, pool.QueryRowContext(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+text, args...).Scan(&raw))
 						var plans []struct{ Plan planNode }
-						check(t, json.Unmarshal(raw, &plans))
+						devtest.Check(t, json.Unmarshal(raw, &plans))
 						if touched := plans[0].Plan.touched(); touched > 500 {
 							t.Errorf("%.0f rows were touched: %s", touched, raw)
 						}
@@ -107,9 +107,9 @@ func TestAuditFilter(t *testing.T) {
 		if i%4 == 0 {
 			e.ActorUserID = &user.ID
 		}
-		must[db.WrittenAudit](t)(s.InsertAudit(t.Context(), e, nil))
+		devtest.Must[db.WrittenAudit](t)(s.InsertAudit(t.Context(), e, nil))
 	}
-	all = must[[]*db.AuditEvent](t)(s.AuditEvents(t.Context(), root.Lineage.Subtree(), db.AuditFilter{}, true, paging.NewPage(100, nil)))
+	all = devtest.Must[[]*db.AuditEvent](t)(s.AuditEvents(t.Context(), root.Lineage.Subtree(), db.AuditFilter{}, true, paging.NewPage(100, nil)))
 	if len(all) != 60 || !slices.IsSortedFunc(all, func(a, b *db.AuditEvent) int { return int(a.ID - b.ID) }) {
 		t.Fatalf("%d events", len(all))
 	}
@@ -143,12 +143,12 @@ func TestAuditFilter(t *testing.T) {
 						want = append(want, e.ID)
 					}
 				}
-				n := must[int](t)(s.AuditCount(t.Context(), top.Lineage.Subtree(), c.filter))
+				n := devtest.Must[int](t)(s.AuditCount(t.Context(), top.Lineage.Subtree(), c.filter))
 				for _, ascending := range []bool{false, true} {
 					slices.Reverse(want)
 					got = nil
 					for page := paging.NewPage(7, nil); ; {
-						rows := must[[]*db.AuditEvent](t)(s.AuditEvents(t.Context(), top.Lineage.Subtree(), c.filter, ascending, page))
+						rows := devtest.Must[[]*db.AuditEvent](t)(s.AuditEvents(t.Context(), top.Lineage.Subtree(), c.filter, ascending, page))
 						for _, e := range rows[:min(7, len(rows))] {
 							got = append(got, e.ID)
 						}
@@ -164,7 +164,7 @@ func TestAuditFilter(t *testing.T) {
 			})
 		}
 	}
-	if rows := must[[]*db.AuditEvent](t)(s.AuditEvents(t.Context(), access.Scope{}, db.AuditFilter{IDs: []int64{all[0].ID}}, false, paging.NewPage(7, nil))); len(rows) != 0 {
+	if rows := devtest.Must[[]*db.AuditEvent](t)(s.AuditEvents(t.Context(), access.Scope{}, db.AuditFilter{IDs: []int64{all[0].ID}}, false, paging.NewPage(7, nil))); len(rows) != 0 {
 		t.Error("the zero scope finds something")
 	}
 }

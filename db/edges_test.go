@@ -5,6 +5,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/access"
+	"canopy/internal/devstack/devtest"
 	"canopy/internal/paging"
 )
 
@@ -12,42 +13,27 @@ import (
 func tree(t *testing.T, s *db.Store) (root, child *db.Customer, user *db.User) {
 	t.Helper()
 	ctx := t.Context()
-	region := must[int64](t)(s.PutRegion(ctx, db.Region{Code: "eu", Name: "Europe"}))
-	check(t, s.PutApplication(ctx, db.Application{ID: 1, Code: access.Tenant.String(), Name: "Tenant"}))
-	check(t, s.PutInstance(ctx, 1, region, "https://tenant.example", true))
-	check(t, s.PutSystemRole(ctx, db.Role{ApplicationID: 1, Name: "Owner", IsOwner: true, Features: []string{}}))
-	instances := must[map[string]int64](t)(s.InstancesIn(ctx, region))
+	region := devtest.Must[int64](t)(s.PutRegion(ctx, db.Region{Code: "eu", Name: "Europe"}))
+	devtest.Check(t, s.PutApplication(ctx, db.Application{ID: 1, Code: access.Tenant.String(), Name: "Tenant"}))
+	devtest.Check(t, s.PutInstance(ctx, 1, region, "https://tenant.example", true))
+	devtest.Check(t, s.PutSystemRole(ctx, db.Role{ApplicationID: 1, Name: "Owner", IsOwner: true, Features: []string{}}))
+	instances := devtest.Must[map[string]int64](t)(s.InstancesIn(ctx, region))
 	ada := db.Given{Email: "ada@example.com", FirstName: "Ada", LastName: "Lovelace"}
-	person := must[*db.Person](t)(s.EnsureUser(ctx, ada))
-	root = must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{Name: "Root", RegionID: region}))
-	child = must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{ParentID: &root.ID, Name: "Child", RegionID: region}))
+	person := devtest.Must[*db.Person](t)(s.EnsureUser(ctx, ada))
+	root = devtest.Must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{Name: "Root", RegionID: region}))
+	child = devtest.Must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{ParentID: &root.ID, Name: "Child", RegionID: region}))
 	for _, c := range []*db.Customer{root, child} {
-		must[bool](t)(s.AddMember(ctx, c.ID, person.ID, ada))
-		check(t, s.OpenAccounts(ctx, c, []int64{instances[access.Tenant.String()]}, person.ID, "Owner", 0))
+		devtest.Must[bool](t)(s.AddMember(ctx, c.ID, person.ID, ada))
+		devtest.Check(t, s.OpenAccounts(ctx, c, []int64{instances[access.Tenant.String()]}, person.ID, "Owner", 0))
 	}
-	return root, child, must[*db.User](t)(s.User(ctx, root.Lineage.Subtree(), person.ID))
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func must[T any](t *testing.T) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		check(t, err)
-		return v
-	}
+	return root, child, devtest.Must[*db.User](t)(s.User(ctx, root.Lineage.Subtree(), person.ID))
 }
 
 // TestEdgesKeepScopesApart: what a row answered within one scope is not its answer within another.
 func TestEdgesKeepScopesApart(t *testing.T) {
 	s := openStore(t)
 	root, child, user := tree(t, s)
-	user = must[*db.User](t)(s.User(t.Context(), root.Lineage.Subtree(), user.ID))
+	user = devtest.Must[*db.User](t)(s.User(t.Context(), root.Lineage.Subtree(), user.ID))
 	page := paging.NewPage(paging.MaxFirst, nil)
 	for _, c := range []struct {
 		scope access.Scope
@@ -58,10 +44,10 @@ func TestEdgesKeepScopesApart(t *testing.T) {
 		{access.Scope{}, 0},
 	} {
 		got := map[string]int{
-			"permissions":          len(must[[]*db.Permission](t)(user.Permissions(t.Context(), s, c.scope, page))),
-			"count of permissions": must[int](t)(user.PermissionCount(t.Context(), s, c.scope)),
-			"companies":            len(must[[]*db.Customer](t)(user.Customers(t.Context(), s, c.scope, page))),
-			"count of companies":   must[int](t)(user.CustomerCount(t.Context(), s, c.scope)),
+			"permissions":          len(devtest.Must[[]*db.Permission](t)(user.Permissions(t.Context(), s, c.scope, page))),
+			"count of permissions": devtest.Must[int](t)(user.PermissionCount(t.Context(), s, c.scope)),
+			"companies":            len(devtest.Must[[]*db.Customer](t)(user.Customers(t.Context(), s, c.scope, page))),
+			"count of companies":   devtest.Must[int](t)(user.CustomerCount(t.Context(), s, c.scope)),
 		}
 		for edge, n := range got {
 			if n != c.want {
@@ -75,7 +61,7 @@ func TestEdgesKeepScopesApart(t *testing.T) {
 func TestEdgesKeepPagesApart(t *testing.T) {
 	s := openStore(t)
 	root, child, _ := tree(t, s)
-	root = must[*db.Customer](t)(s.Customer(t.Context(), root.Lineage.Subtree(), root.ID))
+	root = devtest.Must[*db.Customer](t)(s.Customer(t.Context(), root.Lineage.Subtree(), root.ID))
 	for _, c := range []struct {
 		self bool
 		page paging.Page
@@ -87,7 +73,7 @@ func TestEdgesKeepPagesApart(t *testing.T) {
 		{true, paging.NewPage(1, paging.Cursor(root.Lineage)), []int64{child.ID}},
 		{true, paging.NewPage(1, paging.Cursor(child.Lineage)), nil},
 	} {
-		rows := must[[]*db.Customer](t)(root.Descendants(t.Context(), s, c.self, c.page))
+		rows := devtest.Must[[]*db.Customer](t)(root.Descendants(t.Context(), s, c.self, c.page))
 		var ids []int64
 		for _, r := range rows {
 			ids = append(ids, r.ID)

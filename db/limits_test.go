@@ -23,10 +23,10 @@ func openBoth(t *testing.T) (*db.Store, *sqlx.DB) {
 	t.Helper()
 	address := devtest.Database(t, db.Fingerprint(), db.Migrate)
 	s, err := db.Open(t.Context(), address, db.Options{MaxConns: 30})
-	check(t, err)
+	devtest.Check(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	pool, err := db.Connect(address, db.Options{MaxConns: 30})
-	check(t, err)
+	devtest.Check(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	return s, pool
 }
@@ -56,7 +56,7 @@ const recount = `
 func mustAgree(t *testing.T, pool *sqlx.DB) {
 	t.Helper()
 	var differ []string
-	check(t, pool.SelectContext(t.Context(), &differ, recount))
+	devtest.Check(t, pool.SelectContext(t.Context(), &differ, recount))
 	for _, line := range differ {
 		t.Error(line)
 	}
@@ -153,9 +153,9 @@ func TestNeverOverALimit(t *testing.T) {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
 			s, pool := openBoth(t)
 			root, child, _ := tree(t, s)
-			must[sql.Result](t)(pool.ExecContext(t.Context(), `INSERT INTO secrets (customer_id, name, value) SELECT $1, 'b' || n, '' FROM generate_series(1, $2) n`, child.ID, before))
-			check(t, s.SetLimit(t.Context(), child.ID, quota.Secrets, &most))
-			below := must[*db.Customer](t)(s.InsertCustomer(t.Context(), db.Customer{ParentID: &child.ID, Name: "Below", RegionID: root.RegionID}))
+			devtest.Must[sql.Result](t)(pool.ExecContext(t.Context(), `INSERT INTO secrets (customer_id, name, value) SELECT $1, 'b' || n, '' FROM generate_series(1, $2) n`, child.ID, before))
+			devtest.Check(t, s.SetLimit(t.Context(), child.ID, quota.Secrets, &most))
+			below := devtest.Must[*db.Customer](t)(s.InsertCustomer(t.Context(), db.Customer{ParentID: &child.ID, Name: "Below", RegionID: root.RegionID}))
 			var made, refused atomic.Int64
 			var writers sync.WaitGroup
 			for w := range 25 {
@@ -186,7 +186,7 @@ func TestNeverOverALimit(t *testing.T) {
 			}
 			mustAgree(t, pool)
 			var notices int
-			check(t, pool.GetContext(t.Context(), &notices, `SELECT count(*) FROM limit_notices WHERE customer_id = $1 AND level = 100`, child.ID))
+			devtest.Check(t, pool.GetContext(t.Context(), &notices, `SELECT count(*) FROM limit_notices WHERE customer_id = $1 AND level = 100`, child.ID))
 			if notices != 1 {
 				t.Errorf("%d notices", notices)
 			}

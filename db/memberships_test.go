@@ -33,8 +33,8 @@ func TestPeopleOfBeforeHaveAccepted(t *testing.T) {
 	ctx := t.Context()
 	url := devtest.Database(t, "before acceptance "+db.Fingerprint(), beforeAcceptance)
 	pool, err := db.Connect(url, db.Options{MaxConns: 2})
-	check(t, err)
-	defer func() { check(t, pool.Close()) }()
+	devtest.Check(t, err)
+	defer func() { devtest.Check(t, pool.Close()) }()
 	for _, statement := range []string{
 		`INSERT INTO regions (id, code, name) VALUES (1, 'eu', 'Europe')`,
 		`INSERT INTO customers (id, parent_id, name, region_id) VALUES (1, NULL, 'Root', 1), (2, 1, 'Home', 1), (3, 1, 'Other', 1), (4, 2, 'Below', 1), (5, 1, 'Third', 1)`,
@@ -52,7 +52,7 @@ func TestPeopleOfBeforeHaveAccepted(t *testing.T) {
 			t.Fatal(statement, err)
 		}
 	}
-	check(t, db.Migrate(ctx, url))
+	devtest.Check(t, db.Migrate(ctx, url))
 	for query, want := range map[string]string{
 		`SELECT string_agg(user_id || ' in ' || customer_id, ', ' ORDER BY user_id, customer_id) FROM memberships WHERE accepted_at IS NOT NULL`: "1 in 2, 1 in 4, 1 in 5",
 		`SELECT string_agg(user_id || ' in ' || customer_id, ', ' ORDER BY user_id, customer_id) FROM memberships WHERE known`:                   "1 in 3, 1 in 4, 1 in 5, 2 in 3",
@@ -60,7 +60,7 @@ func TestPeopleOfBeforeHaveAccepted(t *testing.T) {
 		`SELECT string_agg(kind || ' ' || COALESCE(customer_id, 0), ', ' ORDER BY kind) FROM link_tokens`:                                        "invitation 4, reset 0",
 	} {
 		var got string
-		check(t, pool.GetContext(ctx, &got, query))
+		devtest.Check(t, pool.GetContext(ctx, &got, query))
 		if got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
@@ -73,8 +73,8 @@ func TestMembershipsElsewhereCostNothing(t *testing.T) {
 	ctx := t.Context()
 	url := devtest.Database(t, db.Fingerprint(), db.Migrate)
 	pool, err := db.Connect(url, db.Options{MaxConns: 2})
-	check(t, err)
-	defer func() { check(t, pool.Close()) }()
+	devtest.Check(t, err)
+	defer func() { devtest.Check(t, pool.Close()) }()
 	for _, statement := range []string{
 		`INSERT INTO regions (id, code, name) VALUES (1, 'eu', 'Europe')`,
 		`INSERT INTO customers (id, parent_id, name, region_id) VALUES (1, NULL, 'Root', 1), (2, 1, 'Hostile', 1), (9999, 1, 'Home', 1)`,
@@ -89,7 +89,7 @@ func TestMembershipsElsewhereCostNothing(t *testing.T) {
 	}
 	home := access.Lineage{1, 9999}.Subtree()
 	var plan []string
-	check(t, pool.SelectContext(ctx, &plan, `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) `+db.UsersInScope, home.From(), home.To(), pq.Int64Array{1}))
+	devtest.Check(t, pool.SelectContext(ctx, &plan, `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) `+db.UsersInScope, home.From(), home.To(), pq.Int64Array{1}))
 	text := strings.Join(plan, "\n")
 	if !strings.Contains(text, "memberships_user") || strings.Contains(text, "Rows Removed") || strings.Contains(text, "Seq Scan on memberships") {
 		t.Error(text)

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { devtest.Main(m) }
 // TestIndexLoadsKeepNobodyWaiting: however many indexes of one tenant are being loaded, one of another is
 // loaded beside them.
 func TestIndexLoadsKeepNobodyWaiting(t *testing.T) {
-	s := must[*db.Store](t)(db.Open(t.Context(), devtest.Database(t, db.Fingerprint(), db.Migrate), db.Options{}))
+	s := devtest.Must[*db.Store](t)(db.Open(t.Context(), devtest.Database(t, db.Fingerprint(), db.Migrate), db.Options{}))
 	t.Cleanup(func() { _ = s.Close() })
 	greedy, quiet := accounts(t, s)
 	e := New(s, Models{}, vector.NewCache(1<<20, time.Minute))
@@ -40,13 +40,13 @@ func TestIndexLoadsKeepNobodyWaiting(t *testing.T) {
 	for range loadPlaces / 2 {
 		<-begun
 	}
-	check(t, load(100, quiet, func() (*vector.Sparse, int64, error) { return empty, 1, nil }))
+	devtest.Check(t, load(100, quiet, func() (*vector.Sparse, int64, error) { return empty, 1, nil }))
 	if n := len(begun); n > 0 {
 		t.Errorf("%d loads more than half of the places were begun", n)
 	}
 	close(end)
 	for range 2 * loadPlaces {
-		check(t, <-ended)
+		devtest.Check(t, <-ended)
 	}
 }
 
@@ -54,39 +54,24 @@ func TestIndexLoadsKeepNobodyWaiting(t *testing.T) {
 func accounts(t *testing.T, s *db.Store) (a, b int64) {
 	t.Helper()
 	ctx := t.Context()
-	region := must[int64](t)(s.PutRegion(ctx, db.Region{Code: "eu", Name: "Europe"}))
-	check(t, s.PutApplication(ctx, db.Application{ID: 1, Code: access.Assistant.String(), Name: "Assistant"}))
-	check(t, s.PutInstance(ctx, 1, region, "https://assistant.example", true))
-	check(t, s.PutSystemRole(ctx, db.Role{ApplicationID: 1, Name: "Owner", IsOwner: true, Features: []string{}}))
-	instance := must[map[string]int64](t)(s.InstancesIn(ctx, region))[access.Assistant.String()]
+	region := devtest.Must[int64](t)(s.PutRegion(ctx, db.Region{Code: "eu", Name: "Europe"}))
+	devtest.Check(t, s.PutApplication(ctx, db.Application{ID: 1, Code: access.Assistant.String(), Name: "Assistant"}))
+	devtest.Check(t, s.PutInstance(ctx, 1, region, "https://assistant.example", true))
+	devtest.Check(t, s.PutSystemRole(ctx, db.Role{ApplicationID: 1, Name: "Owner", IsOwner: true, Features: []string{}}))
+	instance := devtest.Must[map[string]int64](t)(s.InstancesIn(ctx, region))[access.Assistant.String()]
 	user, err := s.EnsureUser(ctx, db.Given{Email: "ada@example.com", FirstName: "Ada", LastName: "Lovelace"})
-	check(t, err)
-	root := must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{Name: "Root", RegionID: region}))
+	devtest.Check(t, err)
+	root := devtest.Must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{Name: "Root", RegionID: region}))
 	open := func(name string) int64 {
 		t.Helper()
-		c := must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{ParentID: &root.ID, Name: name, RegionID: region}))
-		check(t, s.OpenAccounts(ctx, c, []int64{instance}, user.ID, "Owner", 0))
+		c := devtest.Must[*db.Customer](t)(s.InsertCustomer(ctx, db.Customer{ParentID: &root.ID, Name: name, RegionID: region}))
+		devtest.Check(t, s.OpenAccounts(ctx, c, []int64{instance}, user.ID, "Owner", 0))
 		var id int64
-		check(t, s.StreamAccounts(ctx, c.Lineage.Subtree(), c.ID, 0, 1, func(l *db.AccountLine) error {
+		devtest.Check(t, s.StreamAccounts(ctx, c.Lineage.Subtree(), c.ID, 0, 1, func(l *db.AccountLine) error {
 			id = l.ID
 			return nil
 		}))
 		return id
 	}
 	return open("Greedy"), open("Quiet")
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func must[T any](t *testing.T) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		check(t, err)
-		return v
-	}
 }
