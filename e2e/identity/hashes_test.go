@@ -9,9 +9,9 @@ import (
 )
 
 // TestLoginsKeepNobodyWaiting: beside a crowd of logins that are no good, from many networks and for many
-// accounts, a good one gets in, and what is too much of the crowd is refused at once.
+// accounts, a good one gets in, and what is too much of the crowd is refused at once. No other test runs meanwhile: it would be
+// one of the crowd.
 func TestLoginsKeepNobodyWaiting(t *testing.T) {
-	t.Parallel()
 	const many = 200
 	s := behindProxy(t)
 	refused := make(chan struct{}, many)
