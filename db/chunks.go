@@ -153,7 +153,7 @@ func (s *Store) StreamVectors(ctx context.Context, dense bool, documents map[int
 		q = qDenseRows
 	}
 	return s.withoutTimeout(ctx, func(s *Store) error {
-		rows, err := s.stmt(ctx, q).QueryContext(ctx, ids, revisions)
+		rows, err := s.run().QueryContext(ctx, statements[q], ids, revisions)
 		if err != nil {
 			return translate(ctx, err)
 		}

@@ -17,10 +17,3 @@ func openStore(t testing.TB) *db.Store {
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
-
-func TestOpenPreparesEveryStatement(t *testing.T) {
-	s := openStore(t)
-	if err := s.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}

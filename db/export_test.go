@@ -13,3 +13,6 @@ func SealedColumns() (list []string) {
 
 // UsersInScope is the statement of users by their ids, for tests of its plan.
 var UsersInScope = statements[qUsersByID]
+
+// Statements are the texts of all that is prepared.
+var Statements = statements

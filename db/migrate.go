@@ -76,10 +76,7 @@ type Migrator struct {
 // NewMigrator opens the database behind url for migrations. Like Open it refuses a pooler that would
 // mix their statements up.
 func NewMigrator(ctx context.Context, url string) (*Migrator, error) {
-	if err := checkPooler(ctx, url); err != nil {
-		return nil, err
-	}
-	pool, err := Connect(url, Options{MaxConns: 2})
+	pool, err := connectThrough(ctx, url, Options{MaxConns: 2})
 	if err != nil {
 		return nil, err
 	}

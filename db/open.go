@@ -21,44 +21,54 @@ type Options struct {
 	MaxConns int
 }
 
-// Connect opens a pool without looking at the schema.
+// Connect opens a pool without looking at what is behind it.
 func Connect(url string, o Options) (*sqlx.DB, error) {
-	connector, err := pgconn.New(url)
+	connector, err := pgconn.New(url, statements...)
 	if err != nil {
 		return nil, fmt.Errorf("DATABASE_URL: %w", err)
 	}
 	pool := sqlx.NewDb(sql.OpenDB(connector), "postgres")
+	o.bound(pool)
+	return pool, nil
+}
+
+func (o Options) bound(pool *sqlx.DB) {
 	if o.MaxConns == 0 {
 		o.MaxConns = max(16, 8*runtime.GOMAXPROCS(0))
 	}
 	pool.SetMaxOpenConns(o.MaxConns)
 	pool.SetMaxIdleConns(o.MaxConns)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
-	return pool, nil
 }
 
-// Open connects to a database of the schema that this program knows, and prepares its statements. It
-// refuses a pooler that would mix them up: pgconn.ErrPooler.
-func Open(ctx context.Context, url string, o Options) (*Store, error) {
-	if err := checkPooler(ctx, url); err != nil {
-		return nil, err
-	}
-	pool, err := Connect(url, o)
+// connectThrough is Connect where no pooler on the way mixes prepared statements up: pgconn.ErrPooler.
+func connectThrough(ctx context.Context, url string, o Options) (*sqlx.DB, error) {
+	pool, err := Connect(url, Options{}) // the check takes two connections, whatever the bound
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{
-		pool: pool, executed: new(atomic.Int64),
-		// Half of the connections are for everything but whole lists.
-		pages: share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections/2)),
+	if err := checkPooler(ctx, pool); err != nil {
+		return nil, closing(pool, err)
+	}
+	o.bound(pool)
+	return pool, nil
+}
+
+// Open connects to a database of the schema that this program knows. It refuses a pooler that would mix
+// prepared statements up: pgconn.ErrPooler.
+func Open(ctx context.Context, url string, o Options) (*Store, error) {
+	pool, err := connectThrough(ctx, url, o)
+	if err != nil {
+		return nil, err
 	}
 	if err := checkSchema(ctx, pool); err != nil {
 		return nil, closing(pool, err)
 	}
-	if s.prepared, err = prepareAll(ctx, pool); err != nil {
-		return nil, closing(pool, translate(ctx, err))
-	}
-	return s, nil
+	return &Store{
+		pool: pool, executed: new(atomic.Int64),
+		// Half of the connections are for everything but whole lists.
+		pages: share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections/2)),
+	}, nil
 }
 
 // Ready tells whether the database answers with the schema that this program knows, and takes
@@ -78,14 +88,10 @@ func (s *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
-// checkPooler is the first to connect: where that fails it is the setting that is wrong, for all that
+// checkPooler is the first to use a pool: where it can't connect it is the setting that is wrong, for all that
 // can be told.
-func checkPooler(ctx context.Context, url string) error {
-	connector, err := pgconn.New(url)
-	if err != nil {
-		return fmt.Errorf("DATABASE_URL: %w", err)
-	}
-	switch err := pgconn.CheckPooler(ctx, connector); {
+func checkPooler(ctx context.Context, pool *sqlx.DB) error {
+	switch err := pgconn.CheckPooler(ctx, pool.DB); {
 	case errors.Is(err, pgconn.ErrPooler), errors.Is(err, pgconn.ErrConnect):
 		return fmt.Errorf("DATABASE_URL: %w", err)
 	default:

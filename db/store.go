@@ -5,8 +5,6 @@ package db
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"github.com/jmoiron/sqlx"
@@ -14,8 +12,8 @@ import (
 	"canopy/internal/share"
 )
 
-// query is a statement of this package. All of them are prepared when the store opens, so a
-// statement that does not fit the schema is found then, and a hot one is parsed once.
+// query is a statement of this package. A connection prepares it when it first runs it, so that a hot one is parsed
+// and planned once.
 type query int
 
 var statements []string
@@ -29,7 +27,6 @@ func prepare(text string) query {
 type Store struct {
 	pool     *sqlx.DB
 	tx       *sqlx.Tx
-	prepared []*sqlx.Stmt
 	executed *atomic.Int64
 	// pages has a place for each page of a whole list that is being read, by tenant.
 	pages *share.Gate[int64]
@@ -52,7 +49,7 @@ func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
 		return translate(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := do(&Store{pool: s.pool, tx: tx, prepared: s.prepared, executed: s.executed, pages: s.pages}); err != nil {
+	if err := do(&Store{pool: s.pool, tx: tx, executed: s.executed, pages: s.pages}); err != nil {
 		return err
 	}
 	err = translate(ctx, tx.Commit())
@@ -60,37 +57,44 @@ func (s *Store) Tx(ctx context.Context, do func(*Store) error) error {
 	return err
 }
 
-// stmt gives a prepared statement, which lives as long as the store.
-func (s *Store) stmt(ctx context.Context, q query) *sqlx.Stmt {
+// runner is the pool or a transaction on one of its connections.
+type runner interface {
+	sqlx.ExecerContext
+	sqlx.QueryerContext
+	GetContext(ctx context.Context, dst any, text string, args ...any) error
+	SelectContext(ctx context.Context, dst any, text string, args ...any) error
+}
+
+// run gives what runs the next statement, which is counted.
+func (s *Store) run() runner {
 	s.executed.Add(1)
 	if s.tx != nil {
-		return s.tx.StmtxContext(ctx, s.prepared[q])
+		return s.tx
 	}
-	return s.prepared[q]
+	return s.pool
 }
 
 // get reads one row into dst; ErrNoRows when there is none.
 func (s *Store) get(ctx context.Context, dst any, q query, args ...any) error {
-	return translate(ctx, s.stmt(ctx, q).GetContext(ctx, dst, args...)) //nolint:sqlclosecheck // see stmt
+	return translate(ctx, s.run().GetContext(ctx, dst, statements[q], args...))
 }
 
 // list reads all rows into dst, a pointer to a slice.
 func (s *Store) list(ctx context.Context, dst any, q query, args ...any) error {
-	return translate(ctx, s.stmt(ctx, q).SelectContext(ctx, dst, args...)) //nolint:sqlclosecheck // see stmt
+	return translate(ctx, s.run().SelectContext(ctx, dst, statements[q], args...))
 }
 
 // composed reads all rows of a statement that was put together for its arguments into dst, a pointer to a
 // slice. It has a transaction of its own: a pooler then keeps its parts on one connection.
 func (s *Store) composed(ctx context.Context, dst any, text string, args ...any) error {
 	return s.Tx(ctx, func(tx *Store) error {
-		s.executed.Add(1)
-		return translate(ctx, tx.tx.SelectContext(ctx, dst, text, args...))
+		return translate(ctx, tx.run().SelectContext(ctx, dst, text, args...))
 	})
 }
 
 // exec runs a statement and tells how many rows it touched.
 func (s *Store) exec(ctx context.Context, q query, args ...any) (int64, error) {
-	res, err := s.stmt(ctx, q).ExecContext(ctx, args...)
+	res, err := s.run().ExecContext(ctx, statements[q], args...)
 	if err != nil {
 		return 0, translate(ctx, err)
 	}
@@ -110,7 +114,7 @@ func (s *Store) must(ctx context.Context, q query, args ...any) error {
 // stream reads rows one by one, so that a list of any length needs no memory of its own. The
 // error of each ends it.
 func stream[T any](ctx context.Context, s *Store, each func(*T) error, q query, args ...any) error {
-	rows, err := s.stmt(ctx, q).QueryxContext(ctx, args...) //nolint:sqlclosecheck // see stmt
+	rows, err := s.run().QueryxContext(ctx, statements[q], args...)
 	if err != nil {
 		return translate(ctx, err)
 	}
@@ -125,16 +129,4 @@ func stream[T any](ctx context.Context, s *Store, each func(*T) error, q query, 
 		}
 	}
 	return translate(ctx, rows.Err())
-}
-
-func prepareAll(ctx context.Context, pool *sqlx.DB) ([]*sqlx.Stmt, error) {
-	prepared := make([]*sqlx.Stmt, len(statements))
-	for i, text := range statements {
-		st, err := pool.PreparexContext(ctx, text) //nolint:sqlclosecheck // it lives as long as the pool
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("prepare %q: %w", text, err))
-		}
-		prepared[i] = st
-	}
-	return prepared, nil
 }

@@ -32,6 +32,8 @@ type conn struct {
 	whole
 	opened time.Time
 	unfit  bool
+	// kept has the connector's statements: nil until they are first run here.
+	kept map[string]wholeStmt
 }
 
 // BeginTx begins a transaction without saying whether it may write. The driver's own says READ
@@ -59,16 +61,48 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 	return inner, nil // COPY, which takes rows in its own way
 }
 
-// ExecContext runs a statement that was not prepared.
+// ExecContext runs a statement.
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	st, err := c.keep(ctx, query)
+	if err != nil {
+		return nil, c.judge(err)
+	}
+	if st != nil {
+		result, err := st.ExecContext(ctx, args)
+		return result, c.judge(err)
+	}
 	result, err := c.whole.ExecContext(ctx, query, args)
 	return result, c.judge(err)
 }
 
-// QueryContext runs a query that was not prepared.
+// QueryContext runs a query.
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	st, err := c.keep(ctx, query)
+	if err != nil {
+		return nil, c.judge(err)
+	}
+	if st != nil {
+		rows, err := st.QueryContext(ctx, args)
+		return rows, c.judge(err)
+	}
 	rows, err := c.whole.QueryContext(ctx, query, args)
 	return rows, c.judge(err)
+}
+
+// keep gives the statement that was prepared for a text, or prepares it; nil where the text is none of the
+// connector's.
+func (c *conn) keep(ctx context.Context, query string) (wholeStmt, error) {
+	st, ours := c.kept[query]
+	if !ours || st != nil {
+		return st, nil
+	}
+	inner, err := c.whole.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	st = inner.(wholeStmt)
+	c.kept[query] = st
+	return st, nil
 }
 
 // IsValid tells whether the pool should keep the connection.

@@ -38,10 +38,12 @@ type Connector struct {
 	pq *pq.Connector
 	// begin is what each connection is told first.
 	begin string
+	kept  []string
 }
 
-// New reads a URL as Parse does.
-func New(url string) (*Connector, error) {
+// New reads a URL as Parse does. A connection prepares each of the statements when it first runs it, and keeps it
+// for as long as it lives.
+func New(url string, statements ...string) (*Connector, error) {
 	cfg, err := Parse(url)
 	if err != nil {
 		return nil, err
@@ -57,7 +59,7 @@ func New(url string) (*Connector, error) {
 		return nil, err
 	}
 	inner.Dialer(deadlineDialer{net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}})
-	return &Connector{pq: inner, begin: setAll(settings)}, nil
+	return &Connector{pq: inner, begin: setAll(settings), kept: statements}, nil
 }
 
 // setAll is the statements that set these parameters for the session.
@@ -87,7 +89,11 @@ func (c *Connector) open(ctx context.Context) (driver.Conn, error) {
 	if _, err := inner.ExecContext(ctx, c.begin, nil); err != nil {
 		return nil, errors.Join(err, inner.Close())
 	}
-	return &conn{whole: inner, opened: time.Now()}, nil
+	kept := make(map[string]wholeStmt, len(c.kept))
+	for _, text := range c.kept {
+		kept[text] = nil
+	}
+	return &conn{whole: inner, opened: time.Now(), kept: kept}, nil
 }
 
 // Driver is the driver beneath.

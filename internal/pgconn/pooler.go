@@ -3,7 +3,6 @@ package pgconn
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 
@@ -22,12 +21,11 @@ const probeRounds = 5
 // prepared statements: through it one client's statement reaches another's, or nobody's. It tells by
 // what happens, not by what the pooler is: two connections prepare a statement each, under names
 // that are the same, and run them by turns. On a server, or through a pooler that keeps them apart,
-// each finds its own. The error is ErrPooler, or what else went wrong.
-func CheckPooler(ctx context.Context, c driver.Connector) (err error) {
-	pool := sql.OpenDB(c)
-	defer func() { err = errors.Join(err, pool.Close()) }()
+// each finds its own. The pool must have room for both. The error is ErrPooler, or what else went wrong.
+func CheckPooler(ctx context.Context, pool *sql.DB) error {
 	var sides [2]*sql.Conn
 	for i := range sides {
+		var err error
 		if sides[i], err = pool.Conn(ctx); err != nil {
 			return err
 		}
