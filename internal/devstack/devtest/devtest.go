@@ -38,6 +38,7 @@ func Main(m *testing.M) { os.Exit(Run(m)) }
 // Run is Main for those who have something to do before they exit.
 func Run(m *testing.M) (code int) {
 	code = m.Run()
+	disconnect()
 	own.Lock()
 	defer own.Unlock()
 	if own.postgres != nil {

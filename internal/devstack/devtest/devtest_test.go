@@ -79,7 +79,7 @@ func TestTemplateIsMadeOnce(t *testing.T) {
 		return fill(ctx, url)
 	}
 	t.Run("by many at once", func(t *testing.T) {
-		c := connect(t, superuserURL(t))
+		c := superuser(t)
 		var all sync.WaitGroup
 		for range 6 { // as parallel test binaries would
 			all.Go(func() {
@@ -103,7 +103,7 @@ func TestTemplateIsMadeOnce(t *testing.T) {
 }
 
 func TestTemplateThatFailed(t *testing.T) {
-	c := connect(t, superuserURL(t))
+	c := superuser(t)
 	name := templateName(fmt.Sprint("failed ", time.Now().UnixNano()))
 	broken := errors.New("broken")
 	err := c.ensureTemplate(t.Context(), name, func(ctx context.Context, url string) error {
