@@ -80,10 +80,11 @@ var (
 			WHERE p.user_id = $1 AND NOT p.disabled AND NOT a.disabled
 			ORDER BY c.id, i.application_id, a.id) o
 		ORDER BY NOT o.accepted, o.created_at, o.customer_id`)
-	qInsertLink = prepare(`INSERT INTO link_tokens (hash, user_id, kind, customer_id, expires_at) VALUES ($1, $2, $3, NULLIF($4::bigint, 0), $5)`)
 	// A company's invitation ends none of another's.
-	qEndLinksLike = prepare(`
-		UPDATE link_tokens SET used_at = now() WHERE user_id = $1 AND used_at IS NULL AND kind = $2 AND COALESCE(customer_id, 0) = $3`)
+	qInsertLink = prepare(`
+		WITH ended AS (
+			UPDATE link_tokens SET used_at = now() WHERE user_id = $2 AND used_at IS NULL AND kind = $3 AND COALESCE(customer_id, 0) = $4::bigint)
+		INSERT INTO link_tokens (hash, user_id, kind, customer_id, expires_at) VALUES ($1, $2, $3, NULLIF($4, 0), $5)`)
 	qEndLinks = prepare(`UPDATE link_tokens SET used_at = now() WHERE user_id = $1 AND used_at IS NULL`)
 	qUseLink  = prepare(`
 		UPDATE link_tokens SET used_at = now() WHERE hash = $1 AND used_at IS NULL AND expires_at > now()
@@ -187,9 +188,6 @@ type Link struct {
 
 // InsertLink makes a link that sets a user's password. Earlier links of the kind, and of the same company, end.
 func (s *Store) InsertLink(ctx context.Context, hash [32]byte, l Link, kind string, expires time.Time) error {
-	if _, err := s.exec(ctx, qEndLinksLike, l.UserID, kind, l.CustomerID); err != nil {
-		return err
-	}
 	_, err := s.exec(ctx, qInsertLink, hash[:], l.UserID, kind, l.CustomerID, expires)
 	return err
 }

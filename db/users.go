@@ -38,6 +38,8 @@ func (u *User) key() int64 { return u.ID }
 type Person struct {
 	ID          int64 `db:"id"`
 	HasPassword bool  `db:"has_password"`
+	// Made tells that EnsureUser has just made the person.
+	Made bool `db:"made"`
 }
 
 var userColumns = columns[User]("u")
@@ -61,7 +63,6 @@ const personColumns = `u.id, u.password_hash IS NOT NULL AS has_password`
 var (
 	qUsersByID     = prepare(`SELECT ` + userColumns + ` FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (` + seen("k.id") + `) u`)
 	qUserForUpdate = prepare(`SELECT ` + personColumns + ` FROM users u WHERE u.id = $1 FOR UPDATE`)
-	qUserByEmail   = prepare(`SELECT ` + personColumns + ` FROM users u WHERE lower(u.email) = lower($1)`)
 	qUsersOf       = prepare(`
 		SELECT k.id AS via, ` + userColumns + ` FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (
 			SELECT m.user_id FROM memberships m WHERE m.customer_id = k.id AND m.user_id > $4 ORDER BY m.user_id LIMIT $5) n
@@ -78,9 +79,12 @@ var (
 		SELECT p.user_id AS id, max(p.last_access) AS value
 		FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
 		WHERE p.user_id = ANY($3) AND ` + inScope + ` GROUP BY p.user_id`)
-	qInsertUser = prepare(`
-		INSERT INTO users AS u (email, first_name, last_name) VALUES ($1, $2, $3)
-		ON CONFLICT (lower(email)) DO NOTHING RETURNING ` + personColumns)
+	qEnsureUser = prepare(`
+		WITH there AS (SELECT ` + personColumns + ` FROM users u WHERE lower(u.email) = lower($1)),
+		made AS (
+			INSERT INTO users AS u (email, first_name, last_name) SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM there)
+			ON CONFLICT (lower(email)) DO NOTHING RETURNING ` + personColumns + `)
+		SELECT there.*, false AS made FROM there UNION ALL SELECT made.*, true FROM made`)
 )
 
 var (
@@ -135,12 +139,9 @@ func (u *User) LastAccess(ctx context.Context, s *Store, scope access.Scope) (*t
 // the same user.
 func (s *Store) EnsureUser(ctx context.Context, as Given) (*Person, error) {
 	u := &Person{}
-	err := s.get(ctx, u, qUserByEmail, as.Email)
-	if errors.Is(err, ErrNoRows) {
-		err = s.get(ctx, u, qInsertUser, as.Email, as.FirstName, as.LastName)
-	}
-	if errors.Is(err, ErrNoRows) {
-		err = s.get(ctx, u, qUserByEmail, as.Email)
+	err := s.get(ctx, u, qEnsureUser, as.Email, as.FirstName, as.LastName)
+	if errors.Is(err, ErrNoRows) { // another made it meanwhile
+		err = s.get(ctx, u, qEnsureUser, as.Email, as.FirstName, as.LastName)
 	}
 	return u, err
 }

@@ -20,13 +20,15 @@ const (
 // maxInvitations is how many invitations a person is sent in a day, by whichever companies.
 const maxInvitations = 5
 
-// sendInvitation puts a company's invitation for a user into the outbox, in the change's transaction, and
-// gives the link that it carries; "" where the user has been sent too many, whose links live on.
+// mayInvite tells whether a user has not been sent too many invitations today.
+func mayInvite(ctx context.Context, tx *db.Store, userID int64) (bool, error) {
+	sent, err := tx.MailsToday(ctx, userID, db.LinkInvitation)
+	return sent < maxInvitations, err
+}
+
+// sendInvitation puts a company's invitation for a user who may be invited into the outbox, in the change's
+// transaction, and gives the link that it carries.
 func (r *Resolver) sendInvitation(ctx context.Context, ch *changes, m *db.Member) (string, error) {
-	sent, err := ch.tx.MailsToday(ctx, m.UserID, db.LinkInvitation)
-	if err != nil || sent >= maxInvitations {
-		return "", err
-	}
 	link, err := r.newLink(ctx, ch.tx, db.Link{UserID: m.UserID, CustomerID: m.CustomerID}, db.LinkInvitation, invitationLife)
 	if err != nil {
 		return "", err

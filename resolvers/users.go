@@ -139,12 +139,23 @@ func (r *Resolver) admitUser(ctx context.Context, ch *changes, customer *db.Cust
 	}
 	if added && !person.HasPassword {
 		m := &db.Member{UserID: person.ID, CustomerID: customer.ID, CustomerName: customer.Name, Given: who}
-		if _, err := r.sendInvitation(ctx, ch, m); err != nil {
+		if err := r.welcome(ctx, ch, person, m); err != nil {
 			return nil, false, err
 		}
 	}
 	user, err = ch.tx.User(ctx, ch.caller.Scope(), person.ID)
 	return user, added, err
+}
+
+// welcome invites a new member who may still be invited today, as may whoever was made just now.
+func (r *Resolver) welcome(ctx context.Context, ch *changes, person *db.Person, m *db.Member) error {
+	if !person.Made {
+		if may, err := mayInvite(ctx, ch.tx, person.ID); err != nil || !may {
+			return err
+		}
+	}
+	_, err := r.sendInvitation(ctx, ch, m)
+	return err
 }
 
 // ResendInvitationInput names a user to invite again.
@@ -176,7 +187,11 @@ func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput
 		if err != nil {
 			return c.unreached(err, "user", user.ID)
 		}
-		if link, err := m.sendInvitation(ctx, ch, member); err != nil || link == "" {
+		// Whoever has been sent too many is sent no more, and the links live on.
+		if may, err := mayInvite(ctx, tx, user.ID); err != nil || !may {
+			return err
+		}
+		if _, err := m.sendInvitation(ctx, ch, member); err != nil {
 			return err
 		}
 		return ch.audit(ctx, member.CustomerID, audit.UserInvited, user, audit.None().Secret("invitation", true, true))
