@@ -31,7 +31,8 @@ type Delivery struct {
 	Status        string `db:"status"`
 	Attempts      int    `db:"attempts"`
 	HTTPStatus    *int   `db:"http_status"`
-	Error         string `db:"error"`
+	// Error is what went wrong last, or what a first attempt waits for.
+	Error string `db:"error,joined"`
 	// Test: it was sent to try the destination out, and tells of nothing that happened.
 	Test        bool       `db:"test" audit:"test"`
 	CreatedAt   time.Time  `db:"created_at"`
@@ -82,7 +83,10 @@ type DeliveryFilter struct {
 	Since         time.Time
 }
 
-var deliveryColumns = columns[Delivery]("w")
+var deliveryColumns = columns[Delivery]("w") + `, CASE WHEN w.status = 'pending' AND NOT w.counted
+	AND ` + held("(SELECT o.lineage FROM customers o WHERE o.id = w.customer_id)") + `
+	THEN 'the limit deliveriesPerDay is reached: it goes out when there is room again, from midnight, UTC, on, or when the limit is raised'
+	ELSE w.error END AS error`
 
 // deliveryFilter bounds deliveries w by the arguments from the scope on.
 const deliveryFilter = ` AND w.customer_id = $3 AND ($4::bigint = 0 OR w.destination_id = $4)
@@ -106,10 +110,10 @@ var (
 	qCaptured       = prepare(`SELECT id, payload, log FROM webhook_deliveries WHERE id = ANY($1)`)
 
 	// One row for each enabled destination of the company that asked for the type: by one of the names $5,
-	// or, where $6 says so, for all.
+	// or, where $6 says so, for all. What $7 says takes no place in a day is as if it had one.
 	qEmit = prepare(`
-		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
-		SELECT d.customer_id, d.id, $2, $3::text, $4::bytea FROM webhook_destinations d
+		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, counted)
+		SELECT d.customer_id, d.id, $2, $3::text, $4::bytea, $7 FROM webhook_destinations d
 		WHERE d.customer_id = $1 AND d.deleted_at IS NULL AND d.enabled AND (d.events && $5::text[] OR $6 AND d.events IS NULL)
 		ORDER BY d.id`)
 	qEmitTest = prepare(`
@@ -209,12 +213,14 @@ type NewEvent struct {
 	// Names are those by which destinations ask for it; All: it is for those, too, that asked for all.
 	Names []string
 	All   bool
+	// Free: it takes no place in a day of deliveries, and waits for none.
+	Free bool
 }
 
 // Emit writes one delivery for each enabled destination of a company that wants the event, and
 // tells how many these are.
 func (s *Store) Emit(ctx context.Context, customerID int64, e NewEvent) (int64, error) {
-	return s.exec(ctx, qEmit, customerID, e.ID, e.Type, e.Payload, pq.StringArray(e.Names), e.All)
+	return s.exec(ctx, qEmit, customerID, e.ID, e.Type, e.Payload, pq.StringArray(e.Names), e.All, e.Free)
 }
 
 // EmitTest writes a test delivery of an event to one destination, enabled or not.

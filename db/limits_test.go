@@ -193,3 +193,49 @@ func TestNeverOverALimit(t *testing.T) {
 		})
 	}
 }
+
+// TestLimitsAboveOneAnother: writers near the limits of a company and of one above it wait for each other in one order
+// only, so that all of them come to an end.
+func TestLimitsAboveOneAnother(t *testing.T) {
+	s, pool := openBoth(t)
+	root, child, _ := tree(t, s)
+	below := devtest.Must[*db.Customer](t)(s.InsertCustomer(t.Context(), db.Customer{ParentID: &child.ID, Name: "Below", RegionID: root.RegionID}))
+	most := int64(120)
+	for _, c := range []*db.Customer{root, child, below} {
+		devtest.Check(t, s.SetLimit(t.Context(), c.ID, quota.Secrets, &most))
+	}
+	devtest.Must[sql.Result](t)(pool.ExecContext(t.Context(), `INSERT INTO secrets (customer_id, name, value) SELECT $1, 'b' || n, '' FROM generate_series(1, 110) n`, below.ID))
+	var writers sync.WaitGroup
+	for w := range 20 {
+		writers.Go(func() {
+			for i := range 20 {
+				// Now and then the company above counts by itself, so that its slots are others than those of the one below.
+				of := []int64{below.ID, child.ID, below.ID}[i%3]
+				row, err := s.InsertSecret(t.Context(), of, fmt.Sprintf("s%d_%d", w, i))
+				var r *db.LimitReached
+				if err != nil && !errors.As(err, &r) {
+					t.Error(err)
+				}
+				if err == nil {
+					devtest.Must[sql.Result](t)(pool.ExecContext(t.Context(), `DELETE FROM secrets WHERE id = $1`, row.ID))
+				}
+			}
+		})
+	}
+	writers.Wait()
+	mustAgree(t, pool)
+}
+
+// TestCountsAtMidnight: what a transaction counts that began the day before takes nothing from the new day.
+func TestCountsAtMidnight(t *testing.T) {
+	s, pool := openBoth(t)
+	_, child, _ := tree(t, s)
+	for _, day := range []string{"2030-01-01", "2030-01-02", "2030-01-01", "2030-01-02"} {
+		devtest.Must[sql.Result](t)(pool.ExecContext(t.Context(), `SELECT count_from('mailsPerDay', $2::date, ARRAY[$1::bigint], ARRAY[3::bigint])`, child.ID, day))
+	}
+	var n int64
+	devtest.Check(t, pool.GetContext(t.Context(), &n, `SELECT sum(n) FROM usage_counts WHERE customer_id = $1 AND day = '2030-01-02'`, child.ID))
+	if n != 6 {
+		t.Errorf("%d are counted of the new day, of 6", n)
+	}
+}

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/lib/pq"
@@ -58,19 +59,30 @@ type Outcome struct {
 var (
 	// Tenants take turns: however many destinations one has, the first of another stands among the first.
 	qDueDestinations = prepare(dueWalk + `
-		SELECT id, tenant_id, oldest FROM (
-			SELECT due.id, COALESCE(c.lineage[LEAST(2, cardinality(c.lineage))], 0) AS tenant_id, due.oldest FROM due
-			LEFT JOIN webhook_destinations d ON d.id = due.id LEFT JOIN customers c ON c.id = d.customer_id) t
-		ORDER BY row_number() OVER (PARTITION BY tenant_id ORDER BY oldest, id), id`)
+		SELECT id, tenant_id, oldest FROM due ORDER BY row_number() OVER (PARTITION BY tenant_id ORDER BY oldest, id), id`)
 	// A destination whose lane is full has attempts under way; one that nobody works on has not.
 	qDeliveriesUntouchedFor = prepare(dueWalk + `
 		SELECT COALESCE(EXTRACT(epoch FROM now() - min(due.oldest)), 0)::float8 FROM due
 		WHERE NOT EXISTS (SELECT 1 FROM webhook_deliveries w WHERE w.destination_id = due.id AND w.status = 'pending'
 			AND w.next_attempt_at > now() AND w.claimed_at IS NOT NULL)`)
-	qClaimDeliveries = prepare(claim(`destination_id = $1 AND status = 'pending' AND next_attempt_at <= now()
-			ORDER BY next_attempt_at LIMIT $2`))
+	// Of a destination that is held, only what has its place in a day already is taken up.
+	qClaimDeliveries = prepare(`
+		WITH destination AS MATERIALIZED (
+			SELECT ` + held("c.lineage") + ` AS held FROM webhook_destinations d JOIN customers c ON c.id = d.customer_id
+			WHERE d.id = $1 AND d.deleted_at IS NULL),
+		whole AS (` + due(`(SELECT held FROM destination) IS NOT TRUE ORDER BY next_attempt_at LIMIT (SELECT $2::bigint)`) + `),
+		begun AS (` + due(`counted AND (SELECT held FROM destination) ORDER BY next_attempt_at LIMIT (SELECT $2::bigint)`) + `),
+		due AS (SELECT * FROM whole UNION ALL SELECT * FROM begun)` + claim)
 	// Deliveries whose retry is due go before others; each is named.
-	qClaimAgain = prepare(claim(`destination_id = $1 AND id = ANY($2::bigint[]) AND status = 'pending' AND next_attempt_at <= now()`))
+	qClaimAgain = prepare(`WITH due AS (` + due(`id = ANY($2::bigint[])`) + `)` + claim)
+	// A company is held only while its day is as full as its limit says.
+	qHoldDeliveries = prepare(`
+		INSERT INTO delivery_holds AS h (customer_id, day, most)
+		SELECT $1, (now() AT TIME ZONE 'UTC')::date, $2::bigint WHERE $2::bigint <= COALESCE((SELECT sum(n) FROM usage_counts
+			WHERE customer_id = $1 AND name = 'deliveriesPerDay' AND day = (now() AT TIME ZONE 'UTC')::date), 0)
+		ON CONFLICT (customer_id) DO UPDATE SET day = excluded.day, most = excluded.most
+			WHERE (h.day, h.most) <> (excluded.day, excluded.most)`)
+	qSweepHolds = prepare(`DELETE FROM delivery_holds WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`)
 	// Only the worker with the last claim writes; another's outcome is passed over.
 	qRecordOutcomes = prepare(`
 		UPDATE webhook_deliveries w SET
@@ -95,14 +107,18 @@ var (
 		UPDATE webhook_deliveries SET status = 'failed', completed_at = now(), claimed_at = NULL, error = 'the destination was deleted'
 		WHERE id IN (SELECT id FROM webhook_deliveries WHERE destination_id = $1 AND status = 'pending' LIMIT $2 FOR UPDATE SKIP LOCKED)
 		AND NOT EXISTS (SELECT 1 FROM webhook_destinations d WHERE d.id = $1 AND d.deleted_at IS NULL)`)
-	qDeliveryBacklog = prepare(`
+	// What waits for a day with room is not due.
+	qDeliveryBacklog = prepare(dueWalk + `
 		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS lag
-		FROM (SELECT next_attempt_at FROM webhook_deliveries WHERE status = 'pending' AND next_attempt_at <= now() LIMIT 100000) due`)
+		FROM (SELECT w.next_attempt_at FROM due CROSS JOIN LATERAL (
+				SELECT next_attempt_at FROM webhook_deliveries
+				WHERE destination_id = due.id AND status = 'pending' AND next_attempt_at <= now() ORDER BY next_attempt_at LIMIT 100000) w
+			WHERE NOT due.held LIMIT 100000) w`)
 )
 
 // dueWalk begins a statement on the destinations with something due. It walks from destination to
 // destination along the index of what is pending: its cost is that of the destinations with
-// something pending, however much that is.
+// something pending, however much that is. Of those that are held only what has been attempted before is due.
 const dueWalk = `
 	WITH RECURSIVE walk AS (
 		(SELECT destination_id, next_attempt_at FROM webhook_deliveries WHERE status = 'pending'
@@ -112,28 +128,58 @@ const dueWalk = `
 			SELECT d.destination_id, d.next_attempt_at FROM webhook_deliveries d
 			WHERE d.status = 'pending' AND d.destination_id > w.destination_id
 			ORDER BY d.destination_id, d.next_attempt_at LIMIT 1) n),
-	due AS (SELECT destination_id AS id, next_attempt_at AS oldest FROM walk WHERE next_attempt_at <= now())
+	first AS (
+		SELECT w.destination_id AS id, COALESCE(c.lineage[LEAST(2, cardinality(c.lineage))], 0) AS tenant_id,
+			w.next_attempt_at AS oldest, CASE WHEN d.deleted_at IS NULL THEN c.lineage END AS lineage
+		FROM walk w LEFT JOIN webhook_destinations d ON d.id = w.destination_id LEFT JOIN customers c ON c.id = d.customer_id
+		WHERE w.next_attempt_at <= now()),
+	holders AS MATERIALIZED (SELECT h.customer_id FROM delivery_holds h WHERE ` + holds + `),
+	held AS (SELECT DISTINCT f.id FROM first f CROSS JOIN unnest(f.lineage) above(id) JOIN holders h ON h.customer_id = above.id),
+	due AS (
+		SELECT id, tenant_id, oldest, false AS held FROM first WHERE id NOT IN (SELECT id FROM held)
+		UNION ALL
+		SELECT f.id, f.tenant_id, b.oldest, true FROM first f JOIN held USING (id) CROSS JOIN LATERAL (
+			SELECT next_attempt_at AS oldest FROM webhook_deliveries w WHERE w.destination_id = f.id AND w.status = 'pending'
+				AND w.counted AND w.next_attempt_at <= now() ORDER BY w.next_attempt_at LIMIT 1) b)
 	`
 
-// claim takes up the deliveries that which selects. A lease that ran out means that its attempt was
-// interrupted; the first few of these are free.
-func claim(which string) string {
-	return `
+// holds selects, of delivery_holds h, those that are in force: they are of this day, and of the limit that there is.
+const holds = `h.day = (now() AT TIME ZONE 'UTC')::date AND h.most = limit_of(h.customer_id, 'deliveriesPerDay')`
+
+// held tells whether one of some companies, an array of ids, has no room for deliveries today.
+func held(companies string) string {
+	return `EXISTS (SELECT 1 FROM delivery_holds h WHERE h.customer_id = ANY (` + companies + `::bigint[]) AND ` + holds + `)`
+}
+
+// due selects deliveries to take up: pending ones that are due, and that nobody else takes up at the moment. What is
+// given as $1, and as a LIMIT, stands in a subselect: the plan does not depend on it then, and is made once and not for each claim.
+func due(which string) string {
+	return `SELECT id, counted FROM webhook_deliveries
+			WHERE destination_id = (SELECT $1::bigint) AND status = 'pending' AND next_attempt_at <= now() AND ` + which + ` FOR UPDATE SKIP LOCKED`
+}
+
+// claim ends a statement that takes up what is due, for $3 seconds. A lease that ran out means that its attempt was
+// interrupted; the first few of these are free. What is attempted for the first time is counted, unless its destination is
+// gone; where that is too much, nothing is taken up. By an array of ids, the planner never reads the whole table for them.
+var claim = `,
+	claimed AS (
 		UPDATE webhook_deliveries w SET
-			claim = w.claim + 1, claimed_at = now(), next_attempt_at = now() + $3 * interval '1 second',
+			claim = w.claim + 1, claimed_at = now(), next_attempt_at = now() + $3 * interval '1 second', counted = true,
 			interruptions = w.interruptions + CASE WHEN w.claimed_at IS NULL THEN 0 ELSE 1 END,
 			attempts = w.attempts + CASE WHEN w.claimed_at IS NULL OR w.interruptions < ` + maxInterruptions + ` THEN 0 ELSE 1 END,
 			log = CASE WHEN w.claimed_at IS NULL THEN w.log ELSE w.log || jsonb_build_array(jsonb_build_object(
 				'at', to_char(w.claimed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
 				'durationMs', 0, 'httpStatus', NULL, 'error', 'interrupted')) END
-		FROM (SELECT id, destination_id FROM webhook_deliveries WHERE ` + which + ` FOR UPDATE SKIP LOCKED) due
-		LEFT JOIN webhook_destinations d ON d.id = due.destination_id AND d.deleted_at IS NULL
-		WHERE w.id = due.id
+		FROM (SELECT 1) one LEFT JOIN webhook_destinations d ON d.id = $1 AND d.deleted_at IS NULL
+		WHERE w.id = ANY (ARRAY(SELECT id FROM due))
 		RETURNING w.id, w.customer_id, w.destination_id, w.event_id, w.type, w.payload, w.attempts, w.claim, w.test, w.created_at,
 			COALESCE(d.url, '') AS url, COALESCE(d.signing, '') AS signing,
 			COALESCE(CASE WHEN d.next_at <= now() THEN d.next_secret ELSE d.secret END, '') AS secret,
-			CASE WHEN d.next_at > now() THEN d.next_secret END AS next_secret`
-}
+			CASE WHEN d.next_at > now() THEN d.next_secret END AS next_secret),
+	counts AS MATERIALIZED (
+		SELECT count_from('deliveriesPerDay', (now() AT TIME ZONE 'UTC')::date, ARRAY[customer_id], ARRAY[count(*)])
+		FROM claimed JOIN due USING (id) WHERE NOT due.counted AND url <> '' GROUP BY customer_id)
+	SELECT ` + columns[Claimed]("w") + ` FROM claimed w CROSS JOIN (SELECT count(*) FROM counts) c`
 
 // The bounds as SQL text.
 const (
@@ -159,10 +205,29 @@ func (s *Store) seconds(ctx context.Context, q query, args ...any) (time.Duratio
 	return time.Duration(n * float64(time.Second)), err
 }
 
-// ClaimDeliveries takes up to limit due deliveries of a destination up, oldest first, for the lease.
-func (s *Store) ClaimDeliveries(ctx context.Context, destinationID int64, limit int, lease time.Duration) (rows []*Claimed, err error) {
-	err = s.list(ctx, &rows, qClaimDeliveries, destinationID, limit, lease.Seconds())
-	return rows, err
+// ClaimDeliveries takes up to limit due deliveries of a destination up, oldest first, for the lease: as many as the limits
+// of its company have room for. Where there is none the company is held, and what is due waits.
+func (s *Store) ClaimDeliveries(ctx context.Context, destinationID int64, limit int, lease time.Duration) ([]*Claimed, error) {
+	for {
+		var rows []*Claimed
+		err := s.list(ctx, &rows, qClaimDeliveries, destinationID, limit, lease.Seconds())
+		var full *LimitReached
+		if !errors.As(err, &full) {
+			return rows, err
+		}
+		// There was room for fewer than were counted, so each try is for fewer.
+		if limit = int(full.Room()); limit == 0 {
+			s.noteReached(ctx, err)
+			_, err := s.exec(ctx, qHoldDeliveries, full.CustomerID, full.Max)
+			return nil, err
+		}
+	}
+}
+
+// SweepDeliveryHolds forgets on which days that are over the deliveries of companies were held.
+func (s *Store) SweepDeliveryHolds(ctx context.Context) error {
+	_, err := s.exec(ctx, qSweepHolds)
+	return err
 }
 
 // ClaimAgain takes those of some deliveries of a destination up that are due.

@@ -17,6 +17,8 @@ func Emit(ctx context.Context, tx *db.Store, customerID int64, data webhook.Data
 		return false, err
 	}
 	names, all := webhook.NamesOf(e.Type)
-	n, err := tx.Emit(ctx, customerID, db.NewEvent{ID: e.ID, Type: e.Type, Payload: e.Payload, Names: names, All: all})
+	n, err := tx.Emit(ctx, customerID, db.NewEvent{
+		ID: e.ID, Type: e.Type, Payload: e.Payload, Names: names, All: all, Free: webhook.IsLimit(e.Type),
+	})
 	return n > 0, err
 }

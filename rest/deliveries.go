@@ -27,7 +27,7 @@ type Delivery struct {
 	Status        string     `json:"status" enum:"pending,delivered,failed,blocked"`
 	Attempts      int        `json:"attempts" doc:"How many attempts came to an end"`
 	HTTPStatus    *int       `json:"httpStatus" doc:"The status of the last answer; null when there was none"`
-	Error         *string    `json:"error" doc:"What went wrong in the last attempt; null when nothing did"`
+	Error         *string    `json:"error" doc:"What went wrong in the last attempt, or the limit that the first one waits for; null when nothing did"`
 	Test          bool       `json:"test" doc:"Whether it was sent to try the destination out"`
 	CreatedAt     time.Time  `json:"createdAt" doc:"When the event was recorded, or sent again"`
 	CompletedAt   *time.Time `json:"completedAt" doc:"When the delivery ended; null while it is pending"`

@@ -655,6 +655,8 @@ enum LimitName {
   RUNS_PER_DAY
   "Runs that have not ended."
   CONCURRENT_RUNS
+  "Webhook deliveries that were first attempted since midnight, UTC. What is over it waits for the next day."
+  DELIVERIES_PER_DAY
   "Mails that callers had sent to others since midnight, UTC."
   MAILS_PER_DAY
   "Tokens that were sent to a server of embeddings since midnight, UTC."
@@ -1792,7 +1794,7 @@ type WebhookDelivery implements Node {
   attempts: Int!
   "HTTP status of the last answer; null when there was none."
   httpStatus: Int
-  "What went wrong in the last attempt; null when nothing did."
+  "What went wrong in the last attempt, or the limit that the first one waits for; null when nothing did."
   error: String
   "Whether it was sent by ` + "`" + `testWebhookDestination` + "`" + `; then it carries the header ` + "`" + `x-canopy-test: true` + "`" + `."
   test: Boolean!

@@ -32,6 +32,7 @@ const (
 const (
 	RunsPerDay            Name = "runsPerDay"
 	ConcurrentRuns        Name = "concurrentRuns"
+	DeliveriesPerDay      Name = "deliveriesPerDay"
 	MailsPerDay           Name = "mailsPerDay"
 	EmbeddingTokensPerDay Name = "embeddingTokensPerDay"
 	RequestsPerMinute     Name = "requestsPerMinute"
@@ -61,6 +62,7 @@ var entries = []entry{
 	{name: APIKeys, most: 1_000_000},
 	{name: RunsPerDay, most: 50_000_000, rate: true},
 	{name: ConcurrentRuns, most: 1_000_000, rate: true},
+	{name: DeliveriesPerDay, most: 100_000_000, rate: true},
 	{name: MailsPerDay, most: 1_000_000, rate: true},
 	{name: EmbeddingTokensPerDay, most: 10_000_000_000, rate: true},
 	{name: RequestsPerMinute, rate: true},

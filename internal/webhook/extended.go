@@ -110,6 +110,9 @@ func Names() []string {
 // IsAudit tells whether a name is that of events of the audit log.
 func IsAudit(name string) bool { return strings.HasPrefix(name, auditPrefix) }
 
+// IsLimit tells whether a name is that of events that tell of a company's limits.
+func IsLimit(name string) bool { return name == TypeLimitWarning || name == TypeLimitReached }
+
 // NamesOf gives the names by which a destination asks for a type, and whether one that asked for all
 // gets it, too.
 func NamesOf(eventType string) (names []string, all bool) {
