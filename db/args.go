@@ -40,6 +40,11 @@ func joinByID(table, alias, id string) string {
 	return ` CROSS JOIN LATERAL (SELECT * FROM ` + table + ` WHERE id = ` + id + ` OFFSET 0) ` + alias + ` `
 }
 
+// leftByID joins as joinByID does, where there may be no such row.
+func leftByID(table, alias, id string) string {
+	return ` LEFT JOIN LATERAL (SELECT * FROM ` + table + ` WHERE id = ` + id + ` OFFSET 0) ` + alias + ` ON true `
+}
+
 // eachByID reads the rows of a table, under an alias, whose ids are in an argument, one by one.
 func eachByID(ids, table, alias string) string {
 	return ` FROM unnest(` + ids + `::bigint[]) k(id)` + joinByID(table, alias, "k.id")

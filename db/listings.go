@@ -47,23 +47,19 @@ var (
 			COALESCE(i.active, false) AS "p.instance_active"
 		FROM (SELECT m.user_id FROM memberships m WHERE m.customer_id = $3 AND m.user_id > $4 ORDER BY m.user_id LIMIT $5) n
 		CROSS JOIN LATERAL (` + seen("n.user_id") + `) u
-		LEFT JOIN (permissions p
-			JOIN accounts a ON a.id = p.account_id
-			JOIN customers c ON c.id = a.customer_id AND ` + withinScope + `
-			` + instanceOf + `
-			JOIN roles r ON r.id = p.role_id
-			LEFT JOIN users cr ON cr.id = p.created_by) ON p.user_id = u.id
+		LEFT JOIN LATERAL (SELECT p.* FROM permissions p` + joinByID("accounts", "a", "p.account_id") + joinByID("customers", "c", "a.customer_id") + `
+			WHERE p.user_id = u.id AND ` + withinScope + ` OFFSET 0) p ON true` +
+		leftByID("accounts", "a", "p.account_id") + leftByID("app_instances", "i", "a.app_instance_id") +
+		leftByID("roles", "r", "p.role_id") + leftByID("users", "cr", "p.created_by") + `
 		ORDER BY u.id, p.id`)
 	qAccountLines = prepare(`
 		SELECT ` + accountColumns + `, ` + lineColumns + `,
 			i.application_id AS "p.application_id", i.region_id AS "p.region_id", i.active AS "p.instance_active",
 			COALESCE(u.id, 0) AS "p.user.id", COALESCE(u.email, '') AS "p.user.email", COALESCE(u.first_name, '') AS "p.user.first_name",
 			COALESCE(u.last_name, '') AS "p.user.last_name", COALESCE(u.created_at, 'epoch') AS "p.user.created_at"
-		FROM (SELECT * FROM accounts a WHERE a.customer_id = $3 AND a.id > $4 ORDER BY a.id LIMIT $5) a
-		` + instanceOf + `
-		LEFT JOIN (permissions p
-			JOIN roles r ON r.id = p.role_id
-			LEFT JOIN users cr ON cr.id = p.created_by) ON p.account_id = a.id
+		FROM (SELECT * FROM accounts a WHERE a.customer_id = $3 AND a.id > $4 ORDER BY a.id LIMIT $5) a` + instanceOf + `
+		LEFT JOIN LATERAL (SELECT * FROM permissions WHERE account_id = a.id OFFSET 0) p ON true` +
+		leftByID("roles", "r", "p.role_id") + leftByID("users", "cr", "p.created_by") + `
 		LEFT JOIN LATERAL (` + seen("p.user_id") + `) u ON true
 		ORDER BY a.id, p.id`)
 )

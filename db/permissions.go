@@ -59,7 +59,7 @@ var permissionColumns = columns[Permission]("p") + `,
 
 // permissionJoins reads what belongs to permission p: account, instance, role, company and who has given it.
 var permissionJoins = joinByID("accounts", "a", "p.account_id") + instanceOf + joinByID("roles", "r", "p.role_id") +
-	joinByID("customers", "c", "a.customer_id") + `LEFT JOIN LATERAL (SELECT * FROM users WHERE id = p.created_by OFFSET 0) cr ON true `
+	joinByID("customers", "c", "a.customer_id") + leftByID("users", "cr", "p.created_by")
 
 // permissionOf joins permission p that a user has on account a.
 func permissionOf(user string) string {
