@@ -38,6 +38,7 @@ type costs struct {
 var (
 	_ graphql.HandlerExtension        = (*costs)(nil)
 	_ graphql.OperationContextMutator = (*costs)(nil)
+	_ graphql.OperationInterceptor    = (*costs)(nil)
 	_ graphql.ResponseInterceptor     = (*costs)(nil)
 )
 
@@ -64,6 +65,11 @@ func (c *costs) MutateOperationContext(ctx context.Context, oc *graphql.Operatio
 	if c.max > 0 && report.Requested > c.max {
 		return face(ctx, problem.Bad("the request costs %d, more than the %d that one request may: ask for fewer rows", report.Requested, c.max).With("cost_limit"))
 	}
+	return c.spend(ctx, report)
+}
+
+// spend counts what an operation costs against the caller's minute.
+func (c *costs) spend(ctx context.Context, report *CostReport) *gqlerror.Error {
 	p := access.PrincipalOf(ctx)
 	if p == nil {
 		return nil
@@ -76,6 +82,37 @@ func (c *costs) MutateOperationContext(ctx context.Context, oc *graphql.Operatio
 		return face(ctx, refused)
 	}
 	return nil
+}
+
+// InterceptOperation has each event of a subscription but the first, which was paid for when it began, cost as much
+// again: it is as much work. A subscription that its caller can't pay for ends.
+func (c *costs) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+	events := next(ctx)
+	oc := graphql.GetOperationContext(ctx)
+	report, counted := oc.Stats.GetExtension(costExtension).(*CostReport)
+	if !counted || oc.Operation.Operation != ast.Subscription {
+		return events
+	}
+	return c.paid(report, events)
+}
+
+// paid gives the events of a subscription for as long as they are paid for.
+func (c *costs) paid(report *CostReport, events graphql.ResponseHandler) graphql.ResponseHandler {
+	begun, over := false, false
+	return func(ctx context.Context) *graphql.Response {
+		if over {
+			return nil
+		}
+		event := events(ctx)
+		if event != nil && begun {
+			if refused := c.spend(ctx, report); refused != nil {
+				over = true
+				return &graphql.Response{Errors: gqlerror.List{refused}}
+			}
+		}
+		begun = true
+		return event
+	}
 }
 
 // InterceptResponse tells what the request cost.

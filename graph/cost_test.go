@@ -1,14 +1,17 @@
 package graph
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator"
 
 	"canopy/graph/generated"
@@ -142,5 +145,34 @@ func TestCostPerMinute(t *testing.T) {
 	server.Close()
 	if a := mine.query(t, refusedRows, nil); a.Status != 200 {
 		t.Errorf("without Redis the budget is open: %d %s", a.Status, a.Raw)
+	}
+}
+
+// TestEventsCost: each event of a subscription costs what it asks for, the first by having begun; one that its caller can't
+// pay for is the end.
+func TestEventsCost(t *testing.T) {
+	server := miniredis.RunT(t)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	t.Cleanup(func() { _ = client.Close() })
+	// Within one minute of the clock: the budget is counted by it.
+	if left := time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)); left < 2*time.Second {
+		time.Sleep(left)
+	}
+	c := &costs{perMinute: 500, rates: &resolvers.Rates{Limiter: limit.New(client)}}
+	ctx, executed := costing(t.Context(), 7, ast.Subscription, 200), 0
+	events := c.InterceptOperation(ctx, func(context.Context) graphql.ResponseHandler {
+		return func(context.Context) *graphql.Response {
+			executed++
+			return &graphql.Response{Data: []byte("{}")}
+		}
+	})
+	for n, want := range []string{"", "", "", "RATE_LIMITED"} {
+		resp := events(ctx)
+		if got := (&answer{Errors: resp.Errors}).code(); got != want || want == "" && len(resp.Data) == 0 {
+			t.Errorf("event %d: %q, %s", n, got, resp.Data)
+		}
+	}
+	if resp := events(ctx); resp != nil || executed != 4 {
+		t.Errorf("after the end: %+v, %d were executed", resp, executed)
 	}
 }

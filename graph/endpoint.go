@@ -69,6 +69,7 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 		s.Use(extension.Introspection{})
 	}
 	s.Use(&costs{max: o.MaxCost, perMinute: o.CostPerMinute, rates: r.Rates})
+	s.Use(newTurns())
 	return door
 }
 

@@ -12,14 +12,19 @@ import (
 	"canopy/internal/problem"
 )
 
-// maxListeners is how many subscriptions of one caller a process serves at a time: each of them
-// looks its caller up again and again for as long as it lives, which no other budget counts.
-const maxListeners = 500
+// maxListeners is how many subscriptions of one caller a process serves at a time, and maxTenantListeners of all
+// callers of one tenant, however many keys it has: each of them looks its caller up again and again for as long
+// as it lives, which no other budget counts.
+const (
+	maxListeners       = 500
+	maxTenantListeners = 10 * maxListeners
+)
 
-// listeners counts the open subscriptions of each caller.
+// listeners counts the open subscriptions of each caller and each tenant.
 type listeners struct {
-	mu   sync.Mutex
-	open map[string]int
+	mu      sync.Mutex
+	open    map[string]int
+	tenants map[int64]int
 }
 
 var (
@@ -27,40 +32,48 @@ var (
 	_ graphql.OperationInterceptor = (*listeners)(nil)
 )
 
-func newListeners() *listeners { return &listeners{open: map[string]int{}} }
+func newListeners() *listeners { return &listeners{open: map[string]int{}, tenants: map[int64]int{}} }
 
 func (*listeners) ExtensionName() string                   { return "Listeners" }
 func (*listeners) Validate(graphql.ExecutableSchema) error { return nil }
 
-// InterceptOperation refuses a subscription of a caller who has too many.
+// InterceptOperation refuses a subscription of a caller who has too many, or whose tenant has.
 func (l *listeners) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	p := access.PrincipalOf(ctx)
 	if p == nil || graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
 		return next(ctx)
 	}
-	key := p.Credential()
-	if !l.enter(key) {
+	caller, tenant := p.Credential(), p.Lineage.Tenant()
+	if most, whose := l.enter(caller, tenant); most > 0 {
 		return graphql.OneShot(&graphql.Response{Errors: gqlerror.List{face(ctx, problem.New(problem.RateLimited,
-			"%d subscriptions of this caller are open, and no more may be: end one first", maxListeners))}})
+			"%d subscriptions of %s are open, and no more may be: end one first", most, whose))}})
 	}
-	context.AfterFunc(ctx, func() { l.leave(key) }) // which every transport cancels with the subscription
+	context.AfterFunc(ctx, func() { l.leave(caller, tenant) }) // which every transport cancels with the subscription
 	return next(ctx)
 }
 
-func (l *listeners) enter(key string) bool {
+// enter counts one more; where that is too many it counts nothing, and gives how many there may be, and whose.
+func (l *listeners) enter(caller string, tenant int64) (most int, whose string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[key] >= maxListeners {
-		return false
+	switch {
+	case l.open[caller] >= maxListeners:
+		return maxListeners, "this caller"
+	case l.tenants[tenant] >= maxTenantListeners:
+		return maxTenantListeners, "this tenant"
 	}
-	l.open[key]++
-	return true
+	l.open[caller]++
+	l.tenants[tenant]++
+	return 0, ""
 }
 
-func (l *listeners) leave(key string) {
+func (l *listeners) leave(caller string, tenant int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[key]--; l.open[key] == 0 {
-		delete(l.open, key)
+	if l.open[caller]--; l.open[caller] == 0 {
+		delete(l.open, caller)
+	}
+	if l.tenants[tenant]--; l.tenants[tenant] == 0 {
+		delete(l.tenants, tenant)
 	}
 }

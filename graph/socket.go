@@ -31,7 +31,7 @@ type socket struct {
 	exec    graphql.GraphExecutor
 	conn    *websocket.Conn
 	request *http.Request
-	ctx     context.Context //nolint:containedctx // the connection's life
+	ctx     context.Context // the connection's life
 	cancel  context.CancelFunc
 
 	// Only the reader knows these: the token, how far connection_init has come, and the time for it;

@@ -50,7 +50,7 @@ func RotateSigningKey(ctx context.Context, s *db.Store, box *secret.Box, notice 
 }
 
 // RetireSigningKey ends a published key at once, with every token that it has signed; without an id it is the
-// one that signs at present. next is a new key that signs from now on, "" where another one signs already.
+// one that signs at present. next is a new key that signs from now on, "" where another one signs already and goes on.
 func RetireSigningKey(ctx context.Context, s *db.Store, box *secret.Box, kid string) (retired, next string, err error) {
 	err = s.Tx(ctx, func(tx *db.Store) error {
 		if err := tx.LockSigningKeys(ctx); err != nil {
@@ -61,10 +61,14 @@ func RetireSigningKey(ctx context.Context, s *db.Store, box *secret.Box, kid str
 			return err
 		}
 		signs := signingNow(keys)
-		if retired = cmp.Or(kid, signs); !slices.ContainsFunc(keys, func(k db.SigningKey) bool { return k.KID == retired }) {
+		retired = cmp.Or(kid, signs)
+		at := slices.IndexFunc(keys, func(k db.SigningKey) bool { return k.KID == retired })
+		if at < 0 {
 			return fmt.Errorf("no signing key %q is published, but %s", retired, strings.Join(kids(keys), ", "))
 		}
-		if err := tx.DropSigningKey(ctx, retired); err != nil || retired != signs {
+		// One that is yet to sign was to follow the others, which retire soon.
+		follows := keys[at].RetiresAt == nil
+		if err := tx.DropSigningKey(ctx, retired); err != nil || retired != signs && !follows {
 			return err
 		}
 		next, err = addSigningKey(ctx, tx, box, 0)
@@ -90,7 +94,7 @@ func kids(keys []db.SigningKey) (list []string) {
 	return list
 }
 
-// rotateByAge adds a key when the newest one has become old.
+// rotateByAge adds a key when the newest one has become old; where none is left, one that signs at once.
 func rotateByAge(ctx context.Context, s *db.Store, box *secret.Box) error {
 	return s.Tx(ctx, func(tx *db.Store) error {
 		if err := tx.LockSigningKeys(ctx); err != nil {
@@ -100,7 +104,11 @@ func rotateByAge(ctx context.Context, s *db.Store, box *secret.Box) error {
 		if err != nil || len(keys) > 0 && time.Since(keys[len(keys)-1].CreatedAt) < signingKeyAge {
 			return err
 		}
-		_, err = addSigningKey(ctx, tx, box, signingKeyNotice)
+		notice := signingKeyNotice
+		if len(keys) == 0 {
+			notice = 0
+		}
+		_, err = addSigningKey(ctx, tx, box, notice)
 		return err
 	})
 }

@@ -123,3 +123,35 @@ func TestRotation(t *testing.T) {
 		}
 	})
 }
+
+// TestRetirementOfTheNextKey: with the key that was to follow gone, another one follows, so that there is never none.
+func TestRetirementOfTheNextKey(t *testing.T) {
+	r := newRoom(t)
+	if err := EnsureSigningKey(t.Context(), r.store, r.box); err != nil {
+		t.Fatal(err)
+	}
+	pending, err := RotateSigningKey(t.Context(), r.store, r.box, signingKeyNotice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	retired, next, err := RetireSigningKey(t.Context(), r.store, r.box, pending)
+	if err != nil || retired != pending || next == "" {
+		t.Errorf("retired %q, %q follows: %v", retired, next, err)
+	}
+	for _, later := range []time.Duration{0, 24 * time.Hour} {
+		if key, ok := r.ring(t).Signing(time.Now().Add(later)); !ok || key.ID != next {
+			t.Errorf("in %v it does not sign; another does: %v", later, ok)
+		}
+	}
+}
+
+// TestAKeyInPlaceOfNone signs at once, and not after the notice of one that follows another.
+func TestAKeyInPlaceOfNone(t *testing.T) {
+	r := newRoom(t)
+	if err := rotateByAge(t.Context(), r.store, r.box); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := r.ring(t).Signing(time.Now()); !ok {
+		t.Error("no key signs")
+	}
+}

@@ -187,7 +187,7 @@ func perhaps(t *rapid.T, label string) bool { return rapid.IntRange(0, 3).Draw(t
 
 // newGang makes a tree of companies with owners, members of all kinds of roles, keys of theirs, roles
 // that nobody has, closed accounts and suspended permissions; and in it one who will try everything.
-func newGang(t *rapid.T, ctx context.Context, e *estate) *gang { //nolint:revive // t first, as everywhere
+func newGang(t *rapid.T, ctx context.Context, e *estate) *gang { // t first, as everywhere
 	g := &gang{estate: e, ctx: ctx}
 	for i := range rapid.IntRange(1, 3).Draw(t, "companies") {
 		parent := e.number(`SELECT id FROM customers WHERE parent_id IS NULL`)

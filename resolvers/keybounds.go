@@ -111,14 +111,17 @@ func mayTakeOverKey(ctx context.Context, tx *db.Store, c *caller, k *db.APIKey) 
 	return mayHandKeyOver(ctx, tx, c, k)
 }
 
-// mayHandKeyOver: who has a key's secret may what the key may: what its user may in its company and below,
-// as far as the key is not bound.
+// mayHandKeyOver: who has a key's secret may what the key may: what it names, which its user may lack today and
+// have tomorrow; and where it names nothing, what its user may in its company and below.
 func mayHandKeyOver(ctx context.Context, tx *db.Store, c *caller, k *db.APIKey) error {
+	if k.Features != nil {
+		return c.mayGive(k.Rights(access.AllFeatures))
+	}
 	rights, err := tx.RightsOf(ctx, k.UserID, k.CustomerID)
 	if err != nil {
 		return err
 	}
-	return c.mayGive(k.Rights(rights))
+	return c.mayGive(rights)
 }
 
 // mayMakeWithKey: whoever asks with a key's token gets no key that outlives or exceeds it. A key without

@@ -73,7 +73,7 @@ func loginFaults(in LoginInput) error {
 }
 
 // checkPassword takes as long where there is no such person, or no password.
-func checkPassword(ctx context.Context, try *attempt, password string) error {
+func checkPassword(ctx context.Context, try *tried, password string) error {
 	if try.own == nil || try.own.PasswordHash == nil {
 		if err := secret.DummyCheck(ctx, try.asker(), password); err != nil {
 			return busy(err)
@@ -113,7 +113,7 @@ func (r *Resolver) checkCode(ctx context.Context, own *db.Credentials, code *str
 
 // openSession signs a token for one of the user's companies, which the user accepts by it. By default it is one that the
 // user has accepted before, if there is any.
-func (r *Resolver) openSession(ctx context.Context, try *attempt, customerID *globalid.ID) (*LoginPayload, error) {
+func (r *Resolver) openSession(ctx context.Context, try *tried, customerID *globalid.ID) (*LoginPayload, error) {
 	own := try.own
 	options, err := r.Store.CustomerOptions(ctx, own.UserID)
 	if err != nil {
@@ -168,7 +168,7 @@ func (r *Resolver) openSession(ctx context.Context, try *attempt, customerID *gl
 }
 
 // see remembers where a person logs in from, once a day.
-func see(ctx context.Context, tx *db.Store, try *attempt) error {
+func see(ctx context.Context, tx *db.Store, try *tried) error {
 	if at := try.own.SeenAt; at != nil && time.Since(*at) < 24*time.Hour {
 		return nil
 	}

@@ -28,7 +28,7 @@ func (ch *changes) auditAtHome(ctx context.Context, userID int64, action audit.A
 
 // logFailure tells of a failed login. The throttle bounds how many there are. It takes as long where there is no such
 // person, and the answer is the same where it can't be written.
-func (r *Resolver) logFailure(ctx context.Context, try *attempt) {
+func (r *Resolver) logFailure(ctx context.Context, try *tried) {
 	answered := time.After(evenAnswer)
 	defer func() { <-answered }()
 	if try.own == nil {

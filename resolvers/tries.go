@@ -19,8 +19,8 @@ const (
 	tryReset = "reset "
 )
 
-// attempt is one try for a person, from one network.
-type attempt struct {
+// tried is one try for a person, from one network.
+type tried struct {
 	// own is nil where nobody has the address.
 	own     *db.Credentials
 	network string
@@ -37,8 +37,8 @@ type count struct {
 // has logged in from has failures of its own alone. All others share those of the account, and those of the
 // network for whichever account, so that neither many networks nor many accounts are many tries: they can keep
 // each other waiting, and never who has logged in before.
-func (r *Resolver) try(ctx context.Context, kind, email string) (*attempt, error) {
-	a := &attempt{network: limit.AddressGroup(r.ClientAddress(ctx))}
+func (r *Resolver) try(ctx context.Context, kind, email string) (*tried, error) {
+	a := &tried{network: limit.AddressGroup(r.ClientAddress(ctx))}
 	switch own, err := r.Store.CredentialsFrom(ctx, email, a.network); {
 	case err == nil:
 		a.own, email = own, own.Email
@@ -66,19 +66,19 @@ func (r *Resolver) try(ctx context.Context, kind, email string) (*attempt, error
 
 // asker is who the try's hash is made for. Whoever comes from where the person has logged in before is not kept waiting by
 // a crowd of strangers; of those, one tenant's people are one.
-func (a *attempt) asker() secret.Asker {
-	if a.own != nil && a.own.SeenAt != nil {
-		return secret.Known(a.own.TenantID)
+func (t *tried) asker() secret.Asker {
+	if t.own != nil && t.own.SeenAt != nil {
+		return secret.Known(t.own.TenantID)
 	}
-	return secret.Stranger(a.network)
+	return secret.Stranger(t.network)
 }
 
 // failed slows the next try down.
-func (a *attempt) failed(ctx context.Context) {
-	for _, c := range a.counts {
+func (t *tried) failed(ctx context.Context) {
+	for _, c := range t.counts {
 		c.throttle.Fail(ctx, c.key)
 	}
 }
 
 // succeeded forgives the person's own failures from the network; what others have failed in is not forgiven.
-func (a *attempt) succeeded(ctx context.Context) { a.counts[0].throttle.Succeed(ctx, a.counts[0].key) }
+func (t *tried) succeeded(ctx context.Context) { t.counts[0].throttle.Succeed(ctx, t.counts[0].key) }

@@ -19,17 +19,18 @@ var loadPlaces = 2 * max(2, runtime.GOMAXPROCS(0)/2)
 
 // index gives an index of a context, of at least the context's version.
 func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key vector.Key, load func(ctx context.Context, from T) (T, int64, error)) (T, error) {
-	x, err := e.vectors.Get(ctx, key, row.Version, func(ctx context.Context, from vector.Index) (vector.Index, int64, error) {
+	x, err := e.vectors.Get(ctx, key, row.Version, func(ctx context.Context, from vector.Index) (vector.Loaded, error) {
 		tenant, err := e.store.TenantOfAccount(ctx, row.AccountID)
 		if err != nil {
-			return nil, 0, err
+			return vector.Loaded{}, err
 		}
 		if err := e.loads.Enter(ctx, tenant); err != nil {
-			return nil, 0, err
+			return vector.Loaded{}, err
 		}
 		defer e.loads.Leave(tenant)
 		before, _ := from.(T) // nil where the cache has none
-		return load(ctx, before)
+		made, version, err := load(ctx, before)
+		return vector.Loaded{Index: made, Version: version, Owner: tenant}, err
 	})
 	var none T
 	switch {

@@ -50,6 +50,10 @@ func (m *Main) Run(ctx context.Context, args []string) int {
 	if len(args) > 0 && (args[0] == "help" || isHelp(args[0])) {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
+	if len(args) == 1 && isVersion(args[0]) {
+		_, _ = fmt.Fprintln(m.Stdout, "canopy", version)
+		return exitOK
+	}
 	if cmd, rest := find(args); cmd != nil {
 		return m.exit(cmd, m.runCommand(ctx, cmd, rest))
 	}
@@ -156,6 +160,10 @@ func (m *Main) help() {
 
 func isHelp(arg string) bool { return slices.Contains([]string{"--help", "-help", "-h"}, arg) }
 
+func isVersion(arg string) bool {
+	return slices.Contains([]string{"version", "--version", "-version"}, arg)
+}
+
 // groupOf gives the commands of the group that is named alone, such as key.
 func groupOf(words []string) (list []command) {
 	if len(words) != 1 {
@@ -180,7 +188,7 @@ func (m *Main) list(commands []command) {
 		_, _ = fmt.Fprintf(w, "  %s\t%s\n", strings.TrimSpace(c.name+" "+c.args), c.short)
 	}
 	_ = w.Flush()
-	_, _ = fmt.Fprint(m.Stdout, "\ncanopy COMMAND --help tells more of each.\n")
+	_, _ = fmt.Fprint(m.Stdout, "\ncanopy COMMAND --help tells more of each, canopy --version which version this is.\n")
 }
 
 func (m *Main) commandHelp(c *command, flags *flag.FlagSet) {

@@ -50,6 +50,15 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// TestVersion: a program that was downloaded tells which one it is.
+func TestVersion(t *testing.T) {
+	for _, arg := range []string{"version", "--version", "-version"} {
+		if code, out, fault := said(t, arg); code != 0 || fault != "" || out != "canopy "+version+"\n" {
+			t.Errorf("%s: %d %q %q", arg, code, fault, out)
+		}
+	}
+}
+
 // TestUsage: what can't be understood is said in one line, which leads to the help.
 func TestUsage(t *testing.T) {
 	for args, want := range map[string]string{

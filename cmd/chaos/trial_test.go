@@ -24,7 +24,7 @@ func TestNothingIsLost(t *testing.T) {
 		t.Skip("starts a dozen processes")
 	}
 	binary := filepath.Join(t.TempDir(), "canopy")
-	if out, err := exec.Command("go", "build", "-o", binary, "canopy/cmd/canopy").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", binary, "canopy/cmd/canopy").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)

@@ -97,6 +97,35 @@ func TestKeysMayLess(t *testing.T) {
 	s.Must(403, "GET", "/tenant/users", token, nil)
 }
 
+// TestKeysNameNoMoreThanTheirMakerHas: a right that its maker lacks can't be named, though the key would be without it
+// for now: it would have it as soon as its user has.
+func TestKeysNameNoMoreThanTheirMakerHas(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	greta := s.As("Alpine Energy", "greta@alpine.example")
+	alpine := s.Customer("Alpine Energy")
+	role := s.Mutate(greta, "createRole", "role { databaseId }", map[string]any{
+		"applicationId": s.Number(`SELECT id FROM applications WHERE code = 'tenant'`), "name": "Keys", "features": []string{"key.write", "user.read"},
+	})
+	s.Must(200, "POST", "/permission", greta, map[string]any{
+		"appAccountId": s.Account(alpine, "tenant"), "appRoleId": platform.Member(t, role, "role.databaseId"), "email": "keys@alpine.example", "name": "Kay Keys",
+	})
+	keeper := s.As("Alpine Energy", "keys@alpine.example")
+	keyOf(t, s, keeper, map[string]any{"features": []string{"user.read"}})
+	beyond := map[string]any{"features": []string{"user.read", "user.write"}}
+	a := s.Do("POST", "/v1/keys", keeper, beyond)
+	if a.Status != 403 || platform.Member(t, a.JSON(t), "code") != "beyond_own_rights" || !strings.Contains(string(a.Body), "the right user.write ") {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	says := s.Refused(t, "FORBIDDEN", keeper, `mutation($in: CreateApiKeyInput!) { createApiKey(input: $in) { clientSecret } }`, map[string]any{"in": beyond})
+	if !strings.HasPrefix(says, "the right user.write ") {
+		t.Errorf("GraphQL says %q", says)
+	}
+	if n := s.Number(`SELECT count(*) FROM api_keys k JOIN users u ON u.id = k.user_id WHERE u.email = 'keys@alpine.example'`); n != 2 {
+		t.Errorf("%d keys, want that of the test and the one that names what its maker has", n)
+	}
+}
+
 // TestKeysKnowTheirNetworks: from elsewhere no token is issued, and one that was is refused.
 func TestKeysKnowTheirNetworks(t *testing.T) {
 	t.Parallel()

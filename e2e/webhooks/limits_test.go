@@ -75,7 +75,7 @@ func TestDeliveriesWaitForRoom(t *testing.T) {
 	if used, limit := dayOf(t, s, root, s.Customer("Alpine Energy")); used != 3.0 || limit != 100_000_000.0 {
 		t.Errorf("above, used are %v of %v", used, limit)
 	}
-	list := s.Must(http.StatusOK, "GET", platform.Hooks+"/deliveries?status=pending", hooks, nil).JSON(t).([]any)
+	list := s.Must(http.StatusOK, "GET", platform.Hooks+"/deliveries?status=pending&destinationId="+platform.Decimal(to), hooks, nil).JSON(t).([]any)
 	if len(list) != 2 {
 		t.Errorf("%d wait", len(list))
 	}
@@ -102,7 +102,7 @@ func TestDeliveriesWaitForRoom(t *testing.T) {
 	delivered(5)
 	try(s, hooks, to, 2)
 	devtest.Eventually(t, "two more wait", func() bool {
-		list := s.Must(http.StatusOK, "GET", platform.Hooks+"/deliveries?status=pending", hooks, nil).JSON(t).([]any)
+		list := s.Must(http.StatusOK, "GET", platform.Hooks+"/deliveries?status=pending&destinationId="+platform.Decimal(to), hooks, nil).JSON(t).([]any)
 		return len(list) == 2 && strings.Contains(fmt.Sprint(list...), "deliveriesPerDay")
 	})
 	s.SQL(`UPDATE usage_counts SET day = day - 1 WHERE day IS NOT NULL`)

@@ -41,8 +41,10 @@ func newRedactor(secrets map[string]string) *redactor {
 	return r
 }
 
+// add takes up a secret, also without the space around it: many come from files that end in a line break, and who
+// sends them back leaves that out.
 func (r *redactor) add(name, value string) {
-	for _, form := range forms(value) {
+	for _, form := range append(forms(value), forms(strings.TrimSpace(value))...) {
 		if _, known := r.labels[form]; !known && form != "" {
 			r.labels[form], r.replacer = "[secret "+name+"]", nil
 		}

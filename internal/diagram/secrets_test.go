@@ -170,6 +170,16 @@ func TestBase64WithinATextIsFound(t *testing.T) {
 	})
 }
 
+// TestSecretsFromFilesAreFound: the line break at the end of a file belongs to the secret and to no echo.
+func TestSecretsFromFilesAreFound(t *testing.T) {
+	r := newRedactor(map[string]string{"K": " s3cr3t-value\r\n"})
+	for _, echo := range []string{"s3cr3t-value", "(S3CR3T-VALUE)", base64.StdEncoding.EncodeToString([]byte("s3cr3t-value")), "s3cr3t-value\n"} {
+		if got := r.text(echo); !strings.Contains(got, "[secret K]") || strings.Contains(strings.ToLower(got), "s3cr3t") {
+			t.Errorf("%q is kept as %q", echo, got)
+		}
+	}
+}
+
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -34,7 +34,14 @@ func (k Key) String() string { return fmt.Sprintf("%d/%s/%s", k.Context, k.Kind,
 // older version, from is that one, to be extended by what changed (see Documents.Changes), otherwise
 // nil. The context of the call does not end with the search that asked first, as others may wait
 // for the same index.
-type Loader func(ctx context.Context, from Index) (index Index, version int64, err error)
+type Loader func(ctx context.Context, from Index) (Loaded, error)
+
+// Loaded is the index that a loader made. Owner is whom its room in the cache is counted for.
+type Loaded struct {
+	Index   Index
+	Version int64
+	Owner   int64
+}
 
 // ErrStale is the error when a loader returns an older version than the one it was asked for, after
 // that one was known.
@@ -53,7 +60,11 @@ type Stats struct {
 	Bytes     int64
 }
 
-// Cache keeps the indexes of recently searched contexts within a budget of bytes.
+// idleAfter is how long an index that nobody asks for keeps its room from those who ask.
+const idleAfter = 10 * time.Minute
+
+// Cache keeps the indexes of recently searched contexts within a budget of bytes. Who has most gives: however many contexts
+// one owner has searched, the indexes of others stay.
 type Cache struct {
 	budget  int64
 	timeout time.Duration
@@ -62,14 +73,15 @@ type Cache struct {
 	mu      sync.Mutex
 	recent  *list.List // of *entry, latest use first
 	entries map[Key]*list.Element
-	epochs  map[Key]uint64 // of keys with a load under way: counts calls of Forget
+	owned   map[int64]int64 // bytes, by owner
+	epochs  map[Key]uint64  // of keys with a load under way: counts calls of Forget
 	stats   Stats
 }
 
 type entry struct {
-	key     Key
-	version int64
-	index   Index
+	key Key
+	Loaded
+	used time.Time
 }
 
 // NewCache makes a cache that holds at most budget bytes of indexes and gives a load at most
@@ -80,6 +92,7 @@ func NewCache(budget int64, timeout time.Duration) *Cache {
 		timeout: timeout,
 		recent:  list.New(),
 		entries: map[Key]*list.Element{},
+		owned:   map[int64]int64{},
 		epochs:  map[Key]uint64{},
 	}
 }
@@ -97,8 +110,8 @@ func (c *Cache) Get(ctx context.Context, key Key, version int64, load Loader) (I
 		if err != nil {
 			return nil, err
 		}
-		if loaded.version >= version {
-			return loaded.index, nil
+		if loaded.Version >= version {
+			return loaded.Index, nil
 		}
 	}
 	return nil, fmt.Errorf("%w: of context %d, not %d", ErrStale, key.Context, version)
@@ -109,7 +122,7 @@ func (c *Cache) lookup(key Key, version int64) (Index, bool) {
 	defer c.mu.Unlock()
 	if e := c.fresh(key, version); e != nil {
 		c.stats.Hits++
-		return e.index, true
+		return e.Index, true
 	}
 	c.stats.Misses++
 	return nil, false
@@ -118,11 +131,13 @@ func (c *Cache) lookup(key Key, version int64) (Index, bool) {
 // fresh returns the entry of a key if it is of at least this version, as the latest used one.
 func (c *Cache) fresh(key Key, version int64) *entry {
 	element, ok := c.entries[key]
-	if !ok || element.Value.(*entry).version < version {
+	if !ok || element.Value.(*entry).Version < version {
 		return nil
 	}
 	c.recent.MoveToFront(element)
-	return element.Value.(*entry)
+	e := element.Value.(*entry)
+	e.used = time.Now()
+	return e
 }
 
 func (c *Cache) wait(ctx context.Context, key Key, version int64, load Loader) (entry, error) {
@@ -154,8 +169,8 @@ func (c *Cache) load(ctx context.Context, key Key, version int64, load Loader) (
 		}
 		c.end(loaded, key, epoch, err)
 	}()
-	index, got, err := load(ctx, from)
-	return entry{key: key, version: got, index: index}, err
+	made, err := load(ctx, from)
+	return entry{key, made, time.Now()}, err
 }
 
 func (c *Cache) begin(key Key, version int64) (from Index, epoch uint64, ready *entry) {
@@ -167,7 +182,7 @@ func (c *Cache) begin(key Key, version int64) (from Index, epoch uint64, ready *
 	c.stats.Loads++
 	if element, ok := c.entries[key]; ok {
 		c.stats.Extended++
-		from = element.Value.(*entry).index
+		from = element.Value.(*entry).Index
 	}
 	epoch = c.epochs[key]
 	c.epochs[key] = epoch
@@ -190,28 +205,56 @@ func (c *Cache) end(loaded entry, key Key, epoch uint64, err error) {
 // keep puts a loaded index in the place of its older version and makes room for it.
 func (c *Cache) keep(loaded entry) {
 	if element, ok := c.entries[loaded.key]; ok {
-		if element.Value.(*entry).version > loaded.version {
+		if element.Value.(*entry).Version > loaded.Version {
 			return
 		}
 		c.drop(element)
 	}
-	size := loaded.index.Bytes()
+	size := loaded.Index.Bytes()
 	if size > c.budget {
 		c.stats.Oversize++
 		return
 	}
 	for c.stats.Bytes+size > c.budget {
-		c.drop(c.recent.Back())
+		gives := c.gives(loaded.Owner, size)
+		if gives == nil {
+			c.stats.Oversize++
+			return
+		}
+		c.drop(gives)
 		c.stats.Evictions++
 	}
 	c.entries[loaded.key] = c.recent.PushFront(&loaded)
 	c.stats.Bytes += size
+	c.owned[loaded.Owner] += size
+}
+
+// gives is what makes room for an index of that size: what nobody has asked for in a while, or else, of the owner who
+// has most, what was used longest ago. It is nil where that is the index itself.
+func (c *Cache) gives(owner, size int64) *list.Element {
+	last := c.recent.Back()
+	if time.Since(last.Value.(*entry).used) > idleAfter {
+		return last
+	}
+	most, has := owner, c.owned[owner]+size
+	for o, n := range c.owned {
+		if n > has {
+			most, has = o, n
+		}
+	}
+	for last != nil && last.Value.(*entry).Owner != most {
+		last = last.Prev()
+	}
+	return last
 }
 
 func (c *Cache) drop(element *list.Element) {
 	e := c.recent.Remove(element).(*entry)
 	delete(c.entries, e.key)
-	c.stats.Bytes -= e.index.Bytes()
+	c.stats.Bytes -= e.Index.Bytes()
+	if c.owned[e.Owner] -= e.Index.Bytes(); c.owned[e.Owner] == 0 {
+		delete(c.owned, e.Owner)
+	}
 }
 
 // Forget drops all indexes of a deleted context; a load under way is served but not kept.

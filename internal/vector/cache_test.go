@@ -25,16 +25,16 @@ func (b *block) Documents() Documents { return nil }
 
 // loader returns a block of the version, whatever is asked for.
 func loader(size, version int64) Loader {
-	return func(_ context.Context, from Index) (Index, int64, error) {
-		return &block{size, version, from}, version, nil
+	return func(_ context.Context, from Index) (Loaded, error) {
+		return Loaded{Index: &block{size, version, from}, Version: version}, nil
 	}
 }
 
 // forbidden is for what must be answered from memory.
 func forbidden(t testing.TB) Loader {
-	return func(context.Context, Index) (Index, int64, error) {
+	return func(context.Context, Index) (Loaded, error) {
 		t.Error("loaded again")
-		return nil, 0, errors.New("loaded again")
+		return Loaded{}, errors.New("loaded again")
 	}
 }
 
@@ -112,13 +112,13 @@ func TestCacheLoadsOnceForAll(t *testing.T) {
 		c := NewCache(100, time.Minute)
 		release := make(chan struct{})
 		var loads atomic.Int64
-		load := func(ctx context.Context, _ Index) (Index, int64, error) {
+		load := func(ctx context.Context, _ Index) (Loaded, error) {
 			loads.Add(1)
 			select {
 			case <-release:
-				return &block{size: 1, version: 1}, 1, nil
+				return Loaded{Index: &block{size: 1, version: 1}, Version: 1}, nil
 			case <-ctx.Done():
-				return nil, 0, ctx.Err()
+				return Loaded{}, ctx.Err()
 			}
 		}
 		leaderCtx, leave := context.WithCancel(t.Context())
@@ -152,9 +152,9 @@ func TestCacheLoadsOnceForAll(t *testing.T) {
 func TestCacheLoadHasATimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCache(100, time.Minute)
-		_, err := c.Get(t.Context(), key(1), 1, func(ctx context.Context, _ Index) (Index, int64, error) {
+		_, err := c.Get(t.Context(), key(1), 1, func(ctx context.Context, _ Index) (Loaded, error) {
 			<-ctx.Done()
-			return nil, 0, ctx.Err()
+			return Loaded{}, ctx.Err()
 		})
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
@@ -166,9 +166,9 @@ func TestCacheNewerVersionDuringALoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCache(100, time.Minute)
 		release := make(chan struct{})
-		go mustGet(t, c, 1, 1, func(context.Context, Index) (Index, int64, error) {
+		go mustGet(t, c, 1, 1, func(context.Context, Index) (Loaded, error) {
 			<-release
-			return &block{size: 1, version: 1}, 1, nil
+			return Loaded{Index: &block{size: 1, version: 1}, Version: 1}, nil
 		})
 		synctest.Wait()
 		newer := make(chan *block)
@@ -188,7 +188,7 @@ func TestCacheFailures(t *testing.T) {
 		load Loader
 		want error
 	}{
-		{"error", func(context.Context, Index) (Index, int64, error) { return nil, 0, broken }, broken},
+		{"error", func(context.Context, Index) (Loaded, error) { return Loaded{}, broken }, broken},
 		{"old version", loader(1, 1), ErrStale},
 	}
 	for _, tt := range tests {
@@ -202,7 +202,7 @@ func TestCacheFailures(t *testing.T) {
 	}
 	t.Run("panic", func(t *testing.T) {
 		c := NewCache(100, time.Minute)
-		_, err := c.Get(t.Context(), key(1), 2, func(context.Context, Index) (Index, int64, error) { panic("bug") })
+		_, err := c.Get(t.Context(), key(1), 2, func(context.Context, Index) (Loaded, error) { panic("bug") })
 		if err == nil || c.Stats().Failures != 1 {
 			t.Errorf("error %v, stats %+v", err, c.Stats())
 		}
@@ -217,9 +217,9 @@ func TestCacheForget(t *testing.T) {
 		mustGet(t, c, 2, 1, loader(10, 1))
 		release, served := make(chan struct{}), make(chan struct{})
 		go func() {
-			mustGet(t, c, 1, 2, func(context.Context, Index) (Index, int64, error) {
+			mustGet(t, c, 1, 2, func(context.Context, Index) (Loaded, error) {
 				<-release
-				return &block{size: 10, version: 2}, 2, nil
+				return Loaded{Index: &block{size: 10, version: 2}, Version: 2}, nil
 			})
 			close(served)
 		}()
@@ -240,7 +240,7 @@ func TestCacheNeverExceedsItsBudget(t *testing.T) {
 		c := NewCache(100, time.Minute)
 		var current [6]atomic.Int64 // versions of the contexts
 		load := func(id int64) Loader {
-			return func(ctx context.Context, from Index) (Index, int64, error) {
+			return func(ctx context.Context, from Index) (Loaded, error) {
 				version := current[id].Load()
 				return loader(20+8*(id+version%2), version)(ctx, from)
 			}
@@ -262,10 +262,44 @@ func TestCacheNeverExceedsItsBudget(t *testing.T) {
 		searches.Wait()
 		var held int64
 		for e := c.recent.Front(); e != nil; e = e.Next() {
-			held += e.Value.(*entry).index.Bytes()
+			held += e.Value.(*entry).Index.Bytes()
 		}
 		if s := c.Stats(); s.Bytes > 100 || s.Bytes != held || s.Entries != len(c.entries) || len(c.epochs) != 0 {
 			t.Errorf("stats %+v, %d bytes held", s, held)
+		}
+	})
+}
+
+// owned is a loader of an index of an owner.
+func owned(owner, size int64) Loader {
+	return func(context.Context, Index) (Loaded, error) {
+		return Loaded{Index: &block{size: size, version: 1}, Version: 1, Owner: owner}, nil
+	}
+}
+
+// TestCacheIsShared: whatever one owner searches, what another has asked for of late stays; and what nobody asks for makes
+// room.
+func TestCacheIsShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const quiet, hostile = 8, 7
+		c := NewCache(100, time.Minute)
+		mustGet(t, c, 1, 1, owned(quiet, 10))
+		for id := range int64(50) {
+			mustGet(t, c, 100+id, 1, owned(hostile, 30))
+		}
+		mustGet(t, c, 1, 1, forbidden(t))
+		for id := range int64(3) {
+			mustGet(t, c, 147+id, 1, forbidden(t)) // all that is left is the other's
+		}
+		mustGet(t, c, 200, 1, owned(hostile, 95))
+		mustGet(t, c, 1, 1, forbidden(t))
+		mustGet(t, c, 2, 1, owned(quiet, 40)) // who has most gives
+		mustGet(t, c, 1, 1, forbidden(t))
+		time.Sleep(idleAfter + time.Second)
+		mustGet(t, c, 200, 1, owned(hostile, 95))
+		mustGet(t, c, 200, 1, forbidden(t))
+		if s := c.Stats(); s.Bytes != 95 || s.Entries != 1 {
+			t.Errorf("kept are %d bytes of %d", s.Bytes, s.Entries)
 		}
 	})
 }
