@@ -23,7 +23,7 @@ var qPlacedCustomer = prepare(`
 	FROM customers c JOIN regions r ON r.id = c.region_id CROSS JOIN LATERAL (
 		SELECT array_agg(a.name ORDER BY a.level) AS names, array_agg(a.region_id ORDER BY a.level) AS regions
 		FROM customers a WHERE a.id = ANY (c.lineage[1:c.level])) above
-	WHERE ` + inScope + ` AND c.id = $3`)
+	WHERE c.id = $3 AND ` + withinScope)
 
 // nested lists the columns of P under an alias as those of the field of that name.
 func nested[P any](alias, field string) string {
