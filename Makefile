@@ -1,6 +1,6 @@
 # Canopy. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test build generate verify lint fuzz bench bench-retrieval chaos clients vuln release clean bootstrap
+.PHONY: help run test plans build generate verify lint fuzz bench bench-retrieval chaos clients vuln release clean bootstrap
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -10,6 +10,7 @@ PKG ?= ./...
 # Many tests wait more than they work.
 AT_ONCE := $(shell echo $$(( 2 * $$(getconf _NPROCESSORS_ONLN) )))
 FUZZTIME ?= 10s
+COMPANIES ?= 100000 1000000
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +27,10 @@ build: ## Build bin/canopy
 test: ## Run all tests on a real PostgreSQL and a real Redis
 	@scripts/bootstrap.sh tests
 	@$(STACK) go test -p $(AT_ONCE) -timeout 14m $(PKG)
+
+plans: ## Try every statement among COMPANIES (100000 1000000), whatever PostgreSQL knows (minutes, 10 GB of memory)
+	@scripts/bootstrap.sh tests
+	@CANOPY_PLANS="$(COMPANIES)" $(STACK) go test -count=1 -timeout 90m -run TestPlans -v ./db
 
 generate: ## Write anew what follows from schema.graphql
 	@go generate ./graph

@@ -35,15 +35,18 @@ func (a *Account) key() int64 { return a.ID }
 
 var accountColumns = columns[Account]("a") + `, i.application_id, i.region_id, i.domain, i.active AS instance_active`
 
-const accountTables = ` FROM accounts a JOIN app_instances i ON i.id = a.app_instance_id `
+// instanceOf joins the application's instance i of an account a.
+var instanceOf = joinByID("app_instances", "i", "a.app_instance_id")
+
+var accountTables = ` FROM accounts a` + instanceOf
 
 var (
 	qAccountsByID = prepare(`
-		SELECT ` + accountColumns + accountTables + `JOIN customers c ON c.id = a.customer_id
-		WHERE a.id = ANY($3) AND ` + inScope)
+		SELECT ` + accountColumns + eachByID("$3", "accounts", "a") + instanceOf + joinByID("customers", "c", "a.customer_id") + `
+		WHERE ` + withinScope)
 	qAccountForUpdate = prepare(`
 		SELECT ` + accountColumns + accountTables + `JOIN customers c ON c.id = a.customer_id
-		WHERE a.id = $3 AND ` + inScope + ` FOR UPDATE OF a`)
+		WHERE a.id = $3 AND ` + withinScope + ` FOR UPDATE OF a`)
 	qAccountsOf = prepare(`
 		SELECT a.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
 			SELECT ` + accountColumns + accountTables + `
@@ -59,7 +62,7 @@ var (
 		INSERT INTO permissions (account_id, user_id, role_id, created_by)
 		SELECT o.id, $4, r.id, NULLIF($5::bigint, 0) FROM opened o
 		JOIN app_instances i ON i.id = o.app_instance_id
-		JOIN roles r ON r.application_id = i.application_id AND r.customer_id IS NULL AND lower(r.name) = lower($6)
+		JOIN roles r ON r.application_id = i.application_id AND COALESCE(r.customer_id, 0) = 0 AND lower(r.name) = lower($6)
 		ORDER BY o.id`)
 	qSetAccountDisabled = prepare(`UPDATE accounts SET disabled = $2 WHERE id = $1`)
 )

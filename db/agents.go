@@ -56,9 +56,10 @@ var (
 
 var (
 	qAgentsByID = prepare(`
-		SELECT ` + agentColumns + agentTables + `WHERE g.id = ANY($3) AND g.deleted_at IS NULL AND ` + inScope)
+		SELECT ` + agentColumns + eachByID("$3", "agents", "g") + joinByID("accounts", "a", "g.account_id") +
+		joinByID("customers", "c", "a.customer_id") + `WHERE g.deleted_at IS NULL AND ` + withinScope)
 	qAgentForUpdate = prepare(`
-		SELECT ` + agentColumns + agentTables + `WHERE g.id = $3 AND g.deleted_at IS NULL AND ` + inScope + ` FOR UPDATE OF g`)
+		SELECT ` + agentColumns + agentTables + `WHERE g.id = $3 AND ` + unindexed("g.deleted_at IS NULL") + ` AND ` + withinScope + ` FOR UPDATE OF g`)
 	qAgentsOfAccounts = prepare(`
 		SELECT g.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
 			SELECT ` + agentColumns + ` FROM agents g JOIN accounts a ON a.id = g.account_id
@@ -66,12 +67,14 @@ var (
 		ORDER BY g.account_id, g.id`)
 	qAgentsOfCustomers = prepare(`
 		SELECT g.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT ` + agentColumns + ` FROM agents g JOIN accounts a ON a.id = g.account_id
-			WHERE a.customer_id = k.id AND g.deleted_at IS NULL AND g.id > $2 ORDER BY g.id LIMIT $3) g
+			SELECT g.* FROM accounts a CROSS JOIN LATERAL (
+				SELECT ` + agentColumns + ` FROM agents g WHERE g.account_id = a.id AND g.deleted_at IS NULL AND g.id > $2 ORDER BY g.id LIMIT $3) g
+			WHERE a.customer_id = k.id ORDER BY g.id LIMIT $3) g
 		ORDER BY g.customer_id, g.id`)
 	qAgentCountsOfAccounts  = prepare(countsBy("$1", `agents g WHERE g.account_id = k.id AND g.deleted_at IS NULL`))
-	qAgentCountsOfCustomers = prepare(countsBy("$1", `agents g JOIN accounts a ON a.id = g.account_id WHERE a.customer_id = k.id AND g.deleted_at IS NULL`))
-	qInsertAgent            = prepare(`
+	qAgentCountsOfCustomers = prepare(countsBy("$1",
+		`accounts a CROSS JOIN LATERAL (SELECT FROM agents g WHERE g.account_id = a.id AND g.deleted_at IS NULL OFFSET 0) g WHERE a.customer_id = k.id`))
+	qInsertAgent = prepare(`
 		INSERT INTO agents (account_id, name, draft, created_by) VALUES ($1, $2, $3, NULLIF($4::bigint, 0)) RETURNING id`)
 	qUpdateAgent = prepare(`
 		UPDATE agents SET name = $2, draft = $3, published_id = $4, enabled = $5, updated_at = now() WHERE id = $1 RETURNING updated_at`)
@@ -84,7 +87,7 @@ var (
 	qRevisionsByID = prepare(`SELECT ` + revisionColumns + ` FROM agent_revisions v WHERE v.id = ANY($1)`)
 	qRevision      = prepare(`
 		SELECT ` + revisionColumns + ` FROM agent_revisions v JOIN agents g ON g.id = v.agent_id
-		JOIN accounts a ON a.id = g.account_id JOIN customers c ON c.id = a.customer_id WHERE v.id = $3 AND ` + inScope)
+		JOIN accounts a ON a.id = g.account_id JOIN customers c ON c.id = a.customer_id WHERE v.id = $3 AND ` + withinScope)
 	qRevisionsOf = prepare(`
 		SELECT v.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
 			SELECT ` + revisionColumns + ` FROM agent_revisions v WHERE v.agent_id = k.id AND v.number < $2::bigint ORDER BY v.number DESC LIMIT $3) v

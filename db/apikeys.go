@@ -48,13 +48,13 @@ var apiKeyColumns = columns[APIKey]("k")
 
 var (
 	qAPIKey = prepare(`
-		SELECT ` + apiKeyColumns + ` FROM api_keys k JOIN customers c ON c.id = k.customer_id WHERE k.id = $3 AND ` + inScope)
+		SELECT ` + apiKeyColumns + ` FROM api_keys k JOIN customers c ON c.id = k.customer_id WHERE k.id = $3 AND ` + withinScope)
 	qAPIKeyByClient = prepare(`
-		SELECT ` + apiKeyColumns + ` FROM api_keys k JOIN customers c ON c.id = k.customer_id WHERE k.client_id = $3 AND ` + inScope)
+		SELECT ` + apiKeyColumns + ` FROM api_keys k JOIN customers c ON c.id = k.customer_id WHERE k.client_id = $3 AND ` + withinScope)
 	qAPIKeyOf        = prepare(`SELECT ` + apiKeyColumns + ` FROM api_keys k WHERE k.id = $1`)
 	qAPIKeyForUpdate = prepare(`
 		SELECT ` + apiKeyColumns + ` FROM api_keys k JOIN customers c ON c.id = k.customer_id
-		WHERE k.id = $3 AND ` + inScope + ` FOR UPDATE OF k`)
+		WHERE k.id = $3 AND ` + withinScope + ` FOR UPDATE OF k`)
 	qAPIKeysOf = prepare(`
 		SELECT x.* FROM unnest($1::bigint[]) n(id) CROSS JOIN LATERAL (
 			SELECT ` + apiKeyColumns + ` FROM api_keys k WHERE k.customer_id = n.id AND k.id > $2 ORDER BY k.id LIMIT $3) x
@@ -64,7 +64,7 @@ var (
 		INSERT INTO api_keys AS k (client_id, customer_id, user_id, name, expires_at, created_by, features, allowed_addresses)
 		VALUES ($1, $2, $3, $4, $5, NULLIF($6::bigint, 0), $7, $8) RETURNING ` + apiKeyColumns)
 	qMaxKeyDays = prepare(`
-		SELECT COALESCE(min(a.max_key_days), 0) FROM customers c JOIN customers a ON a.id = ANY(c.lineage) WHERE c.id = $1`)
+		SELECT COALESCE(min(a.max_key_days), 0) FROM customers c CROSS JOIN unnest(c.lineage) above(id)` + joinByID("customers", "a", "above.id") + `WHERE c.id = $1`)
 	qInsertSecret  = prepare(`INSERT INTO api_key_secrets (api_key_id, hash) VALUES ($1, $2)`)
 	qRetireSecrets = prepare(`
 		UPDATE api_key_secrets SET expires_at = LEAST(COALESCE(expires_at, 'infinity'), $2) WHERE api_key_id = $1`)
@@ -72,7 +72,7 @@ var (
 	// Of the secrets in their grace time only the newest lives on, so that at most two are live.
 	qKeepNewestSecret = prepare(`
 		DELETE FROM api_key_secrets s WHERE s.api_key_id = $1
-		AND s.id <> (SELECT max(n.id) FROM api_key_secrets n WHERE n.api_key_id = $1)`)
+		AND s.id <> (SELECT max(n.id) FROM (SELECT id FROM api_key_secrets WHERE api_key_id = $1 OFFSET 0) n)`)
 	qRevokeAPIKey = prepare(`
 		UPDATE api_keys k SET revoked_at = COALESCE(k.revoked_at, now()) WHERE k.id = $1 RETURNING ` + apiKeyColumns)
 	qRevokeAPIKeysOf = prepare(`

@@ -29,6 +29,22 @@ func atLeastEmpty(key []int64) []int64 {
 	return key
 }
 
+// unindexed gives a condition that is only held against the rows which others have found: no index is read for it. A plan is
+// made once for all arguments, and with statistics that may be old: what a key finds is found by the key alone, so that no
+// plan takes the rest for the shorter way, such as the index of all that is at work, or that of a whole scope.
+func unindexed(condition string) string { return "COALESCE(" + condition + ", false)" }
+
+// joinByID joins the row of a table, under an alias, whose id is at hand. OFFSET 0 keeps the look-up in its place: it is done
+// for each row that the statement has come to until there, by the key, however few rows of the table there seem to be.
+func joinByID(table, alias, id string) string {
+	return ` CROSS JOIN LATERAL (SELECT * FROM ` + table + ` WHERE id = ` + id + ` OFFSET 0) ` + alias + ` `
+}
+
+// eachByID reads the rows of a table, under an alias, whose ids are in an argument, one by one.
+func eachByID(ids, table, alias string) string {
+	return ` FROM unnest(` + ids + `::bigint[]) k(id)` + joinByID(table, alias, "k.id")
+}
+
 // withoutTimeout runs do without the statement timeout: for what reads much, at this process's own pace.
 func (s *Store) withoutTimeout(ctx context.Context, do func(*Store) error) error {
 	return s.Tx(ctx, func(tx *Store) error {

@@ -39,11 +39,12 @@ var (
 			EXISTS (SELECT FROM webhook_destinations d WHERE d.customer_id = $1 AND d.deleted_at IS NULL AND d.enabled
 				AND d.events && $8::text[]) AS wanted`)
 	qWithin = prepare(`
-		SELECT EXISTS (SELECT FROM customers t CROSS JOIN memberships m JOIN customers c ON c.id = m.customer_id
-			WHERE t.id = $1 AND m.user_id = $2 AND c.lineage[t.level + 1] = t.id)`)
+		SELECT EXISTS (SELECT FROM customers t CROSS JOIN LATERAL (
+			SELECT FROM memberships m WHERE m.user_id = $2 AND m.lineage >= t.lineage AND m.lineage < t.lineage[1:t.level] || (t.id + 1) LIMIT 1) m
+			WHERE t.id = $1)`)
 	qAuditEvent = prepare(`
 		SELECT ` + auditColumns + ` FROM audit_events e JOIN customers c ON c.id = e.customer_id
-		WHERE e.id = $3 AND ` + inScope)
+		WHERE e.id = $3 AND ` + withinScope)
 )
 
 var (

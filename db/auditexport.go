@@ -15,7 +15,7 @@ const auditWindow = 500
 // qAuditWindow reads events in the order of time, whoever's they are: what it costs depends on their number
 // alone, not on how the tree looks. Of those beyond the scope it gives the place only.
 var qAuditWindow = prepare(fmt.Sprintf(`
-	SELECT `+strings.Replace(auditColumns, "e.details", "CASE WHEN "+inScope+" THEN e.details ELSE '{}' END AS details", 1)+`, `+inScope+` AS inside
+	SELECT `+strings.Replace(auditColumns, "e.details", "CASE WHEN "+withinScope+" THEN e.details ELSE '{}' END AS details", 1)+`, `+withinScope+` AS inside
 	FROM (SELECT * FROM audit_events WHERE (created_at, id) > ($3, $4) AND created_at < $5 ORDER BY created_at, id LIMIT %d) e
 	JOIN customers c ON c.id = e.customer_id ORDER BY e.created_at, e.id`, auditWindow))
 

@@ -36,13 +36,12 @@ var billingColumns = columns[Billing]("b")
 
 var (
 	qBilling = prepare(`
-		SELECT ` + billingColumns + ` FROM billing b JOIN customers c ON c.id = b.customer_id
-		WHERE b.customer_id = ANY($3) AND ` + inScope)
+		SELECT ` + billingColumns + eachByID("$3", "customers", "c") + `JOIN billing b ON b.customer_id = c.id WHERE ` + withinScope)
 	qSaveBilling = prepare(`
 		INSERT INTO billing AS b (customer_id, billing_name, business_id, tax_id, address_line1, address_line2, city, state, zip_code, country_code)
 		SELECT c.id, COALESCE($4, ''), COALESCE($5, ''), COALESCE($6, ''), COALESCE($7, ''), COALESCE($8, ''),
 			COALESCE($9, ''), COALESCE($10, ''), COALESCE($11, ''), COALESCE($12, '')
-		FROM customers c WHERE c.id = $3 AND ` + inScope + `
+		FROM customers c WHERE c.id = $3 AND ` + withinScope + `
 		ON CONFLICT (customer_id) DO UPDATE SET
 			billing_name = COALESCE($4, b.billing_name), business_id = COALESCE($5, b.business_id), tax_id = COALESCE($6, b.tax_id),
 			address_line1 = COALESCE($7, b.address_line1), address_line2 = COALESCE($8, b.address_line2), city = COALESCE($9, b.city),

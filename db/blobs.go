@@ -15,7 +15,7 @@ type DueBlob struct {
 var (
 	qLeaseBlobs = prepare(`
 		UPDATE blob_deletions SET next_attempt_at = now() + $2 * interval '1 second'
-		WHERE id IN (SELECT id FROM blob_deletions WHERE next_attempt_at <= now() ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+		WHERE id = ANY (ARRAY(SELECT id FROM blob_deletions WHERE next_attempt_at <= now() ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED))
 		RETURNING id, attempts, key`)
 	qReleaseBlobs = prepare(`UPDATE blob_deletions SET next_attempt_at = now() WHERE id = ANY($1)`)
 	qClaimBlob    = prepare(`
@@ -23,8 +23,9 @@ var (
 		WHERE id = $1 AND attempts = $2 RETURNING id, attempts, key`)
 	qBlobGone = prepare(`DELETE FROM blob_deletions WHERE id = $1`)
 	qDropKeys = prepare(`
-		INSERT INTO blob_deletions (key) SELECT k FROM unnest($1::text[]) k
-		WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.file_name::text = substr(k, $2::integer + 1))
+		INSERT INTO blob_deletions (key) SELECT k FROM unnest($1::text[]) k CROSS JOIN LATERAL (SELECT substr(k, $2::integer + 1)) f(name)
+		WHERE NOT EXISTS (SELECT 1 FROM documents d
+			WHERE d.file_name = CASE WHEN f.name ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN f.name::uuid END)
 		ON CONFLICT (key) DO NOTHING`)
 )
 

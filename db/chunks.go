@@ -33,25 +33,26 @@ func (c *Chunk) GlobalID() globalid.ID { return globalid.ID{Type: "Chunk", Int: 
 var chunkColumns = columns[Chunk]("k")
 
 // ofReady holds the chunks k that a search may find: those of ready documents d, of their revision.
-const ofReady = ` FROM chunks k JOIN documents d ON d.id = k.document_id AND d.revision = k.revision AND d.status = 'ready' `
+var ofReady = ` FROM chunks k JOIN documents d ON d.id = k.document_id AND d.revision = k.revision AND ` + unindexed("d.status = 'ready'") + ` `
 
 var (
 	qChunk = prepare(`
 		SELECT ` + chunkColumns + ofReady + `JOIN contexts x ON x.id = d.context_id WHERE k.id = $3 AND ` + onDesk)
 	qChunksOf = prepare(`
-		SELECT k.* FROM unnest($1::bigint[]) n(id) CROSS JOIN LATERAL (
-			SELECT ` + chunkColumns + ofReady + `WHERE k.document_id = n.id AND k.position > $2 ORDER BY k.position LIMIT $3) k
-		ORDER BY k.document_id, k.position`)
+		SELECT k.* FROM documents d CROSS JOIN LATERAL (
+			SELECT ` + chunkColumns + ` FROM chunks k
+			WHERE k.document_id = d.id AND k.revision = d.revision AND k.position > $2 ORDER BY k.position LIMIT $3) k
+		WHERE d.id = ANY($1) AND ` + unindexed("d.status = 'ready'") + ` ORDER BY k.document_id, k.position`)
 	qChunkCounts = prepare(`
-		SELECT id, chunks AS value FROM documents WHERE id = ANY($1) AND status = 'ready'`)
+		SELECT id, chunks AS value FROM documents WHERE id = ANY($1) AND ` + unindexed("status = 'ready'"))
 	// The chunks first, whatever the planner thinks of a table that has just grown.
 	qFoundChunks = prepare(`
 		WITH k AS MATERIALIZED (SELECT ` + chunkColumns + `, k.revision FROM chunks k WHERE k.id = ANY($2))
-		SELECT ` + chunkColumns + ` FROM k JOIN documents d ON d.id = k.document_id AND d.revision = k.revision AND d.status = 'ready'
+		SELECT ` + chunkColumns + ` FROM k JOIN documents d ON d.id = k.document_id AND d.revision = k.revision AND ` + unindexed("d.status = 'ready'") + `
 		WHERE d.context_id = $1`)
 	qIndexState = prepare(`
 		SELECT x.version, d.id, d.revision, COALESCE(d.chunks, 0) AS chunks FROM contexts x
-		LEFT JOIN documents d ON d.context_id = x.id AND d.status = 'ready' AND ($2 = '' OR d.model = $2) WHERE x.id = $1`)
+		LEFT JOIN documents d ON d.context_id = x.id AND ` + unindexed("d.status = 'ready'") + ` AND ($2 = '' OR d.model = $2) WHERE x.id = $1`)
 	qSparseRows = prepare(`
 		SELECT k.id, k.document_id, k.sparse AS vector FROM unnest($1::bigint[], $2::bigint[]) w(id, revision)
 		JOIN chunks k ON k.document_id = w.id AND k.revision = w.revision WHERE k.sparse <> ''`)
@@ -193,7 +194,7 @@ var qInsertChunks = prepare(`
 	SELECT d.id, d.revision, n.position, n.content, n.overlap_bytes, n.tokens, n.page, n.heading, n.row_number, n.sparse, NULLIF(n.dense, '')
 	FROM documents d CROSS JOIN unnest($3::integer[], $4::text[], $5::integer[], $6::integer[], $7::integer[], $8::text[], $9::integer[],
 		$10::bytea[], $11::bytea[]) n(position, content, overlap_bytes, tokens, page, heading, row_number, sparse, dense)
-	WHERE d.id = $1 AND d.attempts = $2 AND d.status = 'processing'
+	WHERE d.id = $1 AND d.attempts = $2 AND ` + unindexed("d.status = 'processing'") + `
 	ON CONFLICT ON CONSTRAINT chunks_once DO NOTHING`)
 
 // InsertChunks stores chunks of the work's revision; those that are there already stay. Work that was

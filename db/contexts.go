@@ -71,7 +71,7 @@ var (
 		FROM contexts x JOIN accounts a ON a.id = x.account_id JOIN customers c ON c.id = a.customer_id
 		CROSS JOIN LATERAL (
 			(SELECT CASE WHEN r.is_owner THEN 0 ELSE p.user_id END AS viewer
-			 FROM permissions p JOIN roles r ON r.id = p.role_id
+			 FROM permissions p` + joinByID("roles", "r", "p.role_id") + `
 			 WHERE $4::bigint IS NULL AND p.account_id = a.id AND p.user_id = $3 AND NOT p.disabled AND $5 = ANY(r.features))
 			UNION ALL
 			(SELECT 0

@@ -50,15 +50,20 @@ func (r *CustomerRef) key() int64 { return r.ID }
 
 var customerColumns = columns[Customer]("c")
 
-// inScope bounds company c by the scope in the first two arguments.
+// inScope bounds company c by the scope in the first two arguments, as a range of the index on lineage: for statements that ask
+// for a range, and no others.
 const inScope = `c.lineage >= $1::bigint[] AND c.lineage < $2::bigint[]`
 
+// withinScope bounds as inScope does what a key has found. PostgreSQL expects a range of unknown bounds to hold one company in
+// two hundred. As a range this would look like a shorter way than the key, and the look-up of one row would read the whole
+// scope.
+var withinScope = unindexed(inScope)
+
 var (
-	qCustomersByID = prepare(`
-		SELECT ` + customerColumns + ` FROM customers c WHERE ` + inScope + ` AND c.id = ANY($3)`)
-	qRoot              = prepare(`SELECT ` + customerColumns + ` FROM customers c WHERE c.parent_id IS NULL`)
+	qCustomersByID     = prepare(`SELECT ` + customerColumns + eachByID("$3", "customers", "c") + `WHERE ` + withinScope)
+	qRoot              = prepare(`SELECT ` + customerColumns + ` FROM customers c WHERE c.parent_id IS NULL ORDER BY c.lineage LIMIT 1`)
 	qCustomerForUpdate = prepare(`
-		SELECT ` + customerColumns + ` FROM customers c WHERE ` + inScope + ` AND c.id = $3 FOR UPDATE`)
+		SELECT ` + customerColumns + ` FROM customers c WHERE c.id = $3 AND ` + withinScope + ` FOR UPDATE`)
 	qCustomerRefs = prepare(`
 		SELECT ` + columns[CustomerRef]("c") + ` FROM customers c WHERE c.id = ANY($1)`)
 	// Lists of a subtree in preorder: the index on lineage is read from the cursor on.
@@ -90,7 +95,7 @@ var (
 		VALUES ($1, $2, $3, $4, $5) RETURNING ` + customerColumns)
 	qUpdateCustomer = prepare(`
 		UPDATE customers c SET name = $4, can_add_customers = $5, descendants_can_add = $6, max_key_days = $7
-		WHERE ` + inScope + ` AND c.id = $3 RETURNING ` + customerColumns)
+		WHERE c.id = $3 AND ` + withinScope + ` RETURNING ` + customerColumns)
 )
 
 var (

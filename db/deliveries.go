@@ -88,20 +88,19 @@ var deliveryColumns = columns[Delivery]("w") + `, CASE WHEN w.status = 'pending'
 	THEN 'the limit deliveriesPerDay is reached: it goes out when there is room again, from midnight, UTC, on, or when the limit is raised'
 	ELSE w.error END AS error`
 
-// deliveryFilter bounds deliveries w by the arguments from the scope on.
-const deliveryFilter = ` AND w.customer_id = $3 AND ($4::bigint = 0 OR w.destination_id = $4)
+// deliveryFilter bounds deliveries w by the arguments from the scope on. Whether their company is within it is asked once.
+var deliveryFilter = ` WHERE EXISTS (SELECT FROM customers c WHERE c.id = $3 AND ` + withinScope + `) AND w.customer_id = $3 AND ($4::bigint = 0 OR w.destination_id = $4)
 	AND ($5 = '' OR w.type = $5) AND ($6 = '' OR w.status = $6) AND ($7::timestamptz IS NULL OR w.created_at >= $7)`
 
 var (
 	qDelivery = prepare(`
-		SELECT ` + deliveryColumns + ` FROM webhook_deliveries w JOIN customers c ON c.id = w.customer_id WHERE w.id = $3 AND ` + inScope)
+		SELECT ` + deliveryColumns + ` FROM webhook_deliveries w JOIN customers c ON c.id = w.customer_id WHERE w.id = $3 AND ` + withinScope)
 	qDeliveriesNow = prepare(`
 		SELECT ` + deliveryColumns + ` FROM webhook_deliveries w JOIN customers c ON c.id = w.customer_id
-		WHERE w.id = ANY($3) AND w.destination_id = $4 AND ` + inScope + ` ORDER BY w.id`)
+		WHERE w.id = ANY($3) AND w.destination_id = $4 AND ` + withinScope + ` ORDER BY w.id`)
 	qDeliveries = prepare(`
-		SELECT ` + deliveryColumns + ` FROM webhook_deliveries w JOIN customers c ON c.id = w.customer_id
-		WHERE ` + inScope + deliveryFilter + ` AND w.id < $8 ORDER BY w.id DESC LIMIT $9`)
-	qDeliveryCount = prepare(`SELECT ` + counted(`webhook_deliveries w JOIN customers c ON c.id = w.customer_id WHERE `+inScope+deliveryFilter))
+		SELECT ` + deliveryColumns + ` FROM webhook_deliveries w` + deliveryFilter + ` AND w.id < $8 ORDER BY w.id DESC LIMIT $9`)
+	qDeliveryCount = prepare(`SELECT ` + counted(`webhook_deliveries w`+deliveryFilter))
 	qDeliveriesOf  = prepare(`
 		SELECT w.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
 			SELECT ` + deliveryColumns + ` FROM webhook_deliveries w WHERE w.destination_id = k.id AND w.id < $2 ORDER BY w.id DESC LIMIT $3) w

@@ -41,11 +41,11 @@ var destinationColumns = columns[Destination]("d")
 
 var (
 	qDestinationsByID = prepare(`
-		SELECT ` + destinationColumns + ` FROM webhook_destinations d JOIN customers c ON c.id = d.customer_id
-		WHERE d.id = ANY($3) AND d.deleted_at IS NULL AND ` + inScope)
+		SELECT ` + destinationColumns + eachByID("$3", "webhook_destinations", "d") + joinByID("customers", "c", "d.customer_id") + `
+		WHERE d.deleted_at IS NULL AND ` + withinScope)
 	qDestinationForUpdate = prepare(`
 		SELECT ` + destinationColumns + ` FROM webhook_destinations d JOIN customers c ON c.id = d.customer_id
-		WHERE d.id = $3 AND d.deleted_at IS NULL AND ` + inScope + ` FOR UPDATE OF d`)
+		WHERE d.id = $3 AND ` + unindexed("d.deleted_at IS NULL") + ` AND ` + withinScope + ` FOR UPDATE OF d`)
 	qAllDestinations = prepare(`
 		SELECT ` + destinationColumns + ` FROM webhook_destinations d WHERE d.customer_id = $1 AND d.deleted_at IS NULL ORDER BY d.id`)
 	qDestinationsOf = prepare(`
@@ -78,13 +78,13 @@ var (
 		WHERE d.id = $1 AND s IS NOT NULL`)
 	qFailingDestinations = prepare(`
 		SELECT ` + destinationColumns + ` FROM webhook_destinations d
-		WHERE d.failing_since < now() - $1 * interval '1 second' AND d.failures >= $2 AND d.enabled AND d.deleted_at IS NULL
-		ORDER BY d.id LIMIT 100 FOR UPDATE SKIP LOCKED`)
+		WHERE d.failing_since < now() - $1 * interval '1 second' AND d.failures >= $2 AND d.enabled AND ` + unindexed("d.deleted_at IS NULL") + `
+		ORDER BY d.failing_since LIMIT 100 FOR UPDATE SKIP LOCKED`)
 	qAutoDisable = prepare(`UPDATE webhook_destinations SET enabled = false, auto_disabled_at = now() WHERE id = $1`)
 	qOwnersOf    = prepare(`
 		SELECT DISTINCT u.id, u.email, c.name AS customer
-		FROM customers c JOIN accounts a ON a.customer_id = c.id JOIN permissions p ON p.account_id = a.id
-		JOIN roles r ON r.id = p.role_id JOIN users u ON u.id = p.user_id
+		FROM customers c JOIN accounts a ON a.customer_id = c.id CROSS JOIN LATERAL (SELECT * FROM permissions WHERE account_id = a.id OFFSET 0) p` +
+		joinByID("roles", "r", "p.role_id") + joinByID("users", "u", "p.user_id") + `
 		JOIN memberships m ON m.customer_id = c.id AND m.user_id = u.id
 		WHERE c.id = $1 AND r.is_owner AND NOT p.disabled AND NOT a.disabled AND ` + willing + ` ORDER BY u.id`)
 )

@@ -49,8 +49,8 @@ var (
 		CROSS JOIN LATERAL (` + seen("n.user_id") + `) u
 		LEFT JOIN (permissions p
 			JOIN accounts a ON a.id = p.account_id
-			JOIN customers c ON c.id = a.customer_id AND ` + inScope + `
-			JOIN app_instances i ON i.id = a.app_instance_id
+			JOIN customers c ON c.id = a.customer_id AND ` + withinScope + `
+			` + instanceOf + `
 			JOIN roles r ON r.id = p.role_id
 			LEFT JOIN users cr ON cr.id = p.created_by) ON p.user_id = u.id
 		ORDER BY u.id, p.id`)
@@ -60,7 +60,7 @@ var (
 			COALESCE(u.id, 0) AS "p.user.id", COALESCE(u.email, '') AS "p.user.email", COALESCE(u.first_name, '') AS "p.user.first_name",
 			COALESCE(u.last_name, '') AS "p.user.last_name", COALESCE(u.created_at, 'epoch') AS "p.user.created_at"
 		FROM (SELECT * FROM accounts a WHERE a.customer_id = $3 AND a.id > $4 ORDER BY a.id LIMIT $5) a
-		JOIN app_instances i ON i.id = a.app_instance_id
+		` + instanceOf + `
 		LEFT JOIN (permissions p
 			JOIN roles r ON r.id = p.role_id
 			LEFT JOIN users cr ON cr.id = p.created_by) ON p.account_id = a.id

@@ -54,7 +54,7 @@ func one[A comparable, V any](ctx context.Context, s *Store, load load[A, int64,
 // onlyIDs is for a query that takes the ids alone.
 func onlyIDs(_ none, ids []int64) []any { return []any{ids} }
 
-// scoped is for a query whose ids come behind inScope's bounds.
+// scoped is for a query whose ids come behind a scope's bounds.
 func scoped(scope access.Scope, ids []int64) []any { return []any{scope.From(), scope.To(), ids} }
 
 // fromID is for a query of pages by id.
@@ -69,7 +69,7 @@ type scopedPage struct {
 	page  paging.Page
 }
 
-// args is for a query of pages by id whose keys come behind inScope's bounds.
+// args is for a query of pages by id whose keys come behind a scope's bounds.
 func (p scopedPage) args(ids []int64) []any {
 	return append(scoped(p.scope, ids), afterID(p.page), p.page.First+1)
 }

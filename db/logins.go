@@ -74,8 +74,8 @@ var (
 	qCustomerOptions = prepare(`
 		SELECT o.customer_id, o.name, o.role_name, o.is_owner, o.accepted FROM (
 			SELECT DISTINCT ON (c.id) c.id AS customer_id, c.name, r.name AS role_name, r.is_owner, m.created_at, m.accepted_at IS NOT NULL AS accepted
-			FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
-			JOIN roles r ON r.id = p.role_id JOIN app_instances i ON i.id = a.app_instance_id
+			FROM permissions p` + joinByID("accounts", "a", "p.account_id") + joinByID("customers", "c", "a.customer_id") +
+		joinByID("roles", "r", "p.role_id") + instanceOf + `
 			JOIN memberships m ON m.customer_id = c.id AND m.user_id = p.user_id
 			WHERE p.user_id = $1 AND NOT p.disabled AND NOT a.disabled
 			ORDER BY c.id, i.application_id, a.id) o

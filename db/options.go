@@ -16,21 +16,21 @@ type Option struct {
 var (
 	qOptionApplications = prepare(`
 		SELECT app.id AS value, app.name AS title FROM applications app WHERE EXISTS (
-			SELECT 1 FROM accounts a JOIN app_instances i ON i.id = a.app_instance_id
+			SELECT 1 FROM accounts a` + instanceOf + `
 			WHERE a.customer_id = $1 AND i.application_id = app.id AND ($2 OR NOT a.disabled))
 		ORDER BY app.id`)
 	qOptionRegions = prepare(`
 		SELECT r.id AS value, r.name AS title FROM regions r WHERE EXISTS (
-			SELECT 1 FROM accounts a JOIN app_instances i ON i.id = a.app_instance_id
+			SELECT 1 FROM accounts a` + instanceOf + `
 			WHERE a.customer_id = $1 AND i.region_id = r.id AND ($2 OR NOT a.disabled) AND i.application_id = $3)
 		ORDER BY r.id`)
 	qOptionAccounts = prepare(`
-		SELECT a.id AS value, a.name AS title FROM accounts a JOIN app_instances i ON i.id = a.app_instance_id
+		SELECT a.id AS value, a.name AS title FROM accounts a` + instanceOf + `
 		WHERE a.customer_id = $1 AND ($2 OR NOT a.disabled) AND i.application_id = $3 AND i.region_id = $4
 		ORDER BY a.id`)
 	qOptionRoles = prepare(`
-		SELECT r.id AS value, r.name AS title FROM roles r
-		WHERE r.application_id = $2 AND (r.customer_id IS NULL OR r.customer_id = $1)
+		SELECT r.id AS value, r.name AS title FROM ` + rolesToGive("ARRAY[$1::bigint]") + `
+		WHERE x.id = $2
 		ORDER BY r.customer_id NULLS FIRST, r.id`)
 	qOptionUsers = prepare(`
 		SELECT u.id AS value, COALESCE(NULLIF(btrim(u.first_name || ' ' || u.last_name), ''), u.email) AS title

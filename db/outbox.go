@@ -92,11 +92,11 @@ var (
 			completed_at = CASE WHEN o.status = 'pending' THEN NULL ELSE now() END
 		FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::float8[], $5::integer[], $6::text[], $7::text[])
 			o (id, claim, status, wait, http_status, error, log)
-		WHERE w.id = o.id AND w.claim = o.claim AND w.status = 'pending' AND w.claimed_at IS NOT NULL
+		WHERE w.id = o.id AND w.claim = o.claim AND ` + unindexed("w.status = 'pending' AND w.claimed_at IS NOT NULL") + `
 		RETURNING w.id`)
 	qDestinationWorked = prepare(`
 		UPDATE webhook_destinations SET failing_since = NULL, failures = 0
-		WHERE id IN (SELECT id FROM webhook_destinations WHERE id = ANY($1) AND failing_since IS NOT NULL ORDER BY id FOR UPDATE)`)
+		WHERE id = ANY(ARRAY(SELECT id FROM webhook_destinations WHERE id = ANY($1) AND ` + unindexed("failing_since IS NOT NULL") + ` ORDER BY id FOR UPDATE))`)
 	qDestinationFailed = prepare(`
 		UPDATE webhook_destinations d SET failing_since = COALESCE(d.failing_since, now()), failures = d.failures + f.n
 		FROM (SELECT t.id, f.n FROM webhook_destinations t JOIN unnest($1::bigint[], $2::integer[]) f (id, n) ON f.id = t.id
@@ -105,7 +105,7 @@ var (
 	// Nothing is attempted for a destination that was deleted: what waits there ends, some at a time.
 	qFailOrphans = prepare(`
 		UPDATE webhook_deliveries SET status = 'failed', completed_at = now(), claimed_at = NULL, error = 'the destination was deleted'
-		WHERE id IN (SELECT id FROM webhook_deliveries WHERE destination_id = $1 AND status = 'pending' LIMIT $2 FOR UPDATE SKIP LOCKED)
+		WHERE id = ANY(ARRAY(SELECT id FROM webhook_deliveries WHERE destination_id = $1 AND status = 'pending' LIMIT $2 FOR UPDATE SKIP LOCKED))
 		AND NOT EXISTS (SELECT 1 FROM webhook_destinations d WHERE d.id = $1 AND d.deleted_at IS NULL)`)
 	// What waits for a day with room is not due.
 	qDeliveryBacklog = prepare(dueWalk + `
@@ -171,7 +171,7 @@ var claim = `,
 			log = CASE WHEN w.claimed_at IS NULL THEN w.log ELSE w.log || jsonb_build_array(jsonb_build_object(
 				'at', to_char(w.claimed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
 				'durationMs', 0, 'httpStatus', NULL, 'error', 'interrupted')) END
-		FROM unnest(ARRAY(SELECT id FROM due)) u(id) LEFT JOIN webhook_destinations d ON d.id = $1 AND d.deleted_at IS NULL
+		FROM unnest(ARRAY(SELECT id FROM due)) u(id) LEFT JOIN webhook_destinations d ON d.id = $1 AND ` + unindexed("d.deleted_at IS NULL") + `
 		WHERE w.id = u.id AND u.id BETWEEN 0 AND 9223372036854775807
 		RETURNING w.id, w.customer_id, w.destination_id, w.event_id, w.type, w.payload, w.attempts, w.claim, w.test, w.created_at,
 			COALESCE(d.url, '') AS url, COALESCE(d.signing, '') AS signing,

@@ -57,28 +57,29 @@ var permissionColumns = columns[Permission]("p") + `,
 	COALESCE(cr.id, 0) AS creator_id, COALESCE(cr.email, '') AS creator_email,
 	a.customer_id, i.application_id, i.region_id, i.active AS instance_active, r.is_owner AS role_owner`
 
-const permissionTables = ` FROM permissions p
-	JOIN accounts a ON a.id = p.account_id
-	JOIN app_instances i ON i.id = a.app_instance_id
-	JOIN roles r ON r.id = p.role_id
-	JOIN customers c ON c.id = a.customer_id
-	LEFT JOIN users cr ON cr.id = p.created_by `
+// permissionJoins reads what belongs to permission p: account, instance, role, company and who has given it.
+var permissionJoins = joinByID("accounts", "a", "p.account_id") + instanceOf + joinByID("roles", "r", "p.role_id") +
+	joinByID("customers", "c", "a.customer_id") + `LEFT JOIN LATERAL (SELECT * FROM users WHERE id = p.created_by OFFSET 0) cr ON true `
+
+// permissionOf joins permission p that a user has on account a.
+func permissionOf(user string) string {
+	return ` CROSS JOIN LATERAL (SELECT * FROM permissions WHERE user_id = ` + user + ` AND account_id = a.id OFFSET 0) p `
+}
 
 var (
 	qPermission = prepare(`
-		SELECT ` + permissionColumns + permissionTables + `WHERE p.id = $3 AND ` + inScope)
+		SELECT ` + permissionColumns + ` FROM permissions p` + permissionJoins + `WHERE p.id = $3 AND ` + withinScope)
 	qPermissionsOfUsers = prepare(`
 		SELECT p.* FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT ` + permissionColumns + permissionTables + `
-			WHERE p.user_id = k.id AND p.id > $4 AND ` + inScope + ` ORDER BY p.id LIMIT $5) p
+			SELECT ` + permissionColumns + ` FROM (SELECT * FROM permissions WHERE user_id = k.id AND id > $4 ORDER BY id) p` + permissionJoins + `
+			WHERE ` + withinScope + ` ORDER BY p.id LIMIT $5) p
 		ORDER BY p.user_id, p.id`)
 	qPermissionsOfAccounts = prepare(`
 		SELECT p.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT ` + permissionColumns + permissionTables + `
-			WHERE p.account_id = k.id AND p.id > $2 ORDER BY p.id LIMIT $3) p
+			SELECT ` + permissionColumns + ` FROM (SELECT * FROM permissions p WHERE p.account_id = k.id AND p.id > $2 ORDER BY p.id LIMIT $3) p` + permissionJoins + `) p
 		ORDER BY p.account_id, p.id`)
 	qPermissionCountsOfUsers = prepare(countsBy("$3",
-		`permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id WHERE p.user_id = k.id AND `+inScope))
+		`permissions p`+joinByID("accounts", "a", "p.account_id")+joinByID("customers", "c", "a.customer_id")+`WHERE p.user_id = k.id AND `+withinScope))
 	qPermissionCountsOfAccounts = prepare(countsBy("$1", `permissions p WHERE p.account_id = k.id`))
 	qInsertPermission           = prepare(`
 		INSERT INTO permissions (account_id, user_id, role_id, disabled, created_by)
@@ -93,15 +94,13 @@ var (
 		SELECT COALESCE(array_agg(DISTINCT f), '{}') FROM permissions p JOIN roles r ON r.id = p.role_id CROSS JOIN unnest(r.features) f
 		WHERE p.account_id = $1 AND NOT p.disabled`)
 	qTenantRights = prepare(`
-		SELECT COALESCE(array_agg(DISTINCT f), '{}') FROM permissions p JOIN accounts a ON a.id = p.account_id
-		JOIN app_instances i ON i.id = a.app_instance_id JOIN applications x ON x.id = i.application_id
-		JOIN roles r ON r.id = p.role_id CROSS JOIN unnest(r.features) f
-		WHERE p.user_id = $1 AND a.customer_id = $2 AND x.code = 'tenant' AND NOT p.disabled AND NOT a.disabled`)
+		SELECT COALESCE(array_agg(DISTINCT f), '{}') FROM accounts a` + permissionOf("$1") + instanceOf +
+		joinByID("applications", "x", "i.application_id") + joinByID("roles", "r", "p.role_id") + `CROSS JOIN unnest(r.features) f
+		WHERE a.customer_id = $2 AND x.code = 'tenant' AND NOT p.disabled AND NOT a.disabled`)
 	qRightsOf = prepare(`
-		SELECT COALESCE(array_agg(DISTINCT f), '{}') FROM permissions p JOIN accounts a ON a.id = p.account_id
-		JOIN customers c ON c.id = a.customer_id JOIN customers top ON top.id = $2
-		JOIN roles r ON r.id = p.role_id CROSS JOIN unnest(r.features) f
-		WHERE p.user_id = $1 AND NOT p.disabled AND NOT a.disabled AND c.lineage[top.level + 1] = top.id`)
+		SELECT COALESCE(array_agg(DISTINCT f), '{}') FROM permissions p` + joinByID("accounts", "a", "p.account_id") +
+		joinByID("customers", "c", "a.customer_id") + joinByID("roles", "r", "p.role_id") + `CROSS JOIN unnest(r.features) f
+		WHERE p.user_id = $1 AND NOT p.disabled AND NOT a.disabled AND $2 = ANY(c.lineage)`)
 )
 
 var (

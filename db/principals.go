@@ -71,9 +71,8 @@ var (
 		FROM users u JOIN customers c ON c.id = $2
 		LEFT JOIN LATERAL (
 			SELECT DISTINCT ON (i.application_id) app.code, ` + grantColumns + `
-			FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN app_instances i ON i.id = a.app_instance_id
-			JOIN applications app ON app.id = i.application_id JOIN roles r ON r.id = p.role_id
-			WHERE p.user_id = u.id AND a.customer_id = $2 AND NOT p.disabled AND NOT a.disabled
+			FROM accounts a` + permissionOf("u.id") + instanceOf + joinByID("applications", "app", "i.application_id") + joinByID("roles", "r", "p.role_id") + `
+			WHERE a.customer_id = $2 AND NOT p.disabled AND NOT a.disabled
 			ORDER BY i.application_id, a.id) g ON true
 		WHERE u.id = $1`)
 	qExchange = prepare(`
@@ -82,15 +81,13 @@ var (
 			ARRAY(SELECT s.hash FROM api_key_secrets s WHERE s.api_key_id = k.id AND (s.expires_at IS NULL OR s.expires_at > now())) AS hashes,
 			COALESCE(g.customer_id, 0) AS customer_id, COALESCE(g.account_id, 0) AS account_id,
 			COALESCE(g.permission_id, 0) AS permission_id, COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale
-		FROM api_keys k JOIN customers kc ON kc.id = k.customer_id
+		FROM api_keys k
 		LEFT JOIN LATERAL (
 			SELECT a.customer_id, ` + grantColumns + `
-			FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
-			JOIN app_instances i ON i.id = a.app_instance_id JOIN applications app ON app.id = i.application_id
-			JOIN roles r ON r.id = p.role_id
-			WHERE p.user_id = k.user_id AND NOT p.disabled AND NOT a.disabled AND app.code = $2
-			  AND CASE WHEN $3 = 0 THEN a.customer_id = k.customer_id
-			      ELSE a.id = $3 AND c.lineage[kc.level + 1] = kc.id END
+			FROM accounts a` + permissionOf("k.user_id") + joinByID("customers", "c", "a.customer_id") + instanceOf +
+		joinByID("applications", "app", "i.application_id") + joinByID("roles", "r", "p.role_id") + `
+			WHERE a.id = ANY(CASE WHEN $3 = 0 THEN ARRAY(SELECT o.id FROM accounts o WHERE o.customer_id = k.customer_id) ELSE ARRAY[$3] END)
+			  AND k.customer_id = ANY(c.lineage) AND NOT p.disabled AND NOT a.disabled AND app.code = $2
 			ORDER BY a.id LIMIT 1) g ON true
 		WHERE k.client_id = $1`)
 	qTouchPermission = prepare(`

@@ -30,6 +30,9 @@ type DocumentWork struct {
 }
 
 var (
+	// heldDocument is document $1, as long as the worker of attempt $2 has it.
+	heldDocument = `id = $1 AND attempts = $2 AND ` + unindexed("status = 'processing'")
+
 	qLeaseDocuments = work{
 		table: "documents", open: "status IN ('pending', 'processing')", handedOut: "handed_out", due: "next_attempt_at",
 		first: "next_attempt_at", size: "size", window: "32", set: ", handed_out = true", count: "attempts",
@@ -37,47 +40,46 @@ var (
 	// A document whose attempt has begun meanwhile has another count, and is left alone.
 	qReleaseDocuments = prepare(`
 		UPDATE documents t SET next_attempt_at = now() FROM unnest($1::bigint[], $2::integer[]) d(id, attempts)
-		WHERE t.id = d.id AND t.attempts = d.attempts AND t.status IN ('pending', 'processing')`)
+		WHERE t.id = d.id AND t.attempts = d.attempts AND ` + unindexed("t.status IN ('pending', 'processing')"))
 	qClaimDocument = prepare(`
 		UPDATE documents d SET status = 'processing', attempts = d.attempts + 1, next_attempt_at = now() + $3 * interval '1 second',
 			started_at = COALESCE(d.started_at, now())
-		FROM contexts x WHERE x.id = d.context_id AND d.id = $1 AND d.attempts = $2 AND d.status IN ('pending', 'processing')
+		FROM contexts x WHERE x.id = d.context_id AND d.id = $1 AND d.attempts = $2 AND ` + unindexed("d.status IN ('pending', 'processing')") + `
 		RETURNING ` + documentColumns + `, x.account_id, x.dimensions, d.model, d.chunk_size, d.overlap, d.attempts, d.faults, d.reader`)
 	qRenewDocument = prepare(`
 		UPDATE documents SET next_attempt_at = now() + $3 * interval '1 second', progress = GREATEST(progress, $4)
-		WHERE id = $1 AND attempts = $2 AND status = 'processing'`)
+		WHERE ` + heldDocument)
 	qChunkPositions = prepare(`SELECT position FROM chunks WHERE document_id = $1 AND revision = $2 ORDER BY position`)
 	qFinishContext  = prepare(`
 		UPDATE contexts SET version = version + 1, dimensions = CASE WHEN dimensions = 0 THEN $2 ELSE dimensions END WHERE id = $1`)
 	qFinishDocument = prepare(`
 		UPDATE documents SET status = 'ready', progress = 1, error = '', chunks = $3, completed_at = now()
-		WHERE id = $1 AND attempts = $2 AND status = 'processing'`)
+		WHERE ` + heldDocument)
 	qDocumentBacklog = prepare(`
 		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS lag
 		FROM (SELECT next_attempt_at FROM documents WHERE status IN ('pending', 'processing') AND next_attempt_at <= now()
 			ORDER BY next_attempt_at LIMIT 100000) due`)
-	qReadBy          = prepare(`UPDATE documents SET reader = $3 WHERE id = $1 AND attempts = $2 AND status = 'processing'`)
+	qReadBy          = prepare(`UPDATE documents SET reader = $3 WHERE ` + heldDocument)
 	qDropOtherChunks = prepare(`DELETE FROM chunks WHERE document_id = $1 AND (revision <> $2 OR position >= $3)`)
 	qDropRevision    = prepare(`DELETE FROM chunks WHERE document_id = $1 AND revision = $2`)
 	qDropChunks      = prepare(`DELETE FROM chunks WHERE document_id = $1`)
 	qFailDocument    = prepare(`
 		UPDATE documents SET status = 'failed', error = $3, chunks = 0, completed_at = now()
-		WHERE id = $1 AND attempts = $2 AND status = 'processing'`)
+		WHERE ` + heldDocument)
 	qDocumentLate = prepare(`
 		UPDATE documents SET status = 'pending', handed_out = false, next_attempt_at = now() + $3 * interval '1 second', error = $4, faults = faults + $5
-		WHERE id = $1 AND attempts = $2 AND status = 'processing'`)
+		WHERE ` + heldDocument)
 	// A twin has the same bytes, read the same way, and belongs to the same account.
-	twin = ` FROM documents d JOIN contexts x ON x.id = d.context_id
-		JOIN documents o ON o.id = $1
-		WHERE d.content_hash = o.content_hash AND d.model = o.model AND d.format = o.format AND d.chunk_size = o.chunk_size
-			AND d.overlap = o.overlap AND d.id <> o.id AND x.account_id = $2`
+	twin = ` FROM documents o JOIN contexts x ON x.account_id = $2
+		CROSS JOIN LATERAL (SELECT * FROM documents WHERE context_id = x.id AND content_hash = o.content_hash AND id <> o.id OFFSET 0) d
+		WHERE o.id = $1 AND d.model = o.model AND d.format = o.format AND d.chunk_size = o.chunk_size AND d.overlap = o.overlap`
 	qTwin       = prepare(`SELECT d.id, d.revision, d.chunks, x.dimensions` + twin + ` AND d.status = 'ready' AND d.reader = o.reader ORDER BY d.id LIMIT 1`)
 	qTwinAtWork = prepare(`SELECT EXISTS (SELECT 1` + twin + ` AND d.status IN ('pending', 'processing') AND d.id < o.id AND d.faults = 0)`)
 	qCopyChunks = prepare(`
 		INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, page, heading, row_number, sparse, dense)
 		SELECT d.id, d.revision, k.position, k.content, k.overlap_bytes, k.tokens, k.page, k.heading, k.row_number, k.sparse, k.dense
 		FROM documents d JOIN chunks k ON k.document_id = $3 AND k.revision = $4
-		WHERE d.id = $1 AND d.attempts = $2 AND d.status = 'processing'
+		WHERE d.id = $1 AND d.attempts = $2 AND ` + unindexed("d.status = 'processing'") + `
 		ON CONFLICT ON CONSTRAINT chunks_once DO NOTHING`)
 )
 

@@ -29,22 +29,29 @@ func (r *Role) GlobalID() globalid.ID { return globalid.ID{Type: "Role", Int: r.
 
 var roleColumns = columns[Role]("r")
 
+// rolesToGive holds the roles r of each application x that companies of some ids can give: the system-wide ones, and
+// their own.
+func rolesToGive(companies string) string {
+	return `applications x CROSS JOIN unnest(0::bigint || ` + companies + `) by(id) CROSS JOIN LATERAL (
+			SELECT * FROM roles WHERE application_id = x.id AND COALESCE(customer_id, 0) = by.id OFFSET 0) r`
+}
+
 var (
 	// A role is in scope when it is system-wide or its company is.
-	roleInScope = `(r.customer_id IS NULL OR EXISTS (SELECT 1 FROM customers c WHERE c.id = r.customer_id AND ` + inScope + `))`
+	roleInScope = `(r.customer_id IS NULL OR EXISTS (SELECT 1 FROM customers c WHERE c.id = r.customer_id AND ` + withinScope + `))`
 
 	qRolesByID       = prepare(`SELECT ` + roleColumns + ` FROM roles r WHERE r.id = ANY($1)`)
 	qRoleForKeyShare = prepare(`SELECT ` + roleColumns + ` FROM roles r WHERE r.id = $1 FOR KEY SHARE`)
 	qRole            = prepare(`SELECT ` + roleColumns + ` FROM roles r WHERE r.id = $3 AND ` + roleInScope)
 	qOwnRole         = prepare(`
 		SELECT ` + roleColumns + ` FROM roles r JOIN customers c ON c.id = r.customer_id
-		WHERE r.id = $3 AND ` + inScope + ` FOR UPDATE OF r`)
+		WHERE r.id = $3 AND ` + withinScope + ` FOR UPDATE OF r`)
 	qRolesFor = prepare(`
-		SELECT ` + roleColumns + ` FROM roles r
-		WHERE (r.customer_id IS NULL OR r.customer_id = $1) AND ($2::bigint IS NULL OR r.application_id = $2)
+		SELECT ` + roleColumns + ` FROM ` + rolesToGive("ARRAY[$1::bigint]") + `
+		WHERE $2::bigint IS NULL OR x.id = $2
 		ORDER BY r.application_id, r.customer_id NULLS FIRST, r.id`)
 	qRolesOf = prepare(`
-		SELECT ` + roleColumns + ` FROM roles r WHERE r.customer_id IS NULL OR r.customer_id = ANY($1)
+		SELECT ` + roleColumns + ` FROM ` + rolesToGive("$1::bigint[]") + `
 		ORDER BY r.application_id, r.customer_id NULLS FIRST, r.id`)
 	qInsertRole = prepare(`
 		INSERT INTO roles AS r (application_id, customer_id, name, description, is_owner, features)

@@ -74,9 +74,9 @@ var (
 )
 
 var (
-	qRun          = prepare(`SELECT ` + runColumns + runTables + `WHERE r.id = $3 AND ` + inScope)
-	qRunByKey     = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + inScope)
-	qRunForUpdate = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + inScope + ` FOR UPDATE OF r`)
+	qRun          = prepare(`SELECT ` + runColumns + runTables + `WHERE r.id = $3 AND ` + withinScope)
+	qRunByKey     = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + withinScope)
+	qRunForUpdate = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + withinScope + ` FOR UPDATE OF r`)
 	qRunsOf       = prepare(`
 		SELECT r.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
 			SELECT ` + runColumns + ` FROM runs r JOIN accounts a ON a.id = r.account_id
@@ -88,7 +88,7 @@ var (
 		VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`)
 	qRunSteps = prepare(`SELECT ` + runStepColumns + ` FROM run_steps s WHERE s.run_id = ANY($1) ORDER BY s.run_id, s.position`)
 	qEndRun   = prepare(`
-		UPDATE runs SET status = $2, output = $3, error = $4, finished_at = now() WHERE id = $1 AND status = 'running' RETURNING finished_at`)
+		UPDATE runs SET status = $2, output = $3, error = $4, finished_at = now() WHERE id = $1 AND ` + unindexed("status = 'running'") + ` RETURNING finished_at`)
 )
 
 var (

@@ -27,6 +27,9 @@ type RunWork struct {
 }
 
 var (
+	// heldRun is run $1, as long as the worker of claim $2 has it.
+	heldRun = `id = $1 AND claim = $2 AND ` + unindexed("status = 'running'")
+
 	// A run that is handed to the queue is out of sight for the lease; if the queue loses it, it
 	// is due again afterwards. No other run is due later than now. A tenant's runs go by id: those whose
 	// leases ran out while the queue still has them stay the first ones.
@@ -36,23 +39,23 @@ var (
 	// A run that was taken up meanwhile has another claim, and is left alone.
 	qReleaseRuns = prepare(`
 		UPDATE runs r SET due_at = now() FROM unnest($1::bigint[], $2::integer[]) d(id, claim)
-		WHERE r.id = d.id AND r.claim = d.claim AND r.status = 'running'`)
+		WHERE r.id = d.id AND r.claim = d.claim AND ` + unindexed("r.status = 'running'"))
 	qClaimRun = prepare(`
 		UPDATE runs r SET claim = r.claim + 1, interruptions = CASE WHEN r.claim > 0 THEN r.interruptions + 1 ELSE 0 END,
 			started_at = COALESCE(r.started_at, now()), due_at = now() + $3 * interval '1 second'
 		FROM accounts a, agent_revisions v
-		WHERE r.id = $1 AND r.claim = $2 AND r.status = 'running' AND a.id = r.account_id AND v.id = r.revision_id
+		WHERE r.id = $1 AND r.claim = $2 AND ` + unindexed("r.status = 'running'") + ` AND a.id = r.account_id AND v.id = r.revision_id
 		RETURNING ` + runColumns + `, r.claim, r.interruptions, r.started_at, v.diagram`)
 	qRenewRun = prepare(`
-		UPDATE runs SET due_at = now() + $3 * interval '1 second' WHERE id = $1 AND claim = $2 AND status = 'running'`)
+		UPDATE runs SET due_at = now() + $3 * interval '1 second' WHERE ` + heldRun)
 	// A finished step belongs to the claim under which it is written, and clears the interruptions.
 	qStepDone = prepare(`
-		UPDATE runs SET interruptions = 0, due_at = now() + $3 * interval '1 second' WHERE id = $1 AND claim = $2 AND status = 'running'`)
+		UPDATE runs SET interruptions = 0, due_at = now() + $3 * interval '1 second' WHERE ` + heldRun)
 	qInsertRunStep = prepare(`
 		INSERT INTO run_steps (run_id, position, step_id, type, result, error, started_at, duration_ms)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`)
-	qReleaseRun = prepare(`UPDATE runs SET due_at = now(), interruptions = interruptions - 1 WHERE id = $1 AND claim = $2 AND status = 'running'`)
-	qHoldRun    = prepare(`SELECT id FROM runs WHERE id = $1 AND claim = $2 AND status = 'running' FOR UPDATE`)
+	qReleaseRun = prepare(`UPDATE runs SET due_at = now(), interruptions = interruptions - 1 WHERE ` + heldRun)
+	qHoldRun    = prepare(`SELECT id FROM runs WHERE ` + heldRun + ` FOR UPDATE`)
 	// A run that waits while others are executed waits for its turn.
 	qRunsUntouchedFor = prepare(`
 		SELECT COALESCE(EXTRACT(epoch FROM now() - min(due_at)), 0)::float8 FROM runs WHERE status = 'running' AND due_at <= now()

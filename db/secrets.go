@@ -32,13 +32,14 @@ type SealedSecret struct {
 var secretColumns = columns[Secret]("s")
 
 var (
-	qSecret          = prepare(`SELECT ` + secretColumns + ` FROM secrets s JOIN customers c ON c.id = s.customer_id WHERE s.id = $3 AND ` + inScope)
+	qSecret          = prepare(`SELECT ` + secretColumns + ` FROM secrets s JOIN customers c ON c.id = s.customer_id WHERE s.id = $3 AND ` + withinScope)
 	qSecretForUpdate = prepare(`
-		SELECT ` + secretColumns + ` FROM secrets s JOIN customers c ON c.id = s.customer_id WHERE s.id = $3 AND ` + inScope + ` FOR UPDATE OF s`)
+		SELECT ` + secretColumns + ` FROM secrets s JOIN customers c ON c.id = s.customer_id WHERE s.id = $3 AND ` + withinScope + ` FOR UPDATE OF s`)
 	qSecretsOf     = prepare(`SELECT ` + secretColumns + ` FROM secrets s WHERE s.customer_id = ANY($1) ORDER BY s.customer_id, s.id`)
-	qStreamSecrets = prepare(`SELECT ` + secretColumns + ` FROM secrets s WHERE s.customer_id = $1 AND s.id > $2 ORDER BY s.id LIMIT $3`)
-	qSecretCount   = prepare(`SELECT count(*) FROM secrets WHERE customer_id = $1`)
-	qAddSecret     = prepare(`
+	qStreamSecrets = prepare(`
+		SELECT ` + secretColumns + ` FROM (SELECT * FROM secrets WHERE customer_id = $1 AND id > $2 OFFSET 0) s ORDER BY s.id LIMIT $3`)
+	qSecretCount = prepare(`SELECT count(*) FROM secrets WHERE customer_id = $1`)
+	qAddSecret   = prepare(`
 		INSERT INTO secrets AS s (customer_id, name, value) VALUES ($1, $2, '') RETURNING ` + secretColumns)
 	qUpdateSecret = prepare(`
 		UPDATE secrets s SET name = $2, value = COALESCE($3, value), updated_at = now() WHERE id = $1 RETURNING ` + secretColumns)

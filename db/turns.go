@@ -37,6 +37,7 @@ func (w work) leased() lease {
 	return lease{w.table, prepare(strings.NewReplacer(
 		"{table}", w.table, "{open}", w.open, "{handed out}", w.handedOut, "{due}", w.due, "{first}", w.first,
 		"{size}", w.size, "{window}", w.window, "{set}", w.set, "{count}", w.count,
+		"{still due}", unindexed(w.open+" AND "+w.due+" <= now()"),
 	).Replace(`
 		WITH RECURSIVE tenants(id) AS (
 			(SELECT tenant_id FROM {table} WHERE {open} ORDER BY tenant_id LIMIT 1)
@@ -53,9 +54,9 @@ func (w work) leased() lease {
 				ORDER BY tenant_id, {first} LIMIT (SELECT {window} * n FROM free)) w),
 		turns AS (SELECT id, place, row_number() OVER (ORDER BY place, size, id) AS n FROM waiting)
 		UPDATE {table} SET {due} = now() + $2 * interval '1 second'{set}
-		WHERE id IN (SELECT id FROM {table} WHERE {open} AND {due} <= now()
-			AND id = ANY(ARRAY(SELECT t.id FROM turns t CROSS JOIN free f WHERE t.place - 1 < f.n - (t.n - 1)))
-			FOR UPDATE SKIP LOCKED)
+		WHERE id = ANY(ARRAY(SELECT id FROM {table}
+			WHERE id = ANY(ARRAY(SELECT t.id FROM turns t CROSS JOIN free f WHERE t.place - 1 < f.n - (t.n - 1))) AND {still due}
+			FOR UPDATE SKIP LOCKED))
 		RETURNING id, {count}`))}
 }
 

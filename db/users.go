@@ -71,14 +71,15 @@ var (
 	qUserCounts  = prepare(countsBy("$1", `memberships m WHERE m.customer_id = k.id`))
 	qCustomersOf = prepare(`
 		SELECT k.id AS via, c.* FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT ` + customerColumns + ` FROM memberships m JOIN customers c ON c.id = m.customer_id
-			WHERE m.user_id = k.id AND c.id > $4 AND ` + memberInScope + ` ORDER BY c.id LIMIT $5) c
+			SELECT ` + customerColumns + ` FROM (SELECT m.customer_id FROM memberships m
+				WHERE m.user_id = k.id AND m.customer_id > $4 AND ` + memberInScope + ` ORDER BY m.customer_id LIMIT $5) m` +
+		joinByID("customers", "c", "m.customer_id") + `) c
 		ORDER BY k.id, c.id`)
 	qCustomerCounts = prepare(countsBy("$3", `memberships m WHERE m.user_id = k.id AND `+memberInScope))
 	qLastAccess     = prepare(`
 		SELECT p.user_id AS id, max(p.last_access) AS value
-		FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
-		WHERE p.user_id = ANY($3) AND ` + inScope + ` GROUP BY p.user_id`)
+		FROM permissions p` + joinByID("accounts", "a", "p.account_id") + joinByID("customers", "c", "a.customer_id") + `
+		WHERE p.user_id = ANY($3) AND ` + withinScope + ` GROUP BY p.user_id`)
 	qEnsureUser = prepare(`
 		WITH there AS (SELECT ` + personColumns + ` FROM users u WHERE lower(u.email) = lower($1)),
 		made AS (

@@ -48,7 +48,13 @@ func New(url string, statements ...string) (*Connector, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings := map[string]string{"statement_timeout": strconv.FormatInt(statementTimeout.Milliseconds(), 10)}
+	settings := map[string]string{
+		"statement_timeout": strconv.FormatInt(statementTimeout.Milliseconds(), 10),
+		// What is asked for is found by indexes; whatever reads a whole table has one processor for it, and no more.
+		"max_parallel_workers_per_gather": "0",
+		// Pages that are not in memory are on a disk without a head that moves: the default of 4 has small tables read whole.
+		"random_page_cost": "1.1",
+	}
 	maps.Copy(settings, cfg.Runtime)
 	cfg.Runtime = nil
 	if cfg.ApplicationName == "" {

@@ -1,0 +1,124 @@
+package db
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"canopy/internal/devstack/devtest"
+)
+
+// example is how a statement is run by the test of plans, and how much it may read.
+type example struct {
+	// asked has the arguments of each run.
+	asked [][]any
+	// most is how many rows may be read for each row that is given, or for none; perCompany is added for each company
+	// that there is.
+	most, perCompany float64
+	// reason tells why it may read more than others, or has no plan at all.
+	reason string
+}
+
+// usual is how many rows may be read for one: a row of each table that a statement joins, what is above a company, a table of
+// a thousand rows from one end to the other.
+const usual = 110
+
+// byTriggers is how many rows triggers may read besides.
+const byTriggers = 500
+
+// TestPlans: whatever PostgreSQL knows of the tables, and however many companies there are, each statement reads what it
+// gives and little else. Plans are made for all arguments at once, as they are for a statement that a connection has run
+// some times. CANOPY_PLANS has other numbers of companies, which take minutes.
+func TestPlans(t *testing.T) {
+	for q, text := range statements {
+		if e := examples[query(q)]; len(e.asked) == 0 && e.reason == "" {
+			t.Errorf("the examples lack this one: %s", text)
+		}
+	}
+	for _, size := range strings.Fields(cmp.Or(os.Getenv("CANOPY_PLANS"), "400 1000 10000")) {
+		companies := devtest.Must[int](t)(strconv.Atoi(size))
+		t.Run(size+" companies", func(t *testing.T) { plansAt(t, companies) })
+	}
+}
+
+func plansAt(t *testing.T, companies int) {
+	pool := devtest.Must[*sqlx.DB](t)(Connect(devtest.Database(t, Fingerprint(), Migrate), Options{MaxConns: 1}))
+	t.Cleanup(func() { _ = pool.Close() })
+	data := planData{t, pool}
+	data.begin()
+	data.grow(0, 10)
+	data.exec(`ANALYZE`)
+	data.grow(10, companies)
+	for _, statistics := range []struct{ name, after string }{
+		{"of ten companies", ``},
+		{"none", forgetStatistics},
+		{"fresh", `VACUUM ANALYZE`},
+	} {
+		t.Run("statistics "+statistics.name, func(t *testing.T) {
+			data.exec(statistics.after)
+			conn := devtest.Must[*sqlx.Conn](t)(pool.Connx(t.Context()))
+			defer func() { _ = conn.Close() }()
+			devtest.Must[any](t)(conn.ExecContext(t.Context(), `SET plan_cache_mode = force_generic_plan`))
+			for q, text := range statements {
+				for _, args := range examples[query(q)].asked {
+					tryPlan(t, conn, companies, text, examples[query(q)], args)
+				}
+			}
+		})
+	}
+}
+
+// tryPlan runs a statement and takes back what it has done.
+func tryPlan(t *testing.T, conn *sqlx.Conn, companies int, text string, e example, args []any) {
+	t.Helper()
+	text = strings.Join(strings.Fields(text), " ")
+	devtest.Must[any](t)(conn.ExecContext(t.Context(), `DEALLOCATE ALL`))
+	if _, err := conn.ExecContext(t.Context(), `PREPARE tried AS `+text); err != nil {
+		t.Errorf("%s: %v", text, err)
+		return
+	}
+	tx := devtest.Must[*sqlx.Tx](t)(conn.BeginTxx(t.Context(), nil))
+	defer func() { devtest.Check(t, tx.Rollback()) }()
+	before := readInAll(t, tx)
+	plan, err := Explain(t.Context(), tx, `EXECUTE tried`+literals(args))
+	if err != nil {
+		t.Errorf("%s: %v", text, err)
+		return
+	}
+	inAll := readInAll(t, tx) - before
+	most := e.most*max(1, plan.Rows) + e.perCompany*float64(companies)
+	if reads := plan.Reads(); reads > most || inAll > most+byTriggers {
+		t.Errorf("%.0f rows were read, and %.0f in all, for %.0f of %s\n%v\n%s", reads, inAll, plan.Rows, text, args, plan)
+	}
+}
+
+// readInAll counts what was read from tables, also by functions and triggers, in the way of PlanNode.Reads. What only
+// indexes were asked for is not in it.
+func readInAll(t *testing.T, tx *sqlx.Tx) (n float64) {
+	t.Helper()
+	devtest.Check(t, tx.GetContext(t.Context(), &n, `
+		SELECT COALESCE(sum(seq_tup_read / $1::float8 + COALESCE(idx_tup_fetch, 0)), 0)
+		FROM pg_stat_xact_user_tables`, atATime))
+	return n
+}
+
+// literals are arguments as SQL text: what is not yet planned has no place for others.
+func literals(args []any) string {
+	if len(args) == 0 {
+		return ""
+	}
+	list := make([]string, len(args))
+	for i, arg := range args {
+		list[i] = "NULL"
+		if arg != nil {
+			list[i] = pq.QuoteLiteral(fmt.Sprint(arg))
+		}
+	}
+	return "(" + strings.Join(list, ", ") + ")"
+}

@@ -1,0 +1,150 @@
+package db
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"canopy/internal/devstack/devtest"
+)
+
+// planData fills a database for the test of plans.
+type planData struct {
+	t    *testing.T
+	pool *sqlx.DB
+}
+
+func (d planData) exec(text string) {
+	d.t.Helper()
+	if _, err := d.pool.ExecContext(d.t.Context(), text); err != nil {
+		d.t.Fatalf("%s: %v", text, err)
+	}
+}
+
+// forgetStatistics leaves the tables as if nobody had ever analysed them.
+const forgetStatistics = `
+	DELETE FROM pg_statistic WHERE starelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace);
+	UPDATE pg_class SET reltuples = CASE relkind WHEN 'r' THEN -1 ELSE 0 END, relpages = 0, relallvisible = 0
+	WHERE relkind IN ('r', 'i') AND relnamespace = 'public'::regnamespace`
+
+// begin makes what there are few of. PostgreSQL gathers no statistics by itself.
+func (d planData) begin() {
+	d.t.Helper()
+	d.exec(`DO $$ DECLARE r record; BEGIN
+		FOR r IN SELECT oid::regclass AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace LOOP
+			EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = false)', r.name);
+		END LOOP;
+		FOR r IN SELECT pg_get_serial_sequence(quote_ident(table_name), column_name) AS name FROM information_schema.columns
+				WHERE table_schema = 'public' AND is_identity = 'YES' LOOP
+			PERFORM setval(r.name, 50000000);
+		END LOOP;
+	END $$`)
+	for _, text := range fewRows {
+		d.exec(text)
+	}
+}
+
+// grow adds companies until there are n, where there are some already, and what belongs to them. No trigger runs.
+func (d planData) grow(some, n int) {
+	d.t.Helper()
+	conn := devtest.Must[*sqlx.Conn](d.t)(d.pool.Connx(d.t.Context()))
+	defer func() { devtest.Check(d.t, conn.Close()) }()
+	bounds := strings.NewReplacer(":some", strconv.Itoa(some), ":n", strconv.Itoa(n))
+	for _, text := range append(append([]string{`SET session_replication_role = replica`}, manyRows...), `RESET session_replication_role`) {
+		if _, err := conn.ExecContext(d.t.Context(), bounds.Replace(text)); err != nil {
+			d.t.Fatalf("%s: %v", text, err)
+		}
+	}
+}
+
+var fewRows = []string{
+	`INSERT INTO regions (id, code, name) VALUES (1, 'eu', 'Europe'), (2, 'us', 'America')`,
+	`INSERT INTO applications (id, code, name, app_type, auth_url) VALUES (1, 'tenant', 'Tenant', 1, ''), (2, 'assistant', 'Assistant', 2, ''), (3, 'builder', 'Builder', 3, '')`,
+	`INSERT INTO app_instances (id, application_id, region_id, domain) SELECT a + 3 * (r - 1), a, r, '' FROM generate_series(1, 3) a, generate_series(1, 2) r`,
+	`INSERT INTO roles (id, application_id, name, is_owner, features) SELECT a + 3 * o, a, 'Role ' || o, o = 0, '{}' FROM generate_series(1, 3) a, generate_series(0, 1) o`,
+	`INSERT INTO signing_keys (kid, private_key, activates_at) SELECT 'key ' || k, '', now() FROM generate_series(1, 3) k`,
+	`INSERT INTO sealing_keys (id) VALUES ('old'), ('new')`,
+	`INSERT INTO default_limits (name, most) VALUES ('users', 1000000000), ('agents', 1000000000)`,
+}
+
+// A company has up to twenty below it, in the order of their ids, and one of everything, of its own id. A thousand more of
+// most belong to company 5 and what is its own, and to user 7 in other companies. What is at work and what is due are some
+// of a hundred.
+var manyRows = []string{
+	`INSERT INTO customers (id, parent_id, lineage, name, region_id)
+		WITH RECURSIVE tree(id, parent_id, lineage) AS (
+			SELECT 1::bigint, NULL::bigint, ARRAY[1]::bigint[]
+			UNION ALL
+			SELECT c, t.id, t.lineage || c FROM tree t CROSS JOIN LATERAL generate_series(20 * t.id - 18, LEAST(20 * t.id + 1, :n)) c)
+		SELECT id, parent_id, lineage, 'Company ' || id, 1 FROM tree WHERE id > :some ORDER BY id`,
+	`INSERT INTO users (id, email, first_name, last_name)
+		SELECT i, 'user' || i || '@x.example', 'First', 'Last' FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name, lineage, accepted_at)
+		SELECT c.id, u.id, u.email, 'First', 'Last', c.lineage, CASE WHEN u.id % 2 = 0 THEN now() END
+		FROM (SELECT i, i FROM generate_series(:some + 1, :n) i
+			UNION SELECT 5, i FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000
+			UNION SELECT i, 7 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 1 AND i <= 10000) m(customer_id, user_id)
+		JOIN customers c ON c.id = m.customer_id JOIN users u ON u.id = m.user_id ORDER BY u.id, c.id`,
+	`INSERT INTO subtree_users (customer_id, user_id) SELECT DISTINCT a.id, m.user_id FROM memberships m CROSS JOIN unnest(m.lineage) a(id) ON CONFLICT DO NOTHING`,
+	`INSERT INTO accounts (id, customer_id, app_instance_id, name)
+		SELECT i, i, 1 + i % 3, 'Account' FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO roles (id, application_id, customer_id, name) SELECT 10 + i, 1, i, 'Own' FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO permissions (id, account_id, user_id, role_id)
+		SELECT i, i, i, 1 + i % 3 FROM generate_series(:some + 1, :n) i
+		UNION ALL SELECT 10000000 + i, 5, i, 4 + i / 10 % 3 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000
+		UNION ALL SELECT 20000000 + i, i, 7, 1 + i % 3 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 1 AND i <= 10000`,
+	`INSERT INTO billing (customer_id) SELECT i FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO api_keys (id, client_id, customer_id, user_id)
+		SELECT i, 'client ' || i, i, i FROM generate_series(:some + 1, :n) i
+		UNION ALL SELECT 10000000 + i, 'client of 5: ' || i, 5, 5 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
+	`INSERT INTO api_key_secrets (api_key_id, hash) SELECT i, sha256(('secret ' || i)::bytea) FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO link_tokens (hash, user_id, kind, customer_id, expires_at)
+		SELECT sha256(('link ' || i)::bytea), i, 'invitation', i, now() + interval '1 day' FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO recovery_codes (user_id, hash) SELECT i, sha256(('code ' || i)::bytea) FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO login_networks (user_id, network) SELECT i, '192.0.2.0/24' FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO audit_events (id, customer_id, actor_user_id, action, object_type, object_id, created_at)
+		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, CASE h WHEN 0 THEN i ELSE 5 END, i, 'run.started', 'Run', i, now() - (10000000 - i) * interval '1 second'
+		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h`,
+	`INSERT INTO mail_outbox (id, user_id, kind, message, tenant_id, sent_at, handed_out, next_attempt_at)
+		SELECT i, i, 'invitation', '', 2 + i % 20, CASE WHEN i % 100 > 1 THEN now() END, i = 101, now() + CASE WHEN i = 101 THEN interval '1 day' ELSE interval '-1 minute' END
+		FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO contexts (id, account_id, user_id, name, description, caption, embedding_model, share_state)
+		SELECT i, i, i, 'Context', '', '', 'canopy-lexical-1', i % 2 FROM generate_series(:some + 1, :n) i
+		UNION ALL SELECT 10000000 + i, 5, 5, 'Context', '', '', 'canopy-lexical-1', 1 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
+	`INSERT INTO documents (id, context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, status, model, chunk_size, overlap, tenant_id, handed_out, next_attempt_at)
+		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, CASE h WHEN 0 THEN i ELSE 5 END, gen_random_uuid(), 'a.txt', 'a.txt', i, 'txt', 'text/plain', 'hash ' || i / 5, 1000,
+			CASE WHEN i % 100 = 0 THEN 'pending' WHEN i % 100 = 1 AND h = 0 THEN 'processing' ELSE 'ready' END, 'canopy-lexical-1', 1000, .2, 2 + i % 20, i = 101, now() + CASE WHEN i = 101 THEN interval '1 day' ELSE interval '-1 minute' END
+		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h`,
+	`INSERT INTO chunks (id, document_id, revision, position, content, overlap_bytes, tokens, sparse)
+		SELECT i, i, 1, 0, 'words', 0, 1, 'vector'::bytea FROM generate_series(:some + 1, :n) i
+		UNION ALL SELECT 10000000 + i, 5, 1, i, 'words', 0, 1, 'vector'::bytea FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
+	`INSERT INTO blob_deletions (key, next_attempt_at)
+		SELECT 'documents/' || i, now() + CASE WHEN i % 100 = 0 THEN interval '0' ELSE interval '1 day' END FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
+	`INSERT INTO agents (id, account_id, name, draft, published_id)
+		SELECT i, i, 'Agent', '{}'::json, i FROM generate_series(:some + 1, :n) i
+		UNION ALL SELECT 10000000 + i, 5, 'Agent', '{}'::json, NULL FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
+	`INSERT INTO agent_revisions (id, agent_id, number, diagram)
+		SELECT i, i, 1, '{}'::json FROM generate_series(:some + 1, :n) i
+		UNION ALL SELECT 10000000 + i, 5, i, '{}'::json FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
+	`INSERT INTO runs (id, job_key, agent_id, revision_id, account_id, user_id, input, status, finished_at, due_at, tenant_id)
+		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, CASE h WHEN 0 THEN md5(i::text)::uuid ELSE gen_random_uuid() END, CASE h WHEN 0 THEN i ELSE 5 END, CASE h WHEN 0 THEN i ELSE 5 END,
+			CASE h WHEN 0 THEN i ELSE 5 END, i, '{}', CASE WHEN i % 100 < 2 THEN 'running' ELSE 'finished' END, CASE WHEN i % 100 > 1 THEN now() END,
+			now() + CASE WHEN i = 101 THEN interval '1 day' ELSE interval '-1 minute' END, 2 + i % 20
+		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h`,
+	`INSERT INTO run_steps (run_id, position, step_id, type, started_at, duration_ms)
+		SELECT i, p, 'step', 'http', now(), 1 FROM generate_series(:some + 1, :n) i, generate_series(0, 1) p`,
+	`INSERT INTO secrets (id, customer_id, name, value) SELECT i, i, 'S', 'sealed' FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO webhook_destinations (id, customer_id, url, secret, events, failing_since, failures)
+		SELECT i, i, 'https://x.example', 'sealed', '{run.finished}', CASE WHEN i % 100 = 0 THEN now() - interval '1 day' END, 1 FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO webhook_deliveries (id, customer_id, destination_id, event_id, type, payload, status, completed_at, claimed_at, claim, next_attempt_at, created_at)
+		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, CASE h WHEN 0 THEN i ELSE 5 END, CASE h WHEN 0 THEN i ELSE 5 END, 'event ' || i, 'run.finished', '',
+			CASE WHEN i % 100 < 2 THEN 'pending' WHEN i % 100 = 2 THEN 'failed' ELSE 'delivered' END, CASE WHEN i % 100 > 1 THEN now() END, CASE WHEN i = 101 THEN now() END, 1,
+			now() + CASE WHEN i = 101 THEN interval '1 day' ELSE interval '-1 minute' END, now() - (10000000 - i) * interval '1 second'
+		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h`,
+	`INSERT INTO customer_limits (customer_id, name, most) SELECT i, 'users', 1000000000 FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO usage_counts (customer_id, name, n) SELECT i, name, 1 FROM generate_series(:some + 1, :n) i, unnest(ARRAY['users', 'users', 'agents']) name`,
+	`INSERT INTO limit_notices (customer_id, name, level, day, used, most, told_at)
+		SELECT i, 'users', 80, '2020-01-01', 1, 1, CASE WHEN i % 100 > 0 THEN now() END FROM generate_series(:some + 1, :n) i`,
+}

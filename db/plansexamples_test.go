@@ -1,0 +1,412 @@
+package db
+
+// The scope of the examples is the root's, as a plan that reads a whole scope reads most there.
+const scopeFrom, scopeTo = "{1}", "{2}"
+
+// few is for what reads no more than usual.
+func few(args ...any) example { return example{asked: [][]any{args}, most: usual} }
+
+// within is few for a statement that begins with the bounds of the scope.
+func within(args ...any) example { return few(append([]any{scopeFrom, scopeTo}, args...)...) }
+
+// and runs the statement with other arguments, too.
+func (e example) and(args ...any) example {
+	e.asked = append(e.asked, args)
+	return e
+}
+
+// counts is for what counts as far as countedTo, where what is counted may lie in three tables.
+func counts(args ...any) example {
+	return example{asked: [][]any{args}, most: 31_000, reason: "it reads what it counts"}
+}
+
+// whole is for what reads all that belongs to something, of which the data have a thousand at most.
+func whole(reason string, args ...any) example {
+	return example{asked: [][]any{args}, most: 3_500, reason: reason}
+}
+
+// atWork is for what may read all that is at work, two rows of a hundred in the data, some times over.
+func atWork(args ...any) example {
+	return example{asked: [][]any{args}, most: 200, perCompany: .5, reason: "it looks at what is at work"}
+}
+
+// sweeps is for what reads a table from one end to the other, once in a while.
+func sweeps(args ...any) example {
+	return example{asked: [][]any{args}, most: usual, perCompany: .11, reason: "it reads the whole table, once in a while"}
+}
+
+// others is for what reads no table.
+func others(reason string) example { return example{reason: reason} }
+
+var examples = map[query]example{
+	// accounts.go
+	qAccountsByID:       within("{299}"),
+	qAccountForUpdate:   within(299),
+	qAccountsOf:         few("{299,5}", 0, 20),
+	qAccountCounts:      counts("{299,5}"),
+	qOpenAccounts:       few(299, "New", "{1,2,3}", 299, 0, "Role 0"),
+	qSetAccountDisabled: few(299, true),
+
+	// agents.go
+	qAgentsByID:             within("{299}"),
+	qAgentForUpdate:         within(299),
+	qAgentsOfAccounts:       few("{299,5}", 0, 20),
+	qAgentsOfCustomers:      few("{299,5}", 0, 20),
+	qAgentCountsOfAccounts:  counts("{299,5}"),
+	qAgentCountsOfCustomers: counts("{299,5}"),
+	qInsertAgent:            few(299, "New", "{}", 0),
+	qUpdateAgent:            few(299, "New", "{}", 299, true),
+	qDeleteAgent:            few(299),
+	qInsertRevision:         few(5, "{}", 0),
+	qRevisionsByID:          few("{299}"),
+	qRevision:               within(299),
+	qRevisionsOf:            few("{299,5}", 1000000000, 20),
+	qRevisionCounts:         counts("{299,5}"),
+
+	// apikeys.go
+	qAPIKey:           within(299),
+	qAPIKeyByClient:   within("client 299"),
+	qAPIKeyOf:         few(299),
+	qAPIKeyForUpdate:  within(299),
+	qAPIKeysOf:        few("{299,5}", 0, 20),
+	qAPIKeyCounts:     counts("{299,5}"),
+	qInsertAPIKey:     few("new", 299, 299, "New", nil, 0, nil, nil),
+	qMaxKeyDays:       few(299),
+	qInsertSecret:     few(299, `\x`+"0000000000000000000000000000000000000000000000000000000000000000"),
+	qRetireSecrets:    few(299, "2030-01-01"),
+	qDropSecrets:      few(299),
+	qKeepNewestSecret: few(299),
+	qRevokeAPIKey:     few(299),
+	qRevokeAPIKeysOf:  few(299),
+
+	qNoTimeout: others("a setting"),
+
+	// audit.go
+	qInsertAudit: few(299, 299, "", "run.started", "Run", 1, "{}", "{run.started}"),
+	qWithin:      few(299, 7).and(5, 5),
+	qAuditEvent:  within(299),
+	qAuditWindow: within("2020-01-01", 0, "2100-01-01"),
+
+	// billing.go
+	qBilling:     within("{299}"),
+	qSaveBilling: within(299, "x", "x", "x", "x", "x", "x", "x", "x", "US"),
+
+	// blobs.go
+	qLeaseBlobs:   few(20, 60),
+	qReleaseBlobs: few("{50000000,50000001}"),
+	qClaimBlob:    few(50000000, 0, 60),
+	qBlobGone:     few(50000000),
+	qDropKeys:     few("{documents/x,documents/y}", 10),
+
+	// chunks.go
+	qChunk:        few(299, 0, 299),
+	qChunksOf:     few("{299,5}", 0, 20),
+	qChunkCounts:  few("{299,5}"),
+	qFoundChunks:  few(299, "{299,5}"),
+	qIndexState:   few(5, ""),
+	qSparseRows:   few("{299,5}", "{1,1}"),
+	qDenseRows:    few("{299}", "{1}"),
+	qInsertChunks: few(201, 0, "{5}", "{x}", "{0}", "{1}", "{0}", "{x}", "{0}", `{x}`, `{x}`),
+
+	// contexts.go
+	qContext:          few(299, 0, 299),
+	qDeskOfRun:        few(299, 299, 299, nil, "x", "tenant"),
+	qContextForUpdate: few(299, 0, 299),
+	qContextsByID:     few(299, 0, "{299}"),
+	qContexts:         few(5, 0, 0, 20),
+	qContextCount:     counts(5, 0),
+	qInsertContext:    few(299, 299, "New", "", "", "[]", "{}", "m"),
+	qUpdateContext:    few(299, "New", "", "", "[]", "{}", 5, 0, 1000, .2, "m"),
+	qShareContext:     few(299, 1, ""),
+	qDeleteContext:    few(299),
+	qBumpContext:      few(299),
+
+	// customers.go
+	qCustomersByID:     within("{299}"),
+	qRoot:              few(),
+	qCustomerForUpdate: within(299),
+	qCustomerRefs:      few("{1,2,299}"),
+	qSubtree:           within("{1,5}", 20),
+	qDescendants:       few("{1,5}", true, "{}", 20),
+	qDescendantCounts:  counts("{1,5}"),
+	qChildren:          few("{1,5}", 0, 20),
+	qChildCounts:       counts("{1,5}"),
+	qAncestorsAllow:    few("{299,5}"),
+	qInsertCustomer:    few(299, "New", 1, true, true),
+	qUpdateCustomer:    within(299, "New", true, true, nil),
+
+	// deliveries.go
+	qDelivery:       within(299),
+	qDeliveriesNow:  within("{299}", 299),
+	qDeliveries:     within(5, 0, "", "", nil, 1000000000, 20),
+	qDeliveryCount:  counts(scopeFrom, scopeTo, 5, 0, "", "", nil),
+	qDeliveriesOf:   few("{299,5}", 1000000000, 20),
+	qDeliveryCounts: counts("{299,5}"),
+	qCaptured:       few("{299,298}"),
+	qEmit:           few(299, "e", "run.finished", "x", "{run.finished}", false, false),
+	qEmitTest:       few(299, 299, "e", "t", "x"),
+	qResend:         few(299),
+	qRecover:        whole("it looks at what a destination was sent since", 5, 5, "2020-01-01"),
+
+	// destinations.go
+	qDestinationsByID:     within("{299}"),
+	qDestinationForUpdate: within(299),
+	qAllDestinations:      few(299),
+	qDestinationsOf:       few("{299,5}", 0, 20),
+	qDestinationCounts:    counts("{299,5}"),
+	qInsertDestination:    few(299, "https://x", "", nil, "SPEC"),
+	qUpdateDestination:    few(299, "https://x", "", nil, true, "SPEC"),
+	qDeleteDestination:    few(299),
+	qSetSecret:            few(299, "x"),
+	qSetNextSecret:        few(299, "x", "2100-01-01"),
+	qSigningSecrets:       few(299),
+	qFailingDestinations:  few(60, 1),
+	qAutoDisable:          few(299),
+	qOwnersOf:             few(298),
+
+	// documents.go
+	qDocument:          few(299, 0, 299),
+	qDocumentForUpdate: few(299, 0, 299),
+	qDocumentsByID:     few(299, 0, "{299}"),
+	qDocumentsOf:       few("{299,5}", 0, 20),
+	qDocumentCounts:    counts("{299,5}"),
+	qStored:            whole("it sums the sizes of a context's documents", 5, "a.txt"),
+	qInsertDocument:    few(299, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "a", "a", 1, "txt", "text/plain", "h", 1, 299),
+	qDeleteDocument:    few(299),
+	qDropDocumentBlob:  few(299),
+	qDropContextBlobs:  few(299),
+	qReprocess:         few(299),
+	qReprocessAll:      few(299),
+	qUnpin:             few(299),
+
+	// limits.go
+	qSameDefaultLimits: few("{users,agents}", "{1,2}"),
+	qPutDefaultLimits:  few("{users,agents}", "{1,2}"),
+	qLimitsOf:          few(299),
+	qSetLimit:          few(299, "agents", 100),
+	qUnsetLimit:        few(299, "users"),
+	qCounts:            few("{1,299,5}"),
+	qLimitsOn:          few("{1,5,299}"),
+	qTightest:          few(299, "users"),
+	qSpend:             few(299, "mailsPerDay", 1),
+	qRefsInScope:       within("{299}"),
+	qDueLimitNotices:   few(20),
+	qLimitTold:         few(200, "users", 80, "2020-01-01"),
+	qSweepNotices:      sweeps(),
+	qNoteLimit:         few(299, "users", 80, 1, 1),
+
+	// listings.go
+	qUserLines:    within(5, 0, 20),
+	qAccountLines: within(299, 0, 20),
+
+	// logins.go
+	qCredentials:         few("USER299@x.example"),
+	qCredentialsFrom:     few("user299@x.example", "192.0.2.0/24"),
+	qOwnTexts:            few(299),
+	qSeeNetwork:          few(299, "192.0.2.0/24", 10),
+	qSweepNetworks:       few(),
+	qOwnCredentials:      few(299),
+	qTakeOTPStep:         few(299, 1),
+	qSetOTP:              few(299, "none", nil),
+	qDropRecoveryCodes:   few(299),
+	qInsertRecoveryCodes: few(299, `{"\\x0000000000000000000000000000000000000000000000000000000000000000"}`),
+	qUseRecoveryCode:     few(299, `\x00`),
+	qCustomerOptions:     few(299),
+	qInsertLink:          few(`\x0000000000000000000000000000000000000000000000000000000000000000`, 299, "invitation", 299, "2100-01-01"),
+	qEndLinks:            few(299),
+	qUseLink:             few(`\x00`),
+	qPeekLink:            few(`\x00`),
+	qSetPassword:         few(299, "x"),
+	qSweepLinks:          few(),
+
+	// mail.go
+	qInsertMail:       few(2, 299, "invitation", "x", 299),
+	qHoldUser:         few(299),
+	qMailsToday:       few(299, "invitation"),
+	qLeaseMails.query: atWork(20, 60),
+	qReleaseMails:     few("{200}", "{0}"),
+	qClaimMail:        few(200, 60, 0),
+	qMailSent:         few(200),
+	qMailLate:         few(200, 60, "x"),
+	qMailFailed:       few(200, "x"),
+	qMailBacklog:      atWork(),
+	qSweepMails:       sweeps(),
+
+	// memberships.go
+	qAddMember:      few(299, 7, true, "", "", ""),
+	qHoldMembership: few(299, 7, true, "", "", ""),
+	qLockMembership: few(299, 299),
+	qDropMembership: few(299, 299),
+	qIsMember:       few(299, 299),
+	qAccept:         few(299, 299),
+	qTakeName:       few(299, 299),
+	qMayActAs:       within(299, 299),
+	qMemberToInvite: within(299, 299).and("{1,15,301}", "{1,15,302}", 7, 301),
+
+	// options.go
+	qOptionApplications: few(299, false),
+	qOptionRegions:      few(299, false, 3),
+	qOptionAccounts:     few(299, false, 3, 1),
+	qOptionRoles:        few(299, 1),
+	qOptionUsers:        within(299),
+
+	// outbox.go
+	qDueDestinations:        atWork(),
+	qDeliveriesUntouchedFor: atWork(),
+	qClaimDeliveries:        few(5, 20, 60),
+	qClaimAgain:             few(200, "{200}", 60),
+	qHoldDeliveries:         few(299, 5),
+	qSweepHolds:             few(),
+	qRecordOutcomes:         few("{201}", "{1}", "{pending}", "{1}", "{0}", "{x}", `{"[]"}`),
+	qDestinationWorked:      few("{200,299}"),
+	qDestinationFailed:      few("{200,299}", "{1,1}"),
+	qFailOrphans:            few(5, 20),
+	qDeliveryBacklog:        atWork(),
+
+	// permissions.go
+	qPermission:                 within(299),
+	qPermissionsOfUsers:         within("{299,7}", 0, 20),
+	qPermissionsOfAccounts:      few("{299,5}", 0, 20),
+	qPermissionCountsOfUsers:    counts(scopeFrom, scopeTo, "{299,7}"),
+	qPermissionCountsOfAccounts: counts("{299,5}"),
+	qInsertPermission:           few(299, 298, 1, false, 0),
+	qSetPermissionRole:          few(299, 1),
+	qSetPermissionDisabled:      few(299, true),
+	qDeletePermission:           few(299),
+	qOtherOwners:                few(299, 299),
+	qRightsOn:                   few(299),
+	qTenantRights:               few(299, 299).and(7, 301),
+	qRightsOf:                   few(299, 1),
+
+	// placed.go
+	qPlacedCustomer: within(299),
+
+	// principals.go
+	qKeyCaller:       few("client 299", 299, "key 1"),
+	qLoginCaller:     few(299, 299, "key 1").and(7, 301, "key 1"),
+	qExchange:        few("client 299", "builder", 0),
+	qTouchPermission: few(299),
+	qTouchKey:        few(299),
+
+	// processing.go
+	qLeaseDocuments.query: atWork(20, 60),
+	qReleaseDocuments:     few("{200}", "{0}"),
+	qClaimDocument:        few(200, 0, 60),
+	qRenewDocument:        few(201, 0, 60, .5),
+	qChunkPositions:       few(5, 1),
+	qFinishContext:        few(299, 1),
+	qFinishDocument:       few(201, 0, 1),
+	qDocumentBacklog:      atWork(),
+	qReadBy:               few(201, 0, 1),
+	qDropOtherChunks:      few(299, 1, 1),
+	qDropRevision:         few(299, 1),
+	qDropChunks:           few(299),
+	qFailDocument:         few(201, 0, "x"),
+	qDocumentLate:         few(201, 0, 60, "x", 1),
+	qTwin:                 few(298, 299),
+	qTwinAtWork:           few(298, 299),
+	qCopyChunks:           few(201, 0, 299, 1),
+
+	// regions.go
+	qRegions:          few(),
+	qRegionsByID:      few("{1,2}"),
+	qAvailableRegions: few(),
+	qApplications:     few(),
+	qApplicationsByID: few("{1,2}"),
+	qInstances:        few(1),
+	qPutRegion:        few("eu", "Europe", ""),
+	qPutApplication:   few(1, "tenant", "Tenant", "", 1, ""),
+	qPutInstance:      few(1, 1, "", true),
+
+	// retention.go
+	qForgetDeliveries: whole("it looks at a batch", 60, 100, 500),
+	qForgetRuns:       whole("it looks at a batch", 60, 100, 500),
+	qForgetAudit:      whole("it looks at a batch", 60, 100, 500),
+
+	// roles.go
+	qRolesByID:       few("{1,299}"),
+	qRoleForKeyShare: few(299),
+	qRole:            within(299),
+	qOwnRole:         within(299),
+	qRolesFor:        few(299, nil),
+	qRolesOf:         few("{299,5}"),
+	qInsertRole:      few(1, 299, "New", "", false, "{}"),
+	qUpdateRole:      few(299, "New", "", "{}"),
+	qDeleteRole:      few(299),
+	qPutSystemRole:   few(1, "Role 0", "", true, "{}"),
+
+	// runs.go
+	qRun:          within(299),
+	qRunByKey:     within("49182f81e6a13cf5eaa496d51fea6406"),
+	qRunForUpdate: within("49182f81e6a13cf5eaa496d51fea6406"),
+	qRunsOf:       few("{299,5}", 1000000000, 20),
+	qRunCounts:    counts("{299,5}"),
+	qInsertRun:    few("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", 299, 299, 299, 299, nil, "{}"),
+	qRunSteps:     few("{299,298}"),
+	qEndRun:       few(201, "finished", "{}", nil),
+
+	// runwork.go
+	qLeaseRuns.query:  atWork(20, 60),
+	qReleaseRuns:      few("{201}", "{0}"),
+	qClaimRun:         few(201, 0, 60),
+	qRenewRun:         few(201, 0, 60),
+	qStepDone:         few(201, 0, 60),
+	qInsertRunStep:    few(201, 5, "s", "http", nil, nil, "2020-01-01", 1),
+	qReleaseRun:       few(201, 0),
+	qHoldRun:          few(201, 0),
+	qRunsUntouchedFor: atWork(),
+	qDueRuns:          atWork(),
+
+	// sealed.go
+	SealedOTPSecrets.read:          few(0, 20),
+	SealedOTPSecrets.write:         few("{299}", "{x}", "{y}"),
+	SealedNextSigningSecrets.read:  few(0, 20),
+	SealedNextSigningSecrets.write: few("{299}", "{x}", "{y}"),
+	SealedSigningSecrets.read:      few(0, 20),
+	SealedSigningSecrets.write:     few("{299}", "{sealed}", "{y}"),
+	SealedAgentSecrets.read:        few(0, 20),
+	SealedAgentSecrets.write:       few("{299}", "{sealed}", "{y}"),
+	SealedMails.read:               few(0, 20),
+	SealedMails.write:              few("{299}", "{x}", "{y}"),
+	SealedPrivateKeys.read:         few("", 20),
+	SealedPrivateKeys.write:        few("{key 1}", "{x}", "{y}"),
+
+	// sealingkeys.go
+	qSealingKeys:     few(),
+	qUseSealingKey:   few("new"),
+	qKeepSealingKeys: few("{new,newer}"),
+	qDropSealingKey:  few("old", nil),
+
+	// secrets.go
+	qSecret:          within(299),
+	qSecretForUpdate: within(299),
+	qSecretsOf:       few("{299,5}"),
+	qStreamSecrets:   few(299, 0, 20),
+	qSecretCount:     few(299),
+	qAddSecret:       few(299, "T"),
+	qUpdateSecret:    few(299, "T", nil),
+	qDeleteSecret:    few(299),
+	qSealedSecrets:   few(299, "{S}"),
+
+	// signingkeys.go
+	qSigningKeys:      few(),
+	qLockSigningKeys:  few(),
+	qInsertSigningKey: few("new", "x", "2100-01-01"),
+	qRetireOthers:     few("key 1", "2100-01-01"),
+	qDropSigningKey:   few("key 1"),
+	qDropRetired:      few(),
+
+	// turns.go
+	qTakeTurns:       few("runs"),
+	qTenantOfAccount: few(299),
+
+	// users.go
+	qUsersByID:      within("{299}").and("{1,15,301}", "{1,15,302}", "{7}"),
+	qUserForUpdate:  few(299),
+	qUsersOf:        within("{299,5}", 0, 20),
+	qUserCounts:     counts("{299,5}"),
+	qCustomersOf:    within("{299,7}", 0, 20).and("{1,15,301}", "{1,15,302}", "{7}", 0, 20),
+	qCustomerCounts: within("{299}").and("{1,15,301}", "{1,15,302}", "{7}"),
+	qLastAccess:     within("{299}"),
+	qEnsureUser:     few("new@x.example", "", "").and("user299@x.example", "", ""),
+}
