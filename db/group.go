@@ -94,6 +94,12 @@ func follow[P any, R member[P], A, K comparable, V any](ctx context.Context, s *
 	return l.values[e.key(r)], nil
 }
 
+// have gives a group the values of an edge that were read together with its only row.
+func (e *edge[P, A, K, V]) have(r sibling, args A, values map[K]V) {
+	l := e.in(r.kin().group, args)
+	l.once.Do(func() { l.values = values })
+}
+
 func distinct[P any, K comparable](rows []*P, key func(*P) K) []K {
 	seen := make(map[K]struct{}, len(rows))
 	keys := make([]K, 0, len(rows))

@@ -286,6 +286,9 @@ var examples = map[query]example{
 	qTenantRights:               few(299, 299).and(7, 301),
 	qRightsOf:                   few(299, 1),
 
+	// placed.go
+	qPlacedCustomer: within(299),
+
 	// principals.go
 	qKeyCaller:       few("client 299", 299, "key 1"),
 	qLoginCaller:     few(299, 299, "key 1").and(7, 301, "key 1"),

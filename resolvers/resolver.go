@@ -82,13 +82,18 @@ func (r *Resolver) customer(ctx context.Context, c *caller, id *globalid.ID, fie
 
 // customerIn is customer in a store that may be a transaction.
 func customerIn(ctx context.Context, s *db.Store, c *caller, id *globalid.ID, field string) (*db.Customer, error) {
-	n := c.CustomerID
-	if id != nil {
-		var err error
-		if n, err = id.Of("Customer", field); err != nil {
-			return nil, err
-		}
+	n, err := customerID(c, id, field)
+	if err != nil {
+		return nil, err
 	}
 	row, err := s.Customer(ctx, c.Scope(), n)
 	return row, c.unreached(err, "company", n)
+}
+
+// customerID is the company that an optional argument names, the caller's own when it is left out.
+func customerID(c *caller, id *globalid.ID, field string) (int64, error) {
+	if id == nil {
+		return c.CustomerID, nil
+	}
+	return id.Of("Customer", field)
 }

@@ -86,3 +86,26 @@ func TestTreeInNineStatements(t *testing.T) {
 	}
 	t.Logf("%d statements", n)
 }
+
+// TestCompaniesTakeTwoStatements counts the statements of the smallest requests: one finds the caller, the other the
+// company with all that is asked of its place.
+func TestCompaniesTakeTwoStatements(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	root, hydro := s.Root(), s.Customer("Alpine Hydro")
+	path := fmt.Sprintf("/tenant/%d", hydro)
+	s.Must(200, "GET", path, root, nil) // notes that the key is used
+	if n := s.Statements(func() { s.Must(200, "GET", path, root, nil) }); n > 2 {
+		t.Errorf("REST: %d statements, want at most 2", n)
+	}
+	var data map[string]any
+	n := s.Statements(func() {
+		data = s.MustGQL(root, `query($c: ID!) { customer(id: $c) { name region { name } ancestors { name level } } }`, map[string]any{"c": hydro})
+	})
+	if n > 2 {
+		t.Errorf("GraphQL: %d statements, want at most 2", n)
+	}
+	if platform.Member(t, data, "customer.region.name") != "Europe Central" || len(platform.Member(t, data, "customer.ancestors").([]any)) != 2 {
+		t.Error(data)
+	}
+}
