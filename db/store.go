@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"canopy/internal/access"
 	"canopy/internal/share"
 )
 
@@ -30,6 +31,8 @@ type Store struct {
 	executed *atomic.Int64
 	// pages has a place for each page of a whole list that is being read, by tenant.
 	pages *share.Gate[int64]
+	// reads has a place for each statement that is run by itself for a caller, by tenant.
+	reads *share.Gate[int64]
 }
 
 // Close closes the pool.
@@ -74,13 +77,37 @@ func (s *Store) run() runner {
 	return s.pool
 }
 
+// turn waits for a place for one statement, by turns of callers' tenants: whoever asks for many at the same time would
+// otherwise have all connections, and others behind them. It is over with the statement, so that nobody who has a place
+// waits for another. Transactions, and what the platform does for itself, wait for connections alone.
+func (s *Store) turn(ctx context.Context) (leave func(), err error) {
+	tenant := access.TenantOf(ctx)
+	if s.tx != nil || tenant == 0 {
+		return func() {}, nil
+	}
+	if err := s.reads.Enter(ctx, tenant); err != nil {
+		return nil, err
+	}
+	return func() { s.reads.Leave(tenant) }, nil
+}
+
 // get reads one row into dst; ErrNoRows when there is none.
 func (s *Store) get(ctx context.Context, dst any, q query, args ...any) error {
+	leave, err := s.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	return translate(ctx, s.run().GetContext(ctx, dst, statements[q], args...))
 }
 
 // list reads all rows into dst, a pointer to a slice.
 func (s *Store) list(ctx context.Context, dst any, q query, args ...any) error {
+	leave, err := s.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	return translate(ctx, s.run().SelectContext(ctx, dst, statements[q], args...))
 }
 

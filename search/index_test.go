@@ -50,6 +50,37 @@ func TestIndexLoadsKeepNobodyWaiting(t *testing.T) {
 	}
 }
 
+// TestSearchesKeepNobodyWaiting: however many searches one tenant has under way, that of another goes ahead.
+func TestSearchesKeepNobodyWaiting(t *testing.T) {
+	e := New(nil, Models{}, vector.NewCache(0, time.Minute))
+	of := func(tenant int64) context.Context {
+		return access.WithPrincipal(t.Context(), &access.Principal{Lineage: access.Lineage{1, tenant}})
+	}
+	begun, end, ended := make(chan struct{}, 2*scanPlaces), make(chan struct{}), make(chan error, 2*scanPlaces)
+	for range 2 * scanPlaces {
+		go func() {
+			_, err := e.scan(of(7), func() ([]vector.Hit, error) {
+				begun <- struct{}{}
+				<-end
+				return nil, nil
+			})
+			ended <- err
+		}()
+	}
+	for range scanPlaces / 2 {
+		<-begun
+	}
+	_, err := e.scan(of(8), func() ([]vector.Hit, error) { return nil, nil })
+	devtest.Check(t, err)
+	if n := len(begun); n > 0 {
+		t.Errorf("%d more than half of the places were taken", n)
+	}
+	close(end)
+	for range 2 * scanPlaces {
+		devtest.Check(t, <-ended)
+	}
+}
+
 // accounts makes an account in each of two tenants.
 func accounts(t *testing.T, s *db.Store) (a, b int64) {
 	t.Helper()

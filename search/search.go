@@ -7,9 +7,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"strconv"
 
 	"canopy/db"
+	"canopy/internal/access"
 	"canopy/internal/chunk"
 	"canopy/internal/models/embed"
 	"canopy/internal/models/lexical"
@@ -62,12 +64,13 @@ type Engine struct {
 	store   *db.Store
 	vectors *vector.Cache
 	loads   *share.Gate[int64]
+	scans   *share.Gate[int64]
 }
 
 // New makes an engine with the models of a server. vectors bounds the memory of the indexes that are
 // kept.
 func New(store *db.Store, models Models, vectors *vector.Cache) *Engine {
-	return &Engine{Models: models, store: store, vectors: vectors, loads: share.NewGate[int64](loadPlaces)}
+	return &Engine{Models: models, store: store, vectors: vectors, loads: share.NewGate[int64](loadPlaces), scans: share.NewGate[int64](scanPlaces)}
 }
 
 // Stats tells of the indexes that are kept.
@@ -132,7 +135,21 @@ func (e *Engine) rankWords(ctx context.Context, row *db.Context, prompt string, 
 	if err != nil {
 		return nil, err
 	}
-	return x.Search(lexical.Embed(prompt), f), nil
+	return e.scan(ctx, func() ([]vector.Hit, error) { return x.Search(lexical.Embed(prompt), f), nil })
+}
+
+// scanPlaces is how many indexes are searched through at the same time: each keeps a processor busy. One tenant alone gets half.
+var scanPlaces = 4 * max(2, runtime.GOMAXPROCS(0))
+
+// scan searches through an index when it is the turn of the caller's tenant. Runs, which have no caller, have taken theirs.
+func (e *Engine) scan(ctx context.Context, do func() ([]vector.Hit, error)) ([]vector.Hit, error) {
+	if tenant := access.TenantOf(ctx); tenant != 0 {
+		if err := e.scans.Enter(ctx, tenant); err != nil {
+			return nil, err
+		}
+		defer e.scans.Leave(tenant)
+	}
+	return do()
 }
 
 // byMeaning searches the dense index of a context, if it has one, for the prompt's vector.
@@ -147,7 +164,7 @@ func (e *Engine) byMeaning(ctx context.Context, row *db.Context, prompt string, 
 	vectors, err := e.Embeddings.Embed(ctx, []string{prompt})
 	if err == nil {
 		var hits []vector.Hit
-		if hits, err = search(x, vectors[0]); err == nil {
+		if hits, err = e.scan(ctx, func() ([]vector.Hit, error) { return search(x, vectors[0]) }); err == nil {
 			return hits, nil
 		}
 	}
@@ -183,7 +200,8 @@ func (e *Engine) rankBoth(ctx context.Context, row *db.Context, prompt string, f
 	if err != nil {
 		return nil, err
 	}
-	return vector.Fuse(f, denseWeight, dense, x.All(lexical.Embed(prompt), all)), nil
+	words, err := e.scan(ctx, func() ([]vector.Hit, error) { return x.All(lexical.Embed(prompt), all), nil })
+	return vector.Fuse(f, denseWeight, dense, words), err
 }
 
 // read gives the content of hits, in their order.
