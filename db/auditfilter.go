@@ -117,7 +117,7 @@ func (q *auditQuery) branch(columns string, branch []AuditFilter) string {
 	case whole:
 		return "(" + rows + q.where(branch) + " AND EXISTS (SELECT FROM customers c WHERE c.parent_id IS NULL AND " + scope + ")" + q.order() + ")"
 	case named:
-		return "(SELECT " + columns + " FROM audit_events e JOIN customers c ON c.id = e.customer_id WHERE " + scope + " AND " + q.where(branch) + q.order() + ")"
+		return "(SELECT " + columns + " FROM audit_events e" + joinByID("customers", "c", "e.customer_id") + "WHERE " + unindexed(scope) + " AND " + q.where(branch) + q.order() + ")"
 	}
 	for _, f := range branch {
 		if f.CustomerID != 0 {
