@@ -68,7 +68,7 @@ var (
 	// Of a destination that is held, only what has its place in a day already is taken up.
 	qClaimDeliveries = prepare(`
 		WITH destination AS MATERIALIZED (
-			SELECT ` + held("c.lineage") + ` AS held FROM webhook_destinations d JOIN customers c ON c.id = d.customer_id
+			SELECT ` + held("c.lineage") + ` AS held FROM webhook_destinations d` + joinByID("customers", "c", "d.customer_id") + `
 			WHERE d.id = $1 AND d.deleted_at IS NULL),
 		whole AS (` + due(`(SELECT held FROM destination) IS NOT TRUE ORDER BY next_attempt_at LIMIT (SELECT $2::bigint)`) + `),
 		begun AS (` + due(`counted AND (SELECT held FROM destination) ORDER BY next_attempt_at LIMIT (SELECT $2::bigint)`) + `),
@@ -119,7 +119,7 @@ var (
 // dueWalk begins a statement on the destinations with something due. It walks from destination to
 // destination along the index of what is pending: its cost is that of the destinations with
 // something pending, however much that is. Of those that are held only what has been attempted before is due.
-const dueWalk = `
+var dueWalk = `
 	WITH RECURSIVE walk AS (
 		(SELECT destination_id, next_attempt_at FROM webhook_deliveries WHERE status = 'pending'
 			ORDER BY destination_id, next_attempt_at LIMIT 1)
@@ -131,7 +131,7 @@ const dueWalk = `
 	first AS (
 		SELECT w.destination_id AS id, COALESCE(c.lineage[LEAST(2, cardinality(c.lineage))], 0) AS tenant_id,
 			w.next_attempt_at AS oldest, CASE WHEN d.deleted_at IS NULL THEN c.lineage END AS lineage
-		FROM walk w LEFT JOIN webhook_destinations d ON d.id = w.destination_id LEFT JOIN customers c ON c.id = d.customer_id
+		FROM walk w` + leftByID("webhook_destinations", "d", "w.destination_id") + leftByID("customers", "c", "d.customer_id") + `
 		WHERE w.next_attempt_at <= now()),
 	holders AS MATERIALIZED (SELECT h.customer_id FROM delivery_holds h WHERE ` + holds + `),
 	held AS (SELECT DISTINCT f.id FROM first f CROSS JOIN unnest(f.lineage) above(id) JOIN holders h ON h.customer_id = above.id),

@@ -165,6 +165,10 @@ func compareRows(t *testing.T, s *platform.Platform, w way, selection, typ strin
 	}
 	fewRows, fewer := ask(w.few)
 	manyRows, more := ask(w.many)
+	if fewer != more { // now and then the platform runs a statement of its own meanwhile
+		_, fewer = ask(w.few)
+		_, more = ask(w.many)
+	}
 	if fewer != more {
 		t.Errorf("%s: %d statements for few rows, %d for many", query, fewer, more)
 	}
