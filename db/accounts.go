@@ -42,7 +42,7 @@ var accountTables = ` FROM accounts a` + instanceOf
 
 var (
 	qAccountsByID = prepare(`
-		SELECT ` + accountColumns + eachByID("$3", "accounts", "a") + instanceOf + joinByID("customers", "c", "a.customer_id") + `
+		SELECT ` + accountColumns + eachByID("accounts", "a") + instanceOf + joinByID("customers", "c", "a.customer_id") + `
 		WHERE ` + withinScope)
 	qAccountForUpdate = prepare(`
 		SELECT ` + accountColumns + accountTables + `JOIN customers c ON c.id = a.customer_id

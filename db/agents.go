@@ -56,7 +56,7 @@ var (
 
 var (
 	qAgentsByID = prepare(`
-		SELECT ` + agentColumns + eachByID("$3", "agents", "g") + joinByID("accounts", "a", "g.account_id") +
+		SELECT ` + agentColumns + eachByID("agents", "g") + joinByID("accounts", "a", "g.account_id") +
 		joinByID("customers", "c", "a.customer_id") + `WHERE g.deleted_at IS NULL AND ` + withinScope)
 	qAgentForUpdate = prepare(`
 		SELECT ` + agentColumns + agentTables + `WHERE g.id = $3 AND ` + unindexed("g.deleted_at IS NULL") + ` AND ` + withinScope + ` FOR UPDATE OF g`)

@@ -45,9 +45,9 @@ func leftByID(table, alias, id string) string {
 	return ` LEFT JOIN LATERAL (SELECT * FROM ` + table + ` WHERE id = ` + id + ` OFFSET 0) ` + alias + ` ON true `
 }
 
-// eachByID reads the rows of a table, under an alias, whose ids are in an argument, one by one.
-func eachByID(ids, table, alias string) string {
-	return ` FROM unnest(` + ids + `::bigint[]) k(id)` + joinByID(table, alias, "k.id")
+// eachByID reads the rows of a table, under an alias, whose ids are in the argument behind the scope, one by one.
+func eachByID(table, alias string) string {
+	return ` FROM unnest($3::bigint[]) k(id)` + joinByID(table, alias, "k.id")
 }
 
 // withoutTimeout runs do without the statement timeout: for what reads much, at this process's own pace.

@@ -36,7 +36,7 @@ var billingColumns = columns[Billing]("b")
 
 var (
 	qBilling = prepare(`
-		SELECT ` + billingColumns + eachByID("$3", "customers", "c") + `JOIN billing b ON b.customer_id = c.id WHERE ` + withinScope)
+		SELECT ` + billingColumns + eachByID("customers", "c") + `JOIN billing b ON b.customer_id = c.id WHERE ` + withinScope)
 	qSaveBilling = prepare(`
 		INSERT INTO billing AS b (customer_id, billing_name, business_id, tax_id, address_line1, address_line2, city, state, zip_code, country_code)
 		SELECT c.id, COALESCE($4, ''), COALESCE($5, ''), COALESCE($6, ''), COALESCE($7, ''), COALESCE($8, ''),

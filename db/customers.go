@@ -60,7 +60,7 @@ const inScope = `c.lineage >= $1::bigint[] AND c.lineage < $2::bigint[]`
 var withinScope = unindexed(inScope)
 
 var (
-	qCustomersByID     = prepare(`SELECT ` + customerColumns + eachByID("$3", "customers", "c") + `WHERE ` + withinScope)
+	qCustomersByID     = prepare(`SELECT ` + customerColumns + eachByID("customers", "c") + `WHERE ` + withinScope)
 	qRoot              = prepare(`SELECT ` + customerColumns + ` FROM customers c WHERE c.parent_id IS NULL ORDER BY c.lineage LIMIT 1`)
 	qCustomerForUpdate = prepare(`
 		SELECT ` + customerColumns + ` FROM customers c WHERE c.id = $3 AND ` + withinScope + ` FOR UPDATE`)

@@ -41,7 +41,7 @@ var destinationColumns = columns[Destination]("d")
 
 var (
 	qDestinationsByID = prepare(`
-		SELECT ` + destinationColumns + eachByID("$3", "webhook_destinations", "d") + joinByID("customers", "c", "d.customer_id") + `
+		SELECT ` + destinationColumns + eachByID("webhook_destinations", "d") + joinByID("customers", "c", "d.customer_id") + `
 		WHERE d.deleted_at IS NULL AND ` + withinScope)
 	qDestinationForUpdate = prepare(`
 		SELECT ` + destinationColumns + ` FROM webhook_destinations d JOIN customers c ON c.id = d.customer_id

@@ -102,7 +102,7 @@ var (
 		WHERE most IS NOT NULL ORDER BY most - used LIMIT 1`)
 	qSpend = prepare(`
 		SELECT count_from($2, (now() AT TIME ZONE 'UTC')::date, ARRAY[a.customer_id], ARRAY[$3::bigint]) FROM accounts a WHERE a.id = $1`)
-	qRefsInScope     = prepare(`SELECT ` + columns[CustomerRef]("c") + eachByID("$3", "customers", "c") + `WHERE ` + withinScope)
+	qRefsInScope     = prepare(`SELECT ` + columns[CustomerRef]("c") + eachByID("customers", "c") + `WHERE ` + withinScope)
 	qDueLimitNotices = prepare(`
 		SELECT n.customer_id, tenant_of(n.customer_id) AS tenant_id, n.name, n.level, n.day, n.used, n.most FROM limit_notices n
 		WHERE n.told_at IS NULL ORDER BY n.day LIMIT $1 FOR UPDATE SKIP LOCKED`)

@@ -57,7 +57,8 @@ func (n PlanNode) String() string {
 // Explain runs a statement and gives its plan.
 func Explain(ctx context.Context, on interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}, statement string, args ...any) (PlanNode, error) {
+}, statement string, args ...any,
+) (PlanNode, error) {
 	var told []byte
 	err := on.QueryRowContext(ctx, "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "+statement, args...).Scan(&told)
 	if err != nil {

@@ -69,7 +69,7 @@ func TestStrangersLockNobodyOut(t *testing.T) {
 			wants(t, "wrong", s.login(home, platform.DemoAdmin, "a wrong password"), 401)
 		}
 		waitLong(s.Platform, "account:"+platform.DemoAdmin, "203.0.113.0/24")
-		wantsLongWait(t, "after them", good(home))
+		wantsLongWait(t, good(home))
 		wants(t, "on the way", good("2001:db8:1:2::7"), 200)
 	})
 	t.Run("who redeems a link is at home", func(t *testing.T) {

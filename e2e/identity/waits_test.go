@@ -17,14 +17,14 @@ func waitLong(s *platform.Platform, account, network string) {
 
 // wantsLongWait judges what somebody is answered who had failed five times before waitLong: its eight alone would be a wait of
 // eight seconds.
-func wantsLongWait(t *testing.T, name string, got platform.Answer) {
+func wantsLongWait(t *testing.T, got platform.Answer) {
 	t.Helper()
-	wants(t, name, got, 429)
+	wants(t, "after them", got, 429)
 	if n, err := strconv.Atoi(got.Header.Get("Retry-After")); err != nil || n < 128 || n > 256 {
-		t.Errorf("%s: Retry-After %q, want 256 at most, and more than half of it", name, got.Header.Get("Retry-After"))
+		t.Errorf("Retry-After %q, want 256 at most, and more than half of it", got.Header.Get("Retry-After"))
 	}
 	if code := codeOf(t, got); code != "RATE_LIMITED" {
-		t.Errorf("%s: code %v", name, code)
+		t.Errorf("code %v", code)
 	}
 }
 
