@@ -17,3 +17,12 @@ func columns[P any](alias string) string {
 	}
 	return strings.Join(list, ", ")
 }
+
+// nested lists the columns of a row as those of a field of another row, which sqlx finds by the field's name.
+func nested[P any](alias, field string) string {
+	list := strings.Split(columns[P](alias), ", ")
+	for i, column := range list {
+		list[i] = column + ` AS "` + field + strings.TrimPrefix(column, alias) + `"`
+	}
+	return strings.Join(list, ", ")
+}

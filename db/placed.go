@@ -2,8 +2,6 @@ package db
 
 import (
 	"context"
-	"reflect"
-	"strings"
 
 	"github.com/lib/pq"
 
@@ -24,16 +22,6 @@ var qPlacedCustomer = prepare(`
 		SELECT array_agg(a.name ORDER BY a.level) AS names, array_agg(a.region_id ORDER BY a.level) AS regions
 		FROM customers a WHERE a.id = ANY (c.lineage[1:c.level])) above
 	WHERE c.id = $3 AND ` + withinScope)
-
-// nested lists the columns of P under an alias as those of the field of that name.
-func nested[P any](alias, field string) string {
-	var list []string
-	for f := range reflect.TypeFor[P]().Fields() {
-		name := f.Tag.Get("db")
-		list = append(list, alias+"."+name+` AS "`+field+"."+name+`"`)
-	}
-	return strings.Join(list, ", ")
-}
 
 // PlacedCustomer reads one company within the scope, as Customer does. Its region and the companies above it are read
 // at the same time.
