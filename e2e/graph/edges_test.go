@@ -37,7 +37,7 @@ func (w way) along(f *ast.FieldDefinition) way {
 
 // alone are the types that no list of the tenants' data leads to, with the reason.
 var alone = map[string]string{
-	"Me": "the caller", "Grant": "the caller's", "PageInfo": "one for each page",
+	"Me": "the caller", "Grant": "the caller's", "Session": "the caller's", "PageInfo": "one for each page",
 	"PermissionOptions": "one for each query", "PermissionOption": "of PermissionOptions", "SearchHit": "at most as many as are asked for",
 	"WebhookCatalog": "the same for all", "WebhookEventType": "of WebhookCatalog",
 }

@@ -61,6 +61,8 @@ type Principal struct {
 	// KeyID and ClientID are those of the API key; 0 and "" for a login token.
 	KeyID    int64
 	ClientID string
+	// SessionID is the session of the login; 0 for a login without one, and for an API key.
+	SessionID int64
 	// KeyStale: the key's last use was written down over a minute ago.
 	KeyStale bool
 	// Serves tells which applications the token was issued for.
