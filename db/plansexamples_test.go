@@ -420,7 +420,7 @@ var examples = map[query]example{
 
 	// turns.go
 	qTakeTurns:       few("runs"),
-	qTenantOfAccount: few(299),
+	qBranchOfAccount: few(299),
 
 	// users.go
 	qUsersByID:      within("{299}").and("{1,15,301}", "{1,15,302}", "{7}"),

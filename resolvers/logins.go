@@ -240,7 +240,7 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string, keepKeys bo
 	}
 	// The costly hash comes after a look whether the link lives, and before it is used up.
 	hash := secret.HashSecret(link)
-	userID, tenantID, err := r.Store.LinkUser(ctx, hash)
+	userID, branchID, err := r.Store.LinkUser(ctx, hash)
 	if errors.Is(err, db.ErrNoRows) {
 		return errLink
 	}
@@ -250,7 +250,7 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string, keepKeys bo
 	if err := r.ownPassword(ctx, userID, password); err != nil {
 		return err
 	}
-	hashed, err := secret.HashPassword(ctx, secret.Known(tenantID), password)
+	hashed, err := secret.HashPassword(ctx, secret.Known(branchID), password)
 	if err != nil {
 		return busy(err)
 	}

@@ -538,7 +538,7 @@ type PageInfo {
 # ---------------------------------------------------------------------------------------------
 # Companies
 
-"A company (customer, tenant) in the tree."
+"A company in the tree."
 type Customer implements Node {
   "Global id."
   id: ID!
@@ -550,9 +550,9 @@ type Customer implements Node {
   name: String!
   "Region where the company's data lives."
   regionId: Int!
-  "The company may create sub-customers. In force only while every ancestor has ` + "`" + `descendantsCanAdd` + "`" + `."
+  "The company may create companies below it. In force only while every ancestor has ` + "`" + `descendantsCanAdd` + "`" + `."
   canAddCustomers: Boolean!
-  "Sub-customers may create their own customers."
+  "The companies below it may create companies of their own."
   descendantsCanAdd: Boolean!
   "` + "`" + `canAddCustomers` + "`" + `, and no ancestor forbids it. Always true for the root. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   effectiveCanAddCustomers: Boolean! @needs(app: [TENANT], right: "company.read")
@@ -1911,7 +1911,7 @@ type Query {
     id: ID!
   ): Permission @needs(app: [TENANT], right: "permission.read")
   """
-  The regions where both the agent builder and the assistant take new customers; with ` + "`" + `all` + "`" + `, every
+  The regions where both the agent builder and the assistant take new companies; with ` + "`" + `all` + "`" + `, every
   region, for callers of the root company only. Takes a token for ` + "`" + `tenant` + "`" + `.
   """
   regions(
@@ -2190,9 +2190,9 @@ input CreateCustomerInput {
   name: String!
   "One of ` + "`" + `regions` + "`" + `."
   regionId: ID!
-  "The company may create sub-customers; false by default."
+  "The company may create companies below it; false by default."
   canAddCustomers: Boolean
-  "Sub-customers may create their own customers; false by default."
+  "The companies below it may create companies of their own; false by default."
   descendantsCanAdd: Boolean
   "The first admin's e-mail address."
   email: String!
@@ -2222,9 +2222,9 @@ input UpdateCustomerInput {
   customerId: ID!
   "Display name."
   name: String
-  "The company may create sub-customers."
+  "The company may create companies below it."
   canAddCustomers: Boolean
-  "Sub-customers may create their own customers."
+  "The companies below it may create companies of their own."
   descendantsCanAdd: Boolean
   "How many days new API keys may live at most, here and in the companies below: 1 to 3650. Null takes the bound away."
   maxKeyDays: Int

@@ -128,10 +128,10 @@ func PrincipalOf(ctx context.Context) *Principal {
 	return p
 }
 
-// TenantOf is the tenant that the caller of a request belongs to; 0 when there is none.
-func TenantOf(ctx context.Context) int64 {
+// BranchOf is the branch that the caller of a request belongs to; 0 when there is none.
+func BranchOf(ctx context.Context) int64 {
 	if p := PrincipalOf(ctx); p != nil {
-		return p.Lineage.Tenant()
+		return p.Lineage.Branch()
 	}
 	return 0
 }

@@ -20,7 +20,7 @@ const leeway = 5 * time.Second
 // maxLength bounds what is looked at as a token at all, in bytes.
 const maxLength = 8 << 10
 
-// Claims are what an access token says (RFC 9068, section 2.2, and the contract's cid and aid).
+// Claims are what an access token says (RFC 9068, section 2.2, and cid and aid of the platform's own).
 type Claims struct {
 	Issuer    string
 	Audience  []string
