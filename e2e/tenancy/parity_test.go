@@ -98,6 +98,7 @@ func TestParity(t *testing.T) {
 	}
 	t.Run("regions", func(t *testing.T) { d.compareRegions(t) })
 	t.Run("caller", func(t *testing.T) { d.compareCaller(t) })
+	t.Run("sessions", func(t *testing.T) { d.compareSessions(t) })
 	d.whole(t)
 }
 
@@ -110,6 +111,17 @@ func (d *doors) whole(t *testing.T) {
 		if e.Method == http.MethodGet && e.Rule != nil && !elsewhere && !d.compared[e.Path] && !d.compared[e.Path+"/{cid}"] {
 			t.Errorf("%s is documented, and compared with nothing", e.Path)
 		}
+	}
+}
+
+// compareSessions compares a person's own, of which one is that of the token.
+func (d *doors) compareSessions(t *testing.T) {
+	d.OpenSession(t, d.Demo.AdminEmail, d.Demo.AdminPassword)
+	token := d.OpenSession(t, d.Demo.AdminEmail, d.Demo.AdminPassword).Token
+	list := platform.Member(t, d.MustGQL(token, `{ me { sessions { id: databaseId createdAt lastUsedAt userAgent address current } } }`, nil), "me.sessions").([]any)
+	d.same(t, token, "/v1/sessions", "", list)
+	for _, s := range list {
+		d.same(t, token, "/v1/sessions/{id}", "", s, "{id}", platform.Decimal(int64(platform.Member(t, s, "id").(float64))))
 	}
 }
 
