@@ -23,9 +23,9 @@ type AuditFilter struct {
 	Or           []AuditFilter
 }
 
-// branches gives the filter as a union of plain conditions that are and-ed: each of these is read by an index
+// alternatives gives the filter as a union of plain conditions that are and-ed: each of these is read by an index
 // of its own.
-func (f AuditFilter) branches() [][]AuditFilter {
+func (f AuditFilter) alternatives() [][]AuditFilter {
 	alone := f
 	alone.Or = nil
 	if len(f.Or) == 0 {
@@ -33,7 +33,7 @@ func (f AuditFilter) branches() [][]AuditFilter {
 	}
 	var list [][]AuditFilter
 	for _, o := range f.Or {
-		for _, b := range o.branches() {
+		for _, b := range o.alternatives() {
 			list = append(list, append([]AuditFilter{alone}, b...))
 		}
 	}
@@ -59,15 +59,15 @@ func (q *auditQuery) arg(v any) string {
 	return fmt.Sprintf("$%d", len(q.args))
 }
 
-// where gives the conditions of a branch, and of the page.
-func (q *auditQuery) where(branch []AuditFilter) string {
+// where gives the conditions of an alternative, and of the page.
+func (q *auditQuery) where(alternative []AuditFilter) string {
 	var list []string
 	add := func(given bool, column string, v any) {
 		if given {
 			list = append(list, "e."+column+" "+q.arg(v))
 		}
 	}
-	for _, f := range branch {
+	for _, f := range alternative {
 		if f.IDs != nil {
 			list = append(list, "e.id = ANY("+q.arg(pq.Int64Array(f.IDs))+")")
 		}
@@ -103,35 +103,35 @@ func (q *auditQuery) order() string {
 	return fmt.Sprintf(" ORDER BY created_at DESC, id DESC LIMIT %d", q.limit)
 }
 
-// branch reads the events of one branch. The whole tree needs no look at it. What is named (an object, a user, ids) is few
+// alternative reads the events of one alternative. The whole tree needs no look at it. What is named (an object, a user, ids) is few
 // rows, of which those in the scope are kept; anything else is read company by company, for in the order of
 // time a quiet part of the tree would be looked for among everybody's events.
-func (q *auditQuery) branch(columns string, branch []AuditFilter) string {
+func (q *auditQuery) alternative(columns string, alternative []AuditFilter) string {
 	named, whole := false, q.scope.Whole()
-	for _, f := range branch {
+	for _, f := range alternative {
 		named = named || f.IDs != nil || f.ObjectID != 0 || f.ActorID != 0
 	}
 	rows := "SELECT " + columns + " FROM audit_events e WHERE "
 	scope := "c.lineage >= " + q.arg(q.scope.From()) + "::bigint[] AND c.lineage < " + q.arg(q.scope.To()) + "::bigint[]"
 	switch {
 	case whole:
-		return "(" + rows + q.where(branch) + " AND EXISTS (SELECT FROM customers c WHERE c.parent_id IS NULL AND " + scope + ")" + q.order() + ")"
+		return "(" + rows + q.where(alternative) + " AND EXISTS (SELECT FROM customers c WHERE c.parent_id IS NULL AND " + scope + ")" + q.order() + ")"
 	case named:
-		return "(SELECT " + columns + " FROM audit_events e" + joinByID("customers", "c", "e.customer_id") + "WHERE " + unindexed(scope) + " AND " + q.where(branch) + q.order() + ")"
+		return "(SELECT " + columns + " FROM audit_events e" + joinByID("customers", "c", "e.customer_id") + "WHERE " + unindexed(scope) + " AND " + q.where(alternative) + q.order() + ")"
 	}
-	for _, f := range branch {
+	for _, f := range alternative {
 		if f.CustomerID != 0 {
 			scope += " AND c.id = " + q.arg(f.CustomerID)
 		}
 	}
-	return "(SELECT e.* FROM customers c CROSS JOIN LATERAL (" + rows + "e.customer_id = c.id AND " + q.where(branch) + q.order() + ") e WHERE " + scope + q.order() + ")"
+	return "(SELECT e.* FROM customers c CROSS JOIN LATERAL (" + rows + "e.customer_id = c.id AND " + q.where(alternative) + q.order() + ") e WHERE " + scope + q.order() + ")"
 }
 
 // union gives the events of a filter, each once.
 func (q *auditQuery) union(columns string, f AuditFilter) string {
 	var list []string
-	for _, b := range f.branches() {
-		list = append(list, q.branch(columns, b))
+	for _, b := range f.alternatives() {
+		list = append(list, q.alternative(columns, b))
 	}
 	return strings.Join(list, " UNION ")
 }

@@ -291,7 +291,7 @@ var examples = map[query]example{
 
 	// principals.go
 	qKeyCaller:       few("client 299", 299, "key 1"),
-	qLoginCaller:     few(299, 299, "key 1").and(7, 301, "key 1"),
+	qLoginCaller:     few(299, 299, "key 1", 0).and(7, 301, "key 1", 7),
 	qExchange:        few("client 299", "builder", 0),
 	qTouchPermission: few(299),
 	qTouchKey:        few(299),
@@ -372,6 +372,8 @@ var examples = map[query]example{
 	SealedNextSigningSecrets.write: few("{299}", "{x}", "{y}"),
 	SealedSigningSecrets.read:      few(0, 20),
 	SealedSigningSecrets.write:     few("{299}", "{sealed}", "{y}"),
+	SealedSessionKeys.read:         few(0, 20),
+	SealedSessionKeys.write:        few("{299}", "{sealed}", "{y}"),
 	SealedAgentSecrets.read:        few(0, 20),
 	SealedAgentSecrets.write:       few("{299}", "{sealed}", "{y}"),
 	SealedMails.read:               few(0, 20),
@@ -396,6 +398,18 @@ var examples = map[query]example{
 	qDeleteSecret:    few(299),
 	qSealedSecrets:   few(299, "{S}"),
 
+	// sessions.go
+	qSession:          few(299),
+	qSessionForUpdate: few(299, 1),
+	qSessionsOf:       few(299, 0, 20),
+	qInsertSession:    few(299, 299, "", "", 60),
+	qSetSessionKey:    few(299, "sealed"),
+	qEndOldSessions:   few(299, 99),
+	qUseSession:       few(299, 299, "", "", 1),
+	qEndSession:       few(299),
+	qEndSessions:      few(299, 0, 0).and(299, 299, 299),
+	qForgetSessions:   few(20),
+
 	// signingkeys.go
 	qSigningKeys:      few(),
 	qLockSigningKeys:  few(),
@@ -406,7 +420,7 @@ var examples = map[query]example{
 
 	// turns.go
 	qTakeTurns:       few("runs"),
-	qTenantOfAccount: few(299),
+	qBranchOfAccount: few(299),
 
 	// users.go
 	qUsersByID:      within("{299}").and("{1,15,301}", "{1,15,302}", "{7}"),

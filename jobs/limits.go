@@ -66,7 +66,7 @@ func (w *Worker) tellSomeLimits(ctx context.Context) (told int, err error) {
 }
 
 func (w *Worker) mailLimit(ctx context.Context, tx *db.Store, n *db.LimitNotice) error {
-	return w.mailOwners(ctx, tx, n.TenantID, n.CustomerID, kindLimit, func(o db.Owner) (mail.Message, error) {
+	return w.mailOwners(ctx, tx, n.BranchID, n.CustomerID, kindLimit, func(o db.Owner) (mail.Message, error) {
 		return mail.Limit(mail.LimitData{
 			To: o.Email, Customer: o.Customer, Name: string(n.Name), Used: n.Used, Max: n.Max, Reached: n.Reached(),
 			Link: w.link("/tenant/usage/%d", n.CustomerID),

@@ -36,6 +36,7 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 	steps := map[string]func(context.Context) error{
 		"rotate signing keys":          func(ctx context.Context) error { return rotateByAge(ctx, w.Store, w.Box) },
 		"forget old links":             w.Store.SweepLinks,
+		"forget old sessions":          w.forgetSessions,
 		"forget old networks":          w.Store.SweepNetworks,
 		"forget old mails":             w.Store.SweepMails,
 		"forget old limit notices":     w.Store.SweepLimitNotices,
@@ -66,6 +67,7 @@ const (
 	deliveryBatch = 5000
 	runBatch      = 500
 	auditBatch    = 2000
+	sessionBatch  = 2000
 )
 
 // disableFailing disables destinations where nothing has got through for too long, and tells the
@@ -131,6 +133,14 @@ func (w *Worker) forgetRuns(ctx context.Context) error {
 
 func (w *Worker) forgetAuditEvents(ctx context.Context) error {
 	return forget(ctx, w.Store.ForgetAuditEvents, w.Retention.Audit, auditBatch)
+}
+
+func (w *Worker) forgetSessions(ctx context.Context) error {
+	for {
+		if n, err := w.Store.ForgetSessions(ctx, sessionBatch); err != nil || n < sessionBatch {
+			return err
+		}
+	}
 }
 
 func forget(ctx context.Context, batch func(ctx context.Context, keep time.Duration, after int64, limit int) (int64, error), keep time.Duration, limit int) error {

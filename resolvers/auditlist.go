@@ -81,7 +81,7 @@ func (r *Resolver) auditFilter(ctx context.Context, c *caller, in *AuditEventFil
 	if err := v.err(); err != nil {
 		return db.AuditFilter{}, err
 	}
-	return r.auditBranch(ctx, c, in, at)
+	return r.auditAlternative(ctx, c, in, at)
 }
 
 // alternatives counts the plain filters that a filter is the union of.
@@ -119,7 +119,7 @@ func (v *check) auditFilter(at string, in *AuditEventFilter, depth int) {
 	}
 }
 
-func (r *Resolver) auditBranch(ctx context.Context, c *caller, in *AuditEventFilter, at string) (f db.AuditFilter, err error) {
+func (r *Resolver) auditAlternative(ctx context.Context, c *caller, in *AuditEventFilter, at string) (f db.AuditFilter, err error) {
 	f = db.AuditFilter{
 		Action: or(in.Action, ""), ObjectType: or(in.ObjectType, ""), Since: or(in.CreatedSince, time.Time{}), Until: or(in.CreatedUntil, time.Time{}),
 	}
@@ -159,11 +159,11 @@ func (r *Resolver) auditBranch(ctx context.Context, c *caller, in *AuditEventFil
 		f.CustomerID = customer.ID
 	}
 	for _, o := range in.Or {
-		branch, err := r.auditBranch(ctx, c, o, at+"or.")
+		alternative, err := r.auditAlternative(ctx, c, o, at+"or.")
 		if err != nil {
 			return f, err
 		}
-		f.Or = append(f.Or, branch)
+		f.Or = append(f.Or, alternative)
 	}
 	return f, nil
 }

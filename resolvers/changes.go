@@ -20,6 +20,8 @@ type changes struct {
 	documents [][2]int64
 	// due: there is something to deliver, or to run.
 	due bool
+	// callers are the users who may less than before: what they have open is looked at again.
+	callers []int64
 	// told are the messages for those who follow an object.
 	told []message
 }
@@ -54,6 +56,9 @@ func (r *Resolver) announce(ctx context.Context, ch *changes) {
 	}
 	for _, d := range ch.documents {
 		outbox.TellDocument(ctx, r.Bus, d[0], d[1])
+	}
+	for _, id := range ch.callers {
+		r.Bus.Publish(ctx, outbox.CallerTopic(id), nil)
 	}
 	for _, m := range ch.told {
 		r.Bus.Publish(ctx, m.topic, m.payload)

@@ -13,7 +13,7 @@ import (
 	"canopy/internal/secret"
 )
 
-// RegionSeed is a region to set up: which applications run there, and take new customers.
+// RegionSeed is a region to set up: which applications run there, and take new companies.
 type RegionSeed struct {
 	Code, Name, Description string
 	Apps                    []access.App

@@ -138,7 +138,7 @@ func mayAddBelow(ctx context.Context, tx *db.Store, c *caller, parentID *globali
 	}
 	may, err := effectiveCanAdd(ctx, tx, own)
 	if err == nil && !may {
-		err = problem.Denied("the company %q may not add customers: canAddCustomers is off, or an ancestor has turned descendantsCanAdd off", own.Name)
+		err = problem.Denied("the company %q may not add companies: canAddCustomers is off, or an ancestor has turned descendantsCanAdd off", own.Name)
 	}
 	if err != nil {
 		return nil, err

@@ -19,16 +19,6 @@ const (
 	otpTOTP = "totp"
 )
 
-// person allows what only a person may do, with a token of a login. An API key acts for its user in
-// one company, and may be in other hands there; how the user logs in everywhere is not its business.
-func (m Mutation) person(ctx context.Context, need *rule.Rule) (*caller, error) {
-	c, err := m.may(ctx, need)
-	if err == nil && !c.Login() {
-		err = problem.Denied("two-factor is set with the token of a person's login (POST /auth/token), not of an API key")
-	}
-	return c, err
-}
-
 // EnableTotpInput says how an enrolment is named, with the caller's password.
 type EnableTotpInput struct{ Label, Password *string }
 

@@ -37,7 +37,7 @@ const (
 	tagWebhooks    = "Webhooks"
 )
 
-const introduction = `Tenants, users, permissions, billing and regions of the platform; contexts with their documents; runs of agents, and webhooks.
+const introduction = `Companies, their users, permissions, billing and regions of the platform; contexts with their documents; runs of agents, and webhooks.
 
 Every operation but those under Tokens and Login takes a bearer token: exchange an API key for one
 at POST /connect/token. A caller reaches its own company and the companies below it. Nobody gives what

@@ -56,6 +56,7 @@ var (
 func queryRows() []graphRow {
 	return []graphRow{
 		{fields: "Query.me Me.user Me.customer Me.grants", query: `{ me { email user { email } customer { name } grants { features } } }`, want: shared},
+		{fields: "Me.sessions", query: `{ me { sessions { address current } } }`, want: shared},
 		{fields: "Query.customer", query: `query($id: ID){ customer(id: $id) { name path level effectiveCanAddCustomers } }`, variables: anyCustomer, want: reach},
 		{fields: "Query.customer/own", query: `{ customer { name } }`, want: shared},
 		{fields: "Query.user", query: `query($id: ID!){ user(id: $id) { email } }`, variables: anyUser, want: reach},
@@ -163,6 +164,7 @@ func nodeRows() []graphRow {
 		node("Role", rule.Roles, (*ask).freshRole, reach),
 		node("ApiKey", rule.CustomerAPIKeys, (*ask).freshKey, reach),
 		node("AuditEvent", rule.AuditEvents, (*ask).anEvent, reach),
+		node("Session", rule.MeSessions, (*ask).freshSession, ownOnly),
 		node("Region", rule.Region, aRegion, shape(shared).found()),
 		node("Application", rule.Applications, anApplication, shape(shared).found()),
 	}
@@ -254,14 +256,36 @@ func keyAndRoleMutations() []graphRow {
 	}
 }
 
+// personsOnly: it is for a person's login; every caller but the deputy has an API key.
+func personsOnly(n needs) answers {
+	keys := shape(shared).but(gets403, asRoot, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger, asOtherApp)
+	return keys.there(getsOK, asDeputy)(n)
+}
+
+// ownOnly: it is there for the person alone whose it is, who is the deputy.
+func ownOnly(n needs) answers {
+	others := shape(shared).found().there(gets404, asRoot, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger, asOtherApp)
+	return others.there(getsOK, asDeputy)(n)
+}
+
+// freshSession is one of the deputy's, where there is a deputy.
+func (a *ask) freshSession() int64 {
+	return a.or(func() (id int64) {
+		a.Look(&id, `INSERT INTO sessions (user_id, customer_id, key, user_agent, address, expires_at)
+			SELECT id, $1, '', $2, '', now() + interval '1 day' FROM users WHERE email IN ('rita' || $3, 'vera' || $3) ORDER BY email LIMIT 1 RETURNING id`,
+			a.target, secretMark, targetMail)
+		return id
+	})
+}
+
 // ownMutations change nothing but the caller itself; any application's token serves them.
 func ownMutations() []graphRow {
-	// Two-factor is for a person's login; every caller but the deputy has an API key.
-	persons := shape(shared).but(gets403, asRoot, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger, asOtherApp)
-	persons = persons.there(getsOK, asDeputy)
+	persons := shape(personsOnly)
 	password := func(a *ask) object { return object{"password": a.Demo.AdminPassword} }
 	code := func(*ask) object { return object{"code": "000000"} }
 	return []graphRow{
+		mutate("revokeSession", `session { address }`, func(a *ask) object { return object{"id": a.freshSession()} }, persons),
+		mutate("revokeOtherSessions", `sessions { address }`, func(*ask) object { return object{"includeCurrent": false} }, persons),
 		mutate("enableTotp", `uri`, password, persons),
 		mutate("regenerateRecoveryCodes", `recoveryCodes`, password, persons.there(getsBad, asDeputy)),
 		mutate("confirmTotp", `user { email }`, code, persons.there(getsBad, asDeputy)),

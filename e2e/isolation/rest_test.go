@@ -31,7 +31,7 @@ func billingBody(*ask) any { return object{"billingName": secretMark} }
 
 // restRows has at least one row for every documented operation.
 func restRows() []restRow {
-	return slices.Concat(customerRows(), limitRows(), userRows(), keyRows(), permissionRows(), contextRows())
+	return slices.Concat(customerRows(), sessionRows(), limitRows(), userRows(), keyRows(), permissionRows(), contextRows())
 }
 
 func customerRows() []restRow {
@@ -42,6 +42,9 @@ func customerRows() []restRow {
 		{op: "logIn", public: true},
 		{op: "setPassword", public: true},
 		{op: "requestReset", public: true},
+		{op: "openSession", public: true},
+		{op: "refreshSession", public: true},
+		{op: "endSession", public: true},
 		{op: "getIdentity", want: shared},
 		{op: "getCustomer", path: onCustomer, want: reach},
 		{op: "updateCustomer", body: func(a *ask) any {
@@ -61,6 +64,16 @@ func customerRows() []restRow {
 		{op: "listAvailableRegions", want: shared},
 		{op: "listRegions", want: shape(shared).but(gets403, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger)},
 		{op: "getRegion", path: func(a *ask) []any { return []any{a.or(func() int64 { return 1 })} }, want: shape(shared).found()},
+	}
+}
+
+func sessionRows() []restRow {
+	onSession := func(a *ask) []any { return []any{a.freshSession()} }
+	return []restRow{
+		{op: "listSessions", want: shared},
+		{op: "getSession", path: onSession, want: ownOnly},
+		{op: "revokeSession", path: onSession, want: personsOnly},
+		{op: "revokeOtherSessions", want: personsOnly},
 	}
 }
 

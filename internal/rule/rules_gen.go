@@ -35,6 +35,7 @@ var (
 	DocumentChunks                   = &Rule{Field: "Document.chunks", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	ChunkDocument                    = &Rule{Field: "Chunk.document", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	SearchHitDocument                = &Rule{Field: "SearchHit.document", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
+	MeSessions                       = &Rule{Field: "Me.sessions", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	AgentRuns                        = &Rule{Field: "Agent.runs", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	AgentRevisionAgent               = &Rule{Field: "AgentRevision.agent", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	RunAgent                         = &Rule{Field: "Run.agent", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
@@ -84,6 +85,8 @@ var (
 	ConfirmTotp                      = &Rule{Field: "Mutation.confirmTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	RegenerateRecoveryCodes          = &Rule{Field: "Mutation.regenerateRecoveryCodes", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	DisableTotp                      = &Rule{Field: "Mutation.disableTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	RevokeSession                    = &Rule{Field: "Mutation.revokeSession", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	RevokeOtherSessions              = &Rule{Field: "Mutation.revokeOtherSessions", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	CreateContext                    = &Rule{Field: "Mutation.createContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	UpdateContext                    = &Rule{Field: "Mutation.updateContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	DeleteContext                    = &Rule{Field: "Mutation.deleteContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
@@ -146,6 +149,7 @@ var all = []*Rule{
 	DocumentChunks,
 	ChunkDocument,
 	SearchHitDocument,
+	MeSessions,
 	AgentRuns,
 	AgentRevisionAgent,
 	RunAgent,
@@ -195,6 +199,8 @@ var all = []*Rule{
 	ConfirmTotp,
 	RegenerateRecoveryCodes,
 	DisableTotp,
+	RevokeSession,
+	RevokeOtherSessions,
 	CreateContext,
 	UpdateContext,
 	DeleteContext,
