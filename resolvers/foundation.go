@@ -115,10 +115,10 @@ func (r *Resolver) inviteFirst(ctx context.Context, ch *changes, customer *db.Cu
 
 // enlist makes the first admin with a password, uninvited: whoever chose the password has accepted the company.
 func (r *Resolver) enlist(ctx context.Context, tx *db.Store, customer *db.Customer, f Founding) (*db.User, error) {
-	if err := passwordFaults(f.Password); err != nil {
+	if err := passwordFaults("password", f.Password); err != nil {
 		return nil, err
 	}
-	if err := ownPassword(f.Password, f.Email, f.FirstName, f.LastName, f.Customer); err != nil {
+	if err := ownPassword("password", f.Password, f.Email, f.FirstName, f.LastName, f.Customer); err != nil {
 		return nil, err
 	}
 	hash, err := secret.HashPassword(ctx, secret.Known(0), f.Password)

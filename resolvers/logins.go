@@ -235,7 +235,7 @@ func later(a, b time.Time) time.Time {
 // other links, logins and sessions, and with a reset, unless keepKeys is set, the user's API keys. Whoever has the link may
 // call it.
 func (r *Resolver) SetUp(ctx context.Context, link, password string, keepKeys bool) error {
-	if err := passwordFaults(password); err != nil {
+	if err := passwordFaults("password", password); err != nil {
 		return err
 	}
 	// The costly hash comes after a look whether the link lives, and before it is used up.
@@ -247,7 +247,7 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string, keepKeys bo
 	if err != nil {
 		return err
 	}
-	if err := r.ownPassword(ctx, userID, password); err != nil {
+	if err := r.ownPassword(ctx, userID, "password", password); err != nil {
 		return err
 	}
 	hashed, err := secret.HashPassword(ctx, secret.Known(branchID), password)

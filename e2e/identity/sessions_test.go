@@ -253,7 +253,9 @@ func TestSessionsChangeTheCompany(t *testing.T) {
 	given := s.Must(200, "POST", "/permission", root, map[string]any{
 		"appAccountId": s.Account(hydro, "tenant"), "appRoleId": s.RoleID(hydro, "tenant", "Viewer"), "userIdentityId": s.UserID("greta@alpine.example"),
 	}).ID(t, "id")
-	company := func(token string) int64 { return s.Must(200, "GET", "/tenant", token, nil).ID(t, "identity.customerId") }
+	company := func(token string) int64 {
+		return s.Must(200, "GET", "/tenant", token, nil).ID(t, "identity.customerId")
+	}
 	a := s.OpenSession(t, "greta@alpine.example", platform.NewPassword)
 	b := platform.SessionOf(t, s.Refresh(a.Refresh, "customerId", hydro))
 	c := platform.SessionOf(t, s.Refresh(b.Refresh))

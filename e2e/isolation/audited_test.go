@@ -18,7 +18,7 @@ import (
 var auditedElsewhere = map[string]string{
 	"enableTotp": "TestTwoFactor", "confirmTotp": "TestTwoFactor", "disableTotp": "TestTwoFactor",
 	"regenerateRecoveryCodes": "TestTwoFactor",
-	"revokeSession":           "TestSessionsAreListedAndRevoked", "revokeOtherSessions": "TestSessionsAreListedAndRevoked",
+	"changePassword":          "TestChangePassword", "revokeSession": "TestSessionsAreListedAndRevoked", "revokeOtherSessions": "TestSessionsAreListedAndRevoked",
 	"uploadDocument": "here, by REST",
 }
 
@@ -189,7 +189,7 @@ func tellsChanges(t *testing.T, action string, raw json.RawMessage) {
 var byThePlatform = []audit.Action{
 	audit.DestinationDisabled, audit.UserTotpStarted, audit.UserTotpEnabled, audit.UserTotpDisabled,
 	audit.UserTotpReset, audit.UserCodesRegenerated,
-	audit.SessionEnded, audit.UserSessionsEnded,
+	audit.SessionEnded, audit.UserPasswordChanged, audit.UserSessionsEnded,
 	audit.UserSignedIn, audit.UserSignInFailed, audit.UserSetUp, audit.UserResetRequested, audit.UserPasswordReset,
 }
 

@@ -278,13 +278,27 @@ func (a *ask) freshSession() int64 {
 	})
 }
 
+// passwordNow gives the deputy the password of the demo data again.
+func (a *ask) passwordNow() string {
+	a.SQL(`UPDATE users SET password_changed_at = NULL, password_hash = (SELECT password_hash FROM users WHERE email = $1) WHERE email = 'rita' || $2`, platform.DemoAdmin, targetMail)
+	return a.Demo.AdminPassword
+}
+
+func (a *ask) nextPassword() string {
+	a.serial++
+	return a.Demo.AdminPassword + platform.Decimal(int64(a.serial))
+}
+
 // ownMutations change nothing but the caller itself; any application's token serves them.
 func ownMutations() []graphRow {
 	persons := shape(personsOnly)
-	password := func(a *ask) object { return object{"password": a.Demo.AdminPassword} }
+	password := func(a *ask) object { return object{"password": a.passwordNow()} }
 	code := func(*ask) object { return object{"code": "000000"} }
 	return []graphRow{
 		mutate("revokeSession", `session { address }`, func(a *ask) object { return object{"id": a.freshSession()} }, persons),
+		mutate("changePassword", `user { email }`, func(a *ask) object {
+			return object{"current": a.passwordNow(), "new": a.nextPassword(), "revokeKeys": false}
+		}, persons),
 		mutate("revokeOtherSessions", `sessions { address }`, func(*ask) object { return object{"includeCurrent": false} }, persons),
 		mutate("enableTotp", `uri`, password, persons),
 		mutate("regenerateRecoveryCodes", `recoveryCodes`, password, persons.there(getsBad, asDeputy)),

@@ -181,6 +181,7 @@ type MutationResolver interface {
 	ConfirmTotp(ctx context.Context, input resolvers.ConfirmTotpInput) (*resolvers.ConfirmTotpPayload, error)
 	RegenerateRecoveryCodes(ctx context.Context, input resolvers.RegenerateRecoveryCodesInput) (*resolvers.RegenerateRecoveryCodesPayload, error)
 	DisableTotp(ctx context.Context, input resolvers.DisableTotpInput) (*resolvers.DisableTotpPayload, error)
+	ChangePassword(ctx context.Context, input resolvers.ChangePasswordInput) (*resolvers.ChangePasswordPayload, error)
 	RevokeSession(ctx context.Context, input resolvers.RevokeSessionInput) (*resolvers.RevokeSessionPayload, error)
 	RevokeOtherSessions(ctx context.Context, input resolvers.RevokeOtherSessionsInput) (*resolvers.RevokeOtherSessionsPayload, error)
 	CreateContext(ctx context.Context, input resolvers.CreateContextInput) (*resolvers.CreateContextPayload, error)
@@ -319,6 +320,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAuditEventFilter,
 		ec.unmarshalInputAuditEventOrder,
 		ec.unmarshalInputCancelRunInput,
+		ec.unmarshalInputChangePasswordInput,
 		ec.unmarshalInputConfirmTotpInput,
 		ec.unmarshalInputCreateAgentInput,
 		ec.unmarshalInputCreateApiKeyInput,
@@ -2095,6 +2097,11 @@ type Mutation {
   regenerateRecoveryCodes("The caller's password." input: RegenerateRecoveryCodesInput!): RegenerateRecoveryCodesPayload @needs
   "Turns the caller's two-factor off, with the password and a code, for a token of a person's login. Takes a token for any application."
   disableTotp("The code." input: DisableTotpInput!): DisableTotpPayload @needs
+  """
+  Sets the caller's password. The session that the token belongs to goes on; all others end, as do earlier logins without one and,
+  unless they are to be kept, the caller's API keys. For a token of a person's login. Takes a token for any application.
+  """
+  changePassword("The passwords." input: ChangePasswordInput!): ChangePasswordPayload @needs
   "Ends a session of the caller's: its access tokens stop working at the next request. For a token of a person's login. Takes a token for any application."
   revokeSession("The session." input: RevokeSessionInput!): RevokeSessionPayload @needs
   "Ends all sessions of the caller's but the one that the token belongs to. For a token of a person's login. Takes a token for any application."
@@ -2553,6 +2560,22 @@ input SetAccountDisabledInput {
 type SetAccountDisabledPayload {
   "The account."
   account: Account!
+}
+
+"A new password, with the one that it takes the place of."
+input ChangePasswordInput {
+  "The password until now."
+  current: String!
+  "The new password, at least 10 characters; not one of those that are used most, nor made of the caller's own names."
+  new: String!
+  "Whether the caller's API keys end, too; true by default."
+  revokeKeys: Boolean = true
+}
+
+"Whose password ` + "`" + `changePassword` + "`" + ` has set."
+type ChangePasswordPayload {
+  "The user."
+  user: User
 }
 
 "A session to end."
@@ -3351,6 +3374,14 @@ func (ec *executionContext) childFields_CancelRunPayload(ctx context.Context, fi
 		return ec.fieldContext_CancelRunPayload_run(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CancelRunPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_ChangePasswordPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_ChangePasswordPayload_user(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangePasswordPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Chunk(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5111,6 +5142,20 @@ func (ec *executionContext) field_Mutation_cancelRun_args(ctx context.Context, r
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.CancelRunInput, error) {
 			return ec.unmarshalNCancelRunInput2canopyᚋresolversᚐCancelRunInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_changePassword_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.ChangePasswordInput, error) {
+			return ec.unmarshalNChangePasswordInput2canopyᚋresolversᚐChangePasswordInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -9497,6 +9542,38 @@ func (ec *executionContext) fieldContext_CancelRunPayload_run(_ context.Context,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Run(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ChangePasswordPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.ChangePasswordPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChangePasswordPayload_user(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.User, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
+			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ChangePasswordPayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChangePasswordPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
 		},
 	}
 	return fc, nil
@@ -14783,6 +14860,50 @@ func (ec *executionContext) fieldContext_Mutation_disableTotp(ctx context.Contex
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_disableTotp_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_changePassword(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_changePassword(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ChangePassword(ctx, fc.Args["input"].(resolvers.ChangePasswordInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.ChangePasswordPayload) graphql.Marshaler {
+			return ec.marshalOChangePasswordPayload2ᚖcanopyᚋresolversᚐChangePasswordPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_changePassword(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ChangePasswordPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_changePassword_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -23889,6 +24010,54 @@ func (ec *executionContext) unmarshalInputCancelRunInput(ctx context.Context, ob
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputChangePasswordInput(ctx context.Context, obj any) (resolvers.ChangePasswordInput, error) {
+	var it resolvers.ChangePasswordInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["revokeKeys"]; !present {
+		asMap["revokeKeys"] = true
+	}
+
+	fieldsInOrder := [...]string{"current", "new", "revokeKeys"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "current":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("current"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Current = data
+		case "new":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("new"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.New = data
+		case "revokeKeys":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("revokeKeys"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RevokeKeys = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputConfirmTotpInput(ctx context.Context, obj any) (resolvers.ConfirmTotpInput, error) {
 	var it resolvers.ConfirmTotpInput
 	if obj == nil {
@@ -27365,6 +27534,45 @@ func (ec *executionContext) _CancelRunPayload(ctx context.Context, sel ast.Selec
 	return out
 }
 
+var changePasswordPayloadImplementors = []string{"ChangePasswordPayload"}
+
+func (ec *executionContext) _ChangePasswordPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ChangePasswordPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, changePasswordPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ChangePasswordPayload")
+		case "user":
+			out.Values[i] = ec._ChangePasswordPayload_user(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var chunkImplementors = []string{"Chunk", "Node"}
 
 func (ec *executionContext) _Chunk(ctx context.Context, sel ast.SelectionSet, obj *db.Chunk) graphql.Marshaler {
@@ -29624,6 +29832,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "disableTotp":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_disableTotp(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changePassword":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_changePassword(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -33863,6 +34078,11 @@ func (ec *executionContext) unmarshalNCancelRunInput2canopyᚋresolversᚐCancel
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNChangePasswordInput2canopyᚋresolversᚐChangePasswordInput(ctx context.Context, v any) (resolvers.ChangePasswordInput, error) {
+	res, err := ec.unmarshalInputChangePasswordInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNChunk2ᚕᚖcanopyᚋdbᚐChunkᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Chunk) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -35686,6 +35906,13 @@ func (ec *executionContext) marshalOCancelRunPayload2ᚖcanopyᚋresolversᚐCan
 		return graphql.Null
 	}
 	return ec._CancelRunPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOChangePasswordPayload2ᚖcanopyᚋresolversᚐChangePasswordPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ChangePasswordPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ChangePasswordPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOConfirmTotpPayload2ᚖcanopyᚋresolversᚐConfirmTotpPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ConfirmTotpPayload) graphql.Marshaler {

@@ -40,8 +40,9 @@ var (
 	UserResetRequested = action("user.resetRequested", "Somebody asks for a link that resets a user's password.")
 	UserPasswordReset  = action("user.passwordReset", "A user sets a password by the link of a reset.")
 
-	UserSessionsEnded = action("user.sessionsEnded", "A user ends several sessions of its own.")
-	SessionEnded      = action("session.ended", "A user signs out or ends a session, or it is ended because its refresh token was used twice.")
+	UserPasswordChanged = action("user.passwordChanged", "A user changes the password, with the one before it.")
+	UserSessionsEnded   = action("user.sessionsEnded", "A user ends several sessions of its own.")
+	SessionEnded        = action("session.ended", "A user signs out or ends a session, or it is ended because its refresh token was used twice.")
 
 	UserTotpStarted  = action("user.totpStarted", "A user begins to set two-factor up.")
 	UserTotpEnabled  = action("user.totpEnabled", "A user turns two-factor on.")

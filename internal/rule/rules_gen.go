@@ -85,6 +85,7 @@ var (
 	ConfirmTotp                      = &Rule{Field: "Mutation.confirmTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	RegenerateRecoveryCodes          = &Rule{Field: "Mutation.regenerateRecoveryCodes", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	DisableTotp                      = &Rule{Field: "Mutation.disableTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	ChangePassword                   = &Rule{Field: "Mutation.changePassword", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	RevokeSession                    = &Rule{Field: "Mutation.revokeSession", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	RevokeOtherSessions              = &Rule{Field: "Mutation.revokeOtherSessions", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	CreateContext                    = &Rule{Field: "Mutation.createContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
@@ -199,6 +200,7 @@ var all = []*Rule{
 	ConfirmTotp,
 	RegenerateRecoveryCodes,
 	DisableTotp,
+	ChangePassword,
 	RevokeSession,
 	RevokeOtherSessions,
 	CreateContext,
