@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -121,6 +122,9 @@ func TestDocumentsAreServed(t *testing.T) {
 			}
 			if doc.OpenAPI != version || len(doc.Paths) < 20 {
 				t.Errorf("openapi %q with %d paths", doc.OpenAPI, len(doc.Paths))
+			}
+			if has := bytes.Contains(w.Body.Bytes(), []byte(`"contentMediaType"`)); has != (version == "3.1.0") {
+				t.Errorf("it has contentMediaType: %v", has)
 			}
 		})
 	}
