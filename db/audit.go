@@ -49,7 +49,7 @@ var (
 
 var (
 	auditEventCustomer = edgeBy(func(e *AuditEvent) int64 { return e.CustomerID }, customersByID)
-	auditEventActor    = edgeBy(func(e *AuditEvent) int64 { return orZero(e.ActorUserID) }, usersByID)
+	auditEventActor    = edgeBy(func(e *AuditEvent) int64 { return orZero(e.ActorUserID) }, actorsByID)
 )
 
 // WrittenAudit is what was made of an event by writing it down. Wanted: there is a destination of the company
@@ -89,7 +89,7 @@ func (e *AuditEvent) Customer(ctx context.Context, s *Store, scope access.Scope)
 }
 
 // Actor is the edge from an event to the user who caused it; nil when that was the platform
-// itself, or is beyond the scope.
+// itself, or is beyond the scope; who was erased stands under a pseudonym.
 func (e *AuditEvent) Actor(ctx context.Context, s *Store, scope access.Scope) (*User, error) {
 	return follow(ctx, s, e, auditEventActor, scope)
 }

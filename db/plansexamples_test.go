@@ -186,6 +186,18 @@ var examples = map[query]example{
 	qReprocessAll:      few(299),
 	qUnpin:             few(299),
 
+	// erasure.go
+	qEraseUser:       few(299),
+	qScrubObjects:    few(299),
+	qScrubKeys:       few(299),
+	qScrubActor:      few(299),
+	qScrubDeliveries: whole("it looks at the deliveries of companies", 299),
+	qDropSessionsOf:  few(299),
+	qDropKeysOf:      few(299),
+	qDropLinksOf:     few(299),
+	qDropMailsOf:     few(299),
+	qDropNetworksOf:  few(299),
+
 	// leaving.go
 	qHoldAccountsOf:      few(299, 0).and(299, 299),
 	qPermissionsIn:       few(299, 0).and(299, 299),
@@ -434,6 +446,7 @@ var examples = map[query]example{
 
 	// users.go
 	qUsersByID:      within("{299}").and("{1,15,301}", "{1,15,302}", "{7}"),
+	qActorsByID:     within("{299}"),
 	qUserForUpdate:  few(299),
 	qUsersOf:        within("{299,5}", 0, 20),
 	qUserCounts:     counts("{299,5}"),
