@@ -24,8 +24,7 @@ const schemaQuery = `
 	UNION ALL SELECT format('type %s %s', typname, typtype) FROM pg_type WHERE typnamespace = 'public'::regnamespace AND typtype IN ('d', 'e')
 	UNION ALL SELECT format('sequence %s', relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'S'
 		AND relname <> 'goose_db_version_id_seq'
-	UNION ALL SELECT format('storage of %s: %s', relname, ARRAY(SELECT unnest(reloptions) ORDER BY 1)) FROM pg_class
-		WHERE relnamespace = 'public'::regnamespace AND reloptions IS NOT NULL
+	UNION ALL SELECT format('storage of %s: %s', relname, unnest(reloptions)) FROM pg_class WHERE relnamespace = 'public'::regnamespace
 	UNION ALL SELECT format('statistics %s', pg_get_statisticsobjdef(oid)) FROM pg_statistic_ext`
 
 // schemaOf gives the objects of the schema, in order.
