@@ -85,7 +85,6 @@ var examples = map[query]example{
 	qDropSecrets:      few(299),
 	qKeepNewestSecret: few(299),
 	qRevokeAPIKey:     few(299),
-	qRevokeAPIKeysOf:  few(299),
 
 	qNoTimeout: others("a setting"),
 
@@ -186,6 +185,17 @@ var examples = map[query]example{
 	qReprocess:         few(299),
 	qReprocessAll:      few(299),
 	qUnpin:             few(299),
+
+	// leaving.go
+	qHoldAccountsOf:      few(299, 0).and(299, 299),
+	qPermissionsIn:       few(299, 0).and(299, 299),
+	qDropPermissionsIn:   few(299, "{299}"),
+	qRevokeAPIKeysIn:     few(299, 0).and(299, 299),
+	qEndLinksIn:          few(299, 0).and(299, 299),
+	qDropMembershipsIn:   whole("triggers look where else the user is", 299, 0).and(299, 299),
+	qHasAcceptedOutside:  within(299),
+	qRenameUser:          few(299, "A", "B"),
+	qRenameMemberInScope: within(299, "A", "B"),
 
 	// limits.go
 	qSameDefaultLimits: few("{users,agents}", "{1,2}"),

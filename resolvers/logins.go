@@ -296,16 +296,17 @@ func (r *Resolver) endSetUp(ctx context.Context, ch *changes, used db.Link, had,
 		what = what.With("revokeKeys", !keepKeys)
 	}
 	if had && !keepKeys {
-		if err := revokeKeys(ctx, ch, used.UserID); err != nil {
+		if err := revokeKeys(ctx, ch, used.UserID, 0); err != nil {
 			return err
 		}
 	}
 	return ch.auditAtHome(ctx, used.UserID, audit.UserPasswordReset, what)
 }
 
-// revokeKeys ends a user's API keys, each of which is told of in its own company.
-func revokeKeys(ctx context.Context, ch *changes, userID int64) error {
-	keys, err := ch.tx.RevokeAPIKeysOf(ctx, userID)
+// revokeKeys ends a user's API keys in a company, or, with 0, in all, each of which is told of in its own.
+func revokeKeys(ctx context.Context, ch *changes, userID, customerID int64) error {
+	ch.callers = append(ch.callers, userID)
+	keys, err := ch.tx.RevokeAPIKeysIn(ctx, userID, customerID)
 	if err != nil {
 		return err
 	}

@@ -109,7 +109,7 @@ func (m Mutation) ChangePassword(ctx context.Context, in ChangePasswordInput) (*
 			return err
 		}
 		if revoke {
-			if err := revokeKeys(ctx, ch, c.UserID); err != nil {
+			if err := revokeKeys(ctx, ch, c.UserID, 0); err != nil {
 				return err
 			}
 		}

@@ -320,6 +320,12 @@ func (m Mutation) RevokeOtherSessions(ctx context.Context, in RevokeOtherSession
 	return out, err
 }
 
+// endSessionsIn ends those sessions of a user that are in a company, or, with 0, all; the event of the change tells of it.
+func (ch *changes) endSessionsIn(ctx context.Context, userID, customerID int64) error {
+	ch.callers = append(ch.callers, userID)
+	return ch.tx.EndSessionsIn(ctx, userID, customerID)
+}
+
 // endSessions ends a user's sessions but one, 0 for none; the event of the change tells of it.
 func (ch *changes) endSessions(ctx context.Context, userID, but int64) ([]*db.Session, error) {
 	ch.callers = append(ch.callers, userID)
