@@ -85,12 +85,10 @@ var examples = map[query]example{
 	qDropSecrets:      few(299),
 	qKeepNewestSecret: few(299),
 	qRevokeAPIKey:     few(299),
-	qRevokeAPIKeysOf:  few(299),
 
 	qNoTimeout: others("a setting"),
 
 	// audit.go
-	qInsertAudit: few(299, 299, "", "run.started", "Run", 1, "{}", "{run.started}"),
 	qWithin:      few(299, 7).and(5, 5),
 	qAuditEvent:  within(299),
 	qAuditWindow: within("2020-01-01", 0, "2100-01-01"),
@@ -151,10 +149,11 @@ var examples = map[query]example{
 	qDeliveriesOf:   few("{299,5}", 1000000000, 20),
 	qDeliveryCounts: counts("{299,5}"),
 	qCaptured:       few("{299,298}"),
-	qEmit:           few(299, "e", "run.finished", "x", "{run.finished}", false, false),
-	qEmitTest:       few(299, 299, "e", "t", "x"),
-	qResend:         few(299),
-	qRecover:        whole("it looks at what a destination was sent since", 5, 5, "2020-01-01"),
+	qTell: few("{299,299}", "{299,0}", "{\"\",c}", "{run.started,agent.created}", "{Run,Agent}", "{1,2}", "{\"{}\",\"{}\"}", "{run.started,agent.created}",
+		"{299}", "{e}", "{run.finished}", "{x}", "{run.finished}", "{t}", "{f}"),
+	qEmitTest: few(299, 299, "e", "t", "x"),
+	qResend:   few(299),
+	qRecover:  whole("it looks at what a destination was sent since", 5, 5, "2020-01-01"),
 
 	// destinations.go
 	qDestinationsByID:     within("{299}"),
@@ -186,6 +185,17 @@ var examples = map[query]example{
 	qReprocess:         few(299),
 	qReprocessAll:      few(299),
 	qUnpin:             few(299),
+
+	// leaving.go
+	qHoldAccountsOf:      few(299, 0).and(299, 299),
+	qPermissionsIn:       few(299, 0).and(299, 299),
+	qDropPermissionsIn:   few(299, "{299}"),
+	qRevokeAPIKeysIn:     few(299, 0).and(299, 299),
+	qEndLinksIn:          few(299, 0).and(299, 299),
+	qDropMembershipsIn:   whole("triggers look where else the user is", 299, 0).and(299, 299),
+	qHasAcceptedOutside:  within(299),
+	qRenameUser:          few(299, "A", "B"),
+	qRenameMemberInScope: within(299, "A", "B"),
 
 	// limits.go
 	qSameDefaultLimits: few("{users,agents}", "{1,2}"),

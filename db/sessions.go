@@ -146,7 +146,7 @@ func (s *Store) EndSessions(ctx context.Context, userID, but int64) (rows []*Ses
 	return rows, err
 }
 
-// EndSessionsIn ends those live sessions of a user that are in a company.
+// EndSessionsIn ends those live sessions of a user that are in a company; 0 ends all.
 func (s *Store) EndSessionsIn(ctx context.Context, userID, customerID int64) error {
 	_, err := s.exec(ctx, qEndSessions, userID, 0, customerID)
 	return err

@@ -189,7 +189,7 @@ func (ch *changes) signsIn(ctx context.Context, e *entry, what audit.Changes) er
 			return err
 		}
 	}
-	return ch.audit(ctx, e.chosen.CustomerID, audit.UserSignedIn, &db.User{ID: e.UserID}, what)
+	return ch.audit(e.chosen.CustomerID, audit.UserSignedIn, &db.User{ID: e.UserID}, what)
 }
 
 // accessToken signs a token for the company of an entry, which lives no longer than the session that it belongs to,
@@ -290,29 +290,30 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string, keepKeys bo
 func (r *Resolver) endSetUp(ctx context.Context, ch *changes, used db.Link, had, keepKeys bool) error {
 	what := r.from(ctx, audit.None().Secret("password", had, true))
 	if used.CustomerID != 0 {
-		return ch.audit(ctx, used.CustomerID, audit.UserSetUp, &db.User{ID: used.UserID}, what)
+		return ch.audit(used.CustomerID, audit.UserSetUp, &db.User{ID: used.UserID}, what)
 	}
 	if had {
 		what = what.With("revokeKeys", !keepKeys)
 	}
 	if had && !keepKeys {
-		if err := revokeKeys(ctx, ch, used.UserID); err != nil {
+		if err := revokeKeys(ctx, ch, used.UserID, 0); err != nil {
 			return err
 		}
 	}
 	return ch.auditAtHome(ctx, used.UserID, audit.UserPasswordReset, what)
 }
 
-// revokeKeys ends a user's API keys, each of which is told of in its own company.
-func revokeKeys(ctx context.Context, ch *changes, userID int64) error {
-	keys, err := ch.tx.RevokeAPIKeysOf(ctx, userID)
+// revokeKeys ends a user's API keys in a company, or, with 0, in all, each of which is told of in its own.
+func revokeKeys(ctx context.Context, ch *changes, userID, customerID int64) error {
+	ch.callers = append(ch.callers, userID)
+	keys, err := ch.tx.RevokeAPIKeysIn(ctx, userID, customerID)
 	if err != nil {
 		return err
 	}
 	for _, k := range keys {
 		live := *k
 		live.RevokedAt = nil
-		if err := ch.audit(ctx, k.CustomerID, audit.APIKeyRevoked, k, audit.Between(&live, k)); err != nil {
+		if err := ch.audit(k.CustomerID, audit.APIKeyRevoked, k, audit.Between(&live, k)); err != nil {
 			return err
 		}
 	}

@@ -109,12 +109,12 @@ func (m Mutation) ChangePassword(ctx context.Context, in ChangePasswordInput) (*
 			return err
 		}
 		if revoke {
-			if err := revokeKeys(ctx, ch, c.UserID); err != nil {
+			if err := revokeKeys(ctx, ch, c.UserID, 0); err != nil {
 				return err
 			}
 		}
 		what := audit.None().Secret("password", true, true).With("revokeKeys", revoke).With("sessions", len(ended))
-		return ch.audit(ctx, c.CustomerID, audit.UserPasswordChanged, &db.User{ID: c.UserID}, m.from(ctx, what))
+		return ch.audit(c.CustomerID, audit.UserPasswordChanged, &db.User{ID: c.UserID}, m.from(ctx, what))
 	})
 	if err != nil {
 		return nil, err

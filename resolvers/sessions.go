@@ -189,7 +189,7 @@ func (ch *changes) endSession(ctx context.Context, s *db.HeldSession, what audit
 		return err
 	}
 	ch.callers = append(ch.callers, s.UserID)
-	return ch.audit(ctx, s.CustomerID, audit.SessionEnded, s, what.Value("endedAt", nil, now.EndedAt).With("user", s.UserID))
+	return ch.audit(s.CustomerID, audit.SessionEnded, s, what.Value("endedAt", nil, now.EndedAt).With("user", s.UserID))
 }
 
 // person allows what only a person may do, with a token of a login. An API key acts for its user in
@@ -315,9 +315,15 @@ func (m Mutation) RevokeOtherSessions(ctx context.Context, in RevokeOtherSession
 			return err
 		}
 		what := audit.None().With("sessions", len(out.Sessions)).With("includeCurrent", or(in.IncludeCurrent, false))
-		return ch.audit(ctx, c.CustomerID, audit.UserSessionsEnded, &db.User{ID: c.UserID}, m.from(ctx, what))
+		return ch.audit(c.CustomerID, audit.UserSessionsEnded, &db.User{ID: c.UserID}, m.from(ctx, what))
 	})
 	return out, err
+}
+
+// endSessionsIn ends those sessions of a user that are in a company, or, with 0, all; the event of the change tells of it.
+func (ch *changes) endSessionsIn(ctx context.Context, userID, customerID int64) error {
+	ch.callers = append(ch.callers, userID)
+	return ch.tx.EndSessionsIn(ctx, userID, customerID)
 }
 
 // endSessions ends a user's sessions but one, 0 for none; the event of the change tells of it.

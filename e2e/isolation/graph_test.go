@@ -209,6 +209,12 @@ func customerMutations() []graphRow {
 		mutate("resendInvitation", `user { email }`, func(a *ask) object {
 			return object{"userId": a.freshUser()}
 		}, reach),
+		mutate("updateUser", `user { email }`, func(a *ask) object {
+			return object{"id": a.selfOrUser(), "firstName": a.unique()}
+		}, shape(reach).but(gets403, asViewer, asOtherApp)),
+		mutate("removeUser", `deletedId`, func(a *ask) object {
+			return object{"customerId": a.theCustomer(), "userId": a.freshUser()}
+		}, reach),
 		mutate("setAccountDisabled", `account { name }`, func(a *ask) object {
 			return object{"id": a.theAccount(), "disabled": false}
 		}, reach),
@@ -278,6 +284,21 @@ func (a *ask) freshSession() int64 {
 	})
 }
 
+// selfOrUser is the deputy, or a user for others to change.
+func (a *ask) selfOrUser() int64 {
+	if a.as == asDeputy {
+		return a.UserID("rita" + targetMail)
+	}
+	return a.freshUser()
+}
+
+// joined is a company that the deputy belongs to, and a caller of every other kind does not.
+func (a *ask) joined() int64 {
+	id := a.aChild()
+	a.SQL(`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name) SELECT $1, id, email, '', '' FROM users WHERE email = 'rita' || $2`, id, targetMail)
+	return id
+}
+
 // passwordNow gives the deputy the password of the demo data again.
 func (a *ask) passwordNow() string {
 	a.SQL(`UPDATE users SET password_changed_at = NULL, password_hash = (SELECT password_hash FROM users WHERE email = $1) WHERE email = 'rita' || $2`, platform.DemoAdmin, targetMail)
@@ -296,6 +317,7 @@ func ownMutations() []graphRow {
 	code := func(*ask) object { return object{"code": "000000"} }
 	return []graphRow{
 		mutate("revokeSession", `session { address }`, func(a *ask) object { return object{"id": a.freshSession()} }, persons),
+		mutate("leaveCustomer", `deletedId`, func(a *ask) object { return object{"customerId": a.joined()} }, persons),
 		mutate("changePassword", `user { email }`, func(a *ask) object {
 			return object{"current": a.passwordNow(), "new": a.nextPassword(), "revokeKeys": false}
 		}, persons),

@@ -94,6 +94,13 @@ func userRows() []restRow {
 		{op: "createUser", body: func(a *ask) any {
 			return object{"customerId": a.theCustomer(), "email": a.freshMail()}
 		}, want: reach},
+		{op: "updateUser", path: func(a *ask) []any { return []any{a.selfOrUser()} }, body: func(a *ask) any {
+			return object{"firstName": a.unique()}
+		}, want: shape(reach).but(gets403, asViewer, asOtherApp)},
+		{
+			op: "removeUser", path: func(a *ask) []any { return []any{a.freshUser()} },
+			query: func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach,
+		},
 		{op: "inviteAgain", body: func(a *ask) any { return object{"id": a.freshUser()} }, want: reach},
 	}
 }

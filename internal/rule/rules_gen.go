@@ -80,6 +80,9 @@ var (
 	CreateRole                       = &Rule{Field: "Mutation.createRole", Apps: []access.App{access.Tenant}, Right: access.PermissionWrite}
 	UpdateRole                       = &Rule{Field: "Mutation.updateRole", Apps: []access.App{access.Tenant}, Right: access.PermissionWrite}
 	DeleteRole                       = &Rule{Field: "Mutation.deleteRole", Apps: []access.App{access.Tenant}, Right: access.PermissionWrite}
+	UpdateUser                       = &Rule{Field: "Mutation.updateUser", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	RemoveUser                       = &Rule{Field: "Mutation.removeUser", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
+	LeaveCustomer                    = &Rule{Field: "Mutation.leaveCustomer", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	SetAccountDisabled               = &Rule{Field: "Mutation.setAccountDisabled", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	EnableTotp                       = &Rule{Field: "Mutation.enableTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	ConfirmTotp                      = &Rule{Field: "Mutation.confirmTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
@@ -195,6 +198,9 @@ var all = []*Rule{
 	CreateRole,
 	UpdateRole,
 	DeleteRole,
+	UpdateUser,
+	RemoveUser,
+	LeaveCustomer,
 	SetAccountDisabled,
 	EnableTotp,
 	ConfirmTotp,
