@@ -89,7 +89,6 @@ var examples = map[query]example{
 	qNoTimeout: others("a setting"),
 
 	// audit.go
-	qInsertAudit: few(299, 299, "", "run.started", "Run", 1, "{}", "{run.started}"),
 	qWithin:      few(299, 7).and(5, 5),
 	qAuditEvent:  within(299),
 	qAuditWindow: within("2020-01-01", 0, "2100-01-01"),
@@ -150,10 +149,11 @@ var examples = map[query]example{
 	qDeliveriesOf:   few("{299,5}", 1000000000, 20),
 	qDeliveryCounts: counts("{299,5}"),
 	qCaptured:       few("{299,298}"),
-	qEmit:           few(299, "e", "run.finished", "x", "{run.finished}", false, false),
-	qEmitTest:       few(299, 299, "e", "t", "x"),
-	qResend:         few(299),
-	qRecover:        whole("it looks at what a destination was sent since", 5, 5, "2020-01-01"),
+	qTell: few("{299,299}", "{299,0}", "{\"\",c}", "{run.started,agent.created}", "{Run,Agent}", "{1,2}", "{\"{}\",\"{}\"}", "{run.started,agent.created}",
+		"{299}", "{e}", "{run.finished}", "{x}", "{run.finished}", "{t}", "{f}"),
+	qEmitTest: few(299, 299, "e", "t", "x"),
+	qResend:   few(299),
+	qRecover:  whole("it looks at what a destination was sent since", 5, 5, "2020-01-01"),
 
 	// destinations.go
 	qDestinationsByID:     within("{299}"),

@@ -73,8 +73,9 @@ const (
 // disableFailing disables destinations where nothing has got through for too long, and tells the
 // owners of their companies by mail.
 func (w *Worker) disableFailing(ctx context.Context) error {
-	var audits []int64
+	var told outbox.Told
 	err := w.Store.Tx(ctx, func(tx *db.Store) error {
+		var record outbox.Record
 		failing, err := tx.FailingDestinations(ctx, failingFor, failingAtLeast)
 		if err != nil {
 			return err
@@ -85,23 +86,23 @@ func (w *Worker) disableFailing(ctx context.Context) error {
 			}
 			now := *d
 			now.Enabled = false
-			id, _, err := outbox.Audit(ctx, tx, db.AuditEvent{
+			err := record.Audit(db.AuditEvent{
 				CustomerID: d.CustomerID, Action: string(audit.DestinationDisabled), ObjectType: d.GlobalID().Type, ObjectID: d.ID,
 			}, audit.Between(d, &now))
 			if err != nil {
 				return err
 			}
-			audits = append(audits, id)
 			if err := w.mailDisabled(ctx, tx, d); err != nil {
 				return err
 			}
 		}
-		return nil
+		told, err = record.Write(ctx, tx)
+		return err
 	})
-	if err != nil || len(audits) == 0 {
+	if err != nil || len(told.Audits) == 0 {
 		return err
 	}
-	for _, id := range audits {
+	for _, id := range told.Audits {
 		outbox.TellAudit(ctx, w.Bus, id)
 	}
 	outbox.Wake(ctx, w.Bus)

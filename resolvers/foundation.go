@@ -98,7 +98,7 @@ func (r *Resolver) foundAdmin(ctx context.Context, ch *changes, f Founding, out 
 		return err
 	}
 	out.ClientID, out.ClientSecret = key.ClientID, plain
-	return ch.audit(ctx, out.Customer.ID, audit.CustomerCreated, out.Customer, audit.Created(out.Customer).With("admin", out.Admin.ID))
+	return ch.audit(out.Customer.ID, audit.CustomerCreated, out.Customer, audit.Created(out.Customer).With("admin", out.Admin.ID))
 }
 
 // inviteFirst makes the first admin without a password. The link goes by mail, and to the shell:

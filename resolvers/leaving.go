@@ -69,7 +69,7 @@ func (m Mutation) UpdateUser(ctx context.Context, in UpdateUserInput) (*UpdateUs
 		if out.User, err = tx.User(ctx, c.Scope(), id); err != nil {
 			return err
 		}
-		return ch.audit(ctx, home, audit.UserUpdated, old, audit.Between(old, out.User))
+		return ch.audit(home, audit.UserUpdated, old, audit.Between(old, out.User))
 	})
 	return out, err
 }
@@ -180,7 +180,7 @@ func (ch *changes) leave(ctx context.Context, userID, customerID int64, mayLose 
 		return nil, err
 	}
 	for _, p := range permissions {
-		if err := ch.audit(ctx, p.CustomerID, audit.PermissionDeleted, p, audit.Removed(p)); err != nil {
+		if err := ch.audit(p.CustomerID, audit.PermissionDeleted, p, audit.Removed(p)); err != nil {
 			return nil, err
 		}
 	}
@@ -191,7 +191,7 @@ func (ch *changes) leave(ctx context.Context, userID, customerID int64, mayLose 
 		return nil, err
 	}
 	for _, id := range left {
-		if err := ch.audit(ctx, id, audit.UserRemoved, &db.User{ID: userID}, audit.None().Value("customer", id, nil)); err != nil {
+		if err := ch.audit(id, audit.UserRemoved, &db.User{ID: userID}, audit.None().Value("customer", id, nil)); err != nil {
 			return nil, err
 		}
 	}

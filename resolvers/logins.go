@@ -189,7 +189,7 @@ func (ch *changes) signsIn(ctx context.Context, e *entry, what audit.Changes) er
 			return err
 		}
 	}
-	return ch.audit(ctx, e.chosen.CustomerID, audit.UserSignedIn, &db.User{ID: e.UserID}, what)
+	return ch.audit(e.chosen.CustomerID, audit.UserSignedIn, &db.User{ID: e.UserID}, what)
 }
 
 // accessToken signs a token for the company of an entry, which lives no longer than the session that it belongs to,
@@ -293,7 +293,7 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string, keepKeys bo
 func (r *Resolver) endSetUp(ctx context.Context, ch *changes, used db.Link, had, keepKeys bool) error {
 	what := r.from(ctx, audit.None().Secret("password", had, true))
 	if used.CustomerID != 0 {
-		return ch.audit(ctx, used.CustomerID, audit.UserSetUp, &db.User{ID: used.UserID}, what)
+		return ch.audit(used.CustomerID, audit.UserSetUp, &db.User{ID: used.UserID}, what)
 	}
 	if had {
 		what = what.With("revokeKeys", !keepKeys)
@@ -316,7 +316,7 @@ func revokeKeys(ctx context.Context, ch *changes, userID, customerID int64) erro
 	for _, k := range keys {
 		live := *k
 		live.RevokedAt = nil
-		if err := ch.audit(ctx, k.CustomerID, audit.APIKeyRevoked, k, audit.Between(&live, k)); err != nil {
+		if err := ch.audit(k.CustomerID, audit.APIKeyRevoked, k, audit.Between(&live, k)); err != nil {
 			return err
 		}
 	}

@@ -114,7 +114,7 @@ func (m Mutation) ChangePassword(ctx context.Context, in ChangePasswordInput) (*
 			}
 		}
 		what := audit.None().Secret("password", true, true).With("revokeKeys", revoke).With("sessions", len(ended))
-		return ch.audit(ctx, c.CustomerID, audit.UserPasswordChanged, &db.User{ID: c.UserID}, m.from(ctx, what))
+		return ch.audit(c.CustomerID, audit.UserPasswordChanged, &db.User{ID: c.UserID}, m.from(ctx, what))
 	})
 	if err != nil {
 		return nil, err

@@ -189,7 +189,7 @@ func (ch *changes) endSession(ctx context.Context, s *db.HeldSession, what audit
 		return err
 	}
 	ch.callers = append(ch.callers, s.UserID)
-	return ch.audit(ctx, s.CustomerID, audit.SessionEnded, s, what.Value("endedAt", nil, now.EndedAt).With("user", s.UserID))
+	return ch.audit(s.CustomerID, audit.SessionEnded, s, what.Value("endedAt", nil, now.EndedAt).With("user", s.UserID))
 }
 
 // person allows what only a person may do, with a token of a login. An API key acts for its user in
@@ -315,7 +315,7 @@ func (m Mutation) RevokeOtherSessions(ctx context.Context, in RevokeOtherSession
 			return err
 		}
 		what := audit.None().With("sessions", len(out.Sessions)).With("includeCurrent", or(in.IncludeCurrent, false))
-		return ch.audit(ctx, c.CustomerID, audit.UserSessionsEnded, &db.User{ID: c.UserID}, m.from(ctx, what))
+		return ch.audit(c.CustomerID, audit.UserSessionsEnded, &db.User{ID: c.UserID}, m.from(ctx, what))
 	})
 	return out, err
 }

@@ -237,7 +237,7 @@ func (m Mutation) ownOTP(ctx context.Context, c *caller, p proof, action audit.A
 		if had, has := own.OTPMethod == otpTOTP, now.OTPMethod == otpTOTP; had != has || action == audit.UserCodesRegenerated {
 			what = what.Secret("recoveryCodes", had, has)
 		}
-		return ch.audit(ctx, c.CustomerID, action, &db.User{ID: c.UserID}, m.from(ctx, what))
+		return ch.audit(c.CustomerID, action, &db.User{ID: c.UserID}, m.from(ctx, what))
 	})
 }
 
