@@ -235,7 +235,7 @@ func (m Mutation) EraseUser(ctx context.Context, in EraseUserInput) (*EraseUserP
 		if err := tx.EraseUser(ctx, id); err != nil {
 			return missing(err, "user", id)
 		}
-		return ch.audit(ctx, c.CustomerID, audit.UserErased, &db.User{ID: id}, audit.None().With("erased", true))
+		return ch.audit(c.CustomerID, audit.UserErased, &db.User{ID: id}, audit.None().With("erased", true))
 	})
 }
 
