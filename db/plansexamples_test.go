@@ -109,10 +109,7 @@ var examples = map[query]example{
 	qChunksOf:     few("{299,5}", 0, 20),
 	qChunkCounts:  few("{299,5}"),
 	qFoundChunks:  few(299, "{299,5}"),
-	qIndexState:   few(5, ""),
-	qSparseRows:   few("{299,5}", "{1,1}"),
-	qDenseRows:    few("{299}", "{1}"),
-	qInsertChunks: few(201, 0, "{5}", "{x}", "{0}", "{1}", "{0}", "{x}", "{0}", `{x}`, `{x}`),
+	qInsertChunks: few(201, 0, "{5}", "{x}", "{0}", "{1}", "{0}", "{x}", "{0}"),
 
 	// contexts.go
 	qContext:          few(299, 0, 299),
@@ -355,6 +352,7 @@ var examples = map[query]example{
 	qTwin:                 few(298, 299),
 	qTwinAtWork:           few(298, 299),
 	qCopyChunks:           few(201, 0, 299, 1),
+	qCopyBlocks:           few(201, 0, 299, 1),
 
 	// regions.go
 	qRegions:          few(),
@@ -473,4 +471,16 @@ var examples = map[query]example{
 	qCustomerCounts: within("{299}").and("{1,15,301}", "{1,15,302}", "{7}"),
 	qLastAccess:     within("{299}"),
 	qEnsureUser:     few("new@x.example", "", "").and("user299@x.example", "", ""),
+
+	// vectors.go
+	qIndexState:     few(5, ""),
+	qBlocks:         few("{299,5}", "{1,1}", false),
+	qSparseRows:     few("{299,5}", "{1,1}"),
+	qDenseRows:      few("{299}", "{1}"),
+	qBlockPositions: few(5, 1),
+	qInsertBlock:    few(201, 0, true, 0, 1, "block"),
+	qUnpacked:       few(0, 20),
+	qPack:           few(298, 1),
+	qPackBlock:      few(299, 1, true, 0, 1, "block"),
+	qVectorsFrom:    few(5, 1, 0, 20),
 }
