@@ -388,9 +388,9 @@ func (s *statement) read(w way, gate string) string {
 	}
 	switch {
 	case s.counting:
-		return "SELECT " + s.list.id + " AS id FROM " + w.tables() + clause(append(where, w.held...))
+		return w.all(s.list.id+" AS id", append(where, w.held...))
 	case !w.ordered:
-		return "SELECT * FROM (SELECT " + s.found() + " FROM " + w.tables() + clause(append(append(where, w.held...), gates...)) + " OFFSET 0) b" +
+		return "SELECT * FROM (" + w.all(s.found(), append(append(where, w.held...), gates...)) + " OFFSET 0) b" +
 			clause(s.beyond("", "", column)) + s.orderBy("", column) + " LIMIT " + s.rows
 	}
 	where = append(slices.Clone(w.where), s.bounds(w)...)
@@ -404,12 +404,14 @@ func (s *statement) read(w way, gate string) string {
 	return "SELECT b.* FROM " + w.each + " CROSS JOIN LATERAL (" + walk + ") b" + clause(gates) + s.orderBy("", column) + " LIMIT " + s.rows
 }
 
-// tables are all that a way reads.
-func (w way) tables() string {
+// all selects columns of all rows of a way that fit some conditions. Where there are several to begin from, the rows of each are
+// found by its key.
+func (w way) all(columns string, where []string) string {
+	text := "SELECT " + columns + " FROM " + w.from + clause(where)
 	if w.each == "" {
-		return w.from
+		return text
 	}
-	return w.each + " CROSS JOIN " + w.from
+	return "SELECT b.* FROM " + w.each + " CROSS JOIN LATERAL (" + text + " OFFSET 0) b"
 }
 
 // indexed are the conditions that an index finds the rows by.
@@ -439,7 +441,7 @@ func (s *statement) branch(ways []way) string {
 	for i, w := range ways[:last] {
 		g := "g" + strconv.Itoa(i)
 		most := cmp.Or(w.most, handful)
-		many := "(SELECT count(*) > " + strconv.Itoa(most) + " FROM (SELECT FROM " + cmp.Or(w.size, w.tables()+clause(w.indexed())) + " LIMIT (SELECT " + strconv.Itoa(most+1) + ")) w)"
+		many := "(SELECT count(*) > " + strconv.Itoa(most) + " FROM (SELECT FROM " + cmp.Or(w.size, "("+w.all(s.list.id, w.indexed())+") x") + " LIMIT (SELECT " + strconv.Itoa(most+1) + ")) w)"
 		if i == 0 {
 			gates = "(SELECT " + many + " AS many OFFSET 0) g0"
 		} else {

@@ -16,7 +16,7 @@ var Permissions = &List{
 		"roleId":        `p.role_id = ?::bigint`,
 		"disabled":      `p.disabled = ?::boolean`,
 		"customerId":    `a.customer_id = ?::bigint`,
-		"applicationId": `EXISTS (SELECT FROM app_instances i WHERE i.id = a.app_instance_id AND i.application_id = ?::bigint)`,
+		"applicationId": `EXISTS (SELECT FROM app_instances i WHERE i.id = a.app_instance_id AND i.application_id = ?::bigint OFFSET 0)`,
 	},
 	orders: map[string]key{
 		"ID":          {by: "p.id", kind: integers},

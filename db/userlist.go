@@ -14,7 +14,7 @@ var Users = &List{
 		"ids":             `s.user_id = ANY (?::bigint[])`,
 		"email":           `lower(s.email) = lower(?::text)`,
 		"hasPassword":     `s.has_password = ?::boolean`,
-		"customerId":      `EXISTS (SELECT FROM memberships m WHERE m.customer_id = ?::bigint AND m.user_id = s.user_id)`,
+		"customerId":      `EXISTS (SELECT FROM memberships m WHERE m.customer_id = ?::bigint AND m.user_id = s.user_id OFFSET 0)`,
 		"lastAccessSince": usedSince,
 		"createdSince":    `s.created_at >= ?::timestamptz`,
 		"createdUntil":    `s.created_at < ?::timestamptz`,
@@ -32,7 +32,7 @@ var Users = &List{
 
 // usedSince holds a user to have used a permission within the scope since a moment.
 var usedSince = `EXISTS (SELECT FROM permissions p` + joinByID("accounts", "a", "p.account_id") + joinByID("customers", "c", "a.customer_id") + `
-	WHERE p.user_id = s.user_id AND p.last_access >= ?::timestamptz AND ` + withinScope + `)`
+	WHERE p.user_id = s.user_id AND p.last_access >= ?::timestamptz AND ` + withinScope + ` OFFSET 0)`
 
 // topOfScope is the company at the top of the scope in $1 and $2.
 const topOfScope = "($1::bigint[])[cardinality($1::bigint[])]"

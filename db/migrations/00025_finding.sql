@@ -82,17 +82,18 @@ BEGIN
     END IF;
     LOOP
         INSERT INTO subtree_users (customer_id, user_id, email, name, created_at, accepted, has_password)
-        SELECT k.* FROM known_users(companies, people) k ORDER BY 1, 2 ON CONFLICT DO NOTHING;
-        GET DIAGNOSTICS had = ROW_COUNT;
-        EXIT WHEN had = cardinality(companies);
+        SELECT n.* FROM (SELECT array_agg(k.customer_id) AS companies, array_agg(k.user_id) AS people FROM unnest(companies, people) k(customer_id, user_id)
+            WHERE NOT EXISTS (SELECT FROM subtree_users s WHERE s.customer_id = k.customer_id AND s.user_id = k.user_id OFFSET 0)) missing
+        CROSS JOIN LATERAL known_users(missing.companies, missing.people) n ORDER BY 1, 2 ON CONFLICT DO NOTHING;
         SELECT count(*) INTO had FROM (
             SELECT 1 FROM subtree_users s JOIN unnest(companies, people) k(customer_id, user_id) USING (customer_id, user_id)
             ORDER BY s.customer_id, s.user_id FOR KEY SHARE OF s) held;
-        CONTINUE WHEN had < cardinality(companies);
-        PERFORM know_users(array_agg(k.customer_id), array_agg(k.user_id)) FROM known_users(companies, people) k JOIN subtree_users s USING (customer_id, user_id)
-        WHERE (s.email, s.name, s.created_at, s.accepted, s.has_password) IS DISTINCT FROM (k.email, k.name, k.created_at, k.accepted, k.has_password);
-        EXIT;
+        EXIT WHEN had = cardinality(companies);
     END LOOP;
+    -- A membership that comes first of its user's where it stands is what is known there from now on.
+    PERFORM know_users(array_agg(s.customer_id), array_agg(s.user_id)) FROM changed x JOIN customers c ON c.id = x.customer_id
+    CROSS JOIN unnest(c.lineage) above(id) JOIN subtree_users s ON s.customer_id = above.id AND s.user_id = x.user_id
+    WHERE NOT s.accepted AND (x.accepted_at IS NOT NULL OR x.created_at < s.created_at);
     RETURN NULL;
 END $$;
 
