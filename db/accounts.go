@@ -19,10 +19,11 @@ type Account struct {
 	Disabled          bool      `db:"disabled" audit:"disabled"`
 	CreatedAt         time.Time `db:"created_at"`
 	// The instance's side of it.
-	ApplicationID  int64  `db:"application_id,joined"`
-	RegionID       int64  `db:"region_id,joined"`
-	Domain         string `db:"domain,joined"`
-	InstanceActive bool   `db:"instance_active,joined"`
+	ApplicationID   int64  `db:"application_id,joined"`
+	ApplicationCode string `db:"application_code,joined"`
+	RegionID        int64  `db:"region_id,joined"`
+	Domain          string `db:"domain,joined"`
+	InstanceActive  bool   `db:"instance_active,joined"`
 
 	siblings
 }
@@ -32,7 +33,8 @@ func (a *Account) GlobalID() globalid.ID { return globalid.ID{Type: "Account", I
 
 func (a *Account) key() int64 { return a.ID }
 
-var accountColumns = columns[Account]("a") + `, i.application_id, i.region_id, i.domain, i.active AS instance_active`
+var accountColumns = columns[Account]("a") + `, i.application_id, i.region_id, i.domain, i.active AS instance_active,
+	(SELECT o.code FROM applications o WHERE o.id = i.application_id) AS application_code`
 
 // instanceOf joins the application's instance i of an account a.
 var instanceOf = joinByID("app_instances", "i", "a.app_instance_id")

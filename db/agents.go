@@ -60,7 +60,8 @@ var (
 	qAgentForUpdate = prepare(`
 		SELECT ` + agentColumns + agentTables + `WHERE g.id = $3 AND ` + unindexed("g.deleted_at IS NULL") + ` AND ` + withinScope + ` FOR UPDATE OF g`)
 	qInsertAgent = prepare(`
-		INSERT INTO agents (account_id, name, draft, created_by) VALUES ($1, $2, $3, NULLIF($4::bigint, 0)) RETURNING id`)
+		WITH g AS (INSERT INTO agents (account_id, name, draft, created_by) VALUES ($1, $2, $3, NULLIF($4::bigint, 0)) RETURNING *)
+		SELECT ` + agentColumns + ` FROM g` + joinByID("accounts", "a", "g.account_id"))
 	qUpdateAgent = prepare(`
 		UPDATE agents SET name = $2, draft = $3, published_id = $4, enabled = $5, updated_at = now() WHERE id = $1 RETURNING updated_at`)
 	qDeleteAgent = prepare(`UPDATE agents SET deleted_at = now(), enabled = false WHERE id = $1`)
@@ -157,9 +158,10 @@ func (r *Revision) Agent(ctx context.Context, s *Store, scope access.Scope) (*Ag
 }
 
 // InsertAgent makes an agent; createdBy 0 stands for the platform itself.
-func (s *Store) InsertAgent(ctx context.Context, a Agent, createdBy int64) (id int64, err error) {
-	err = s.get(ctx, &id, qInsertAgent, a.AccountID, a.Name, []byte(a.Draft), createdBy)
-	return id, err
+func (s *Store) InsertAgent(ctx context.Context, a Agent, createdBy int64) (*Agent, error) {
+	made := &Agent{}
+	err := s.get(ctx, made, qInsertAgent, a.AccountID, a.Name, []byte(a.Draft), createdBy)
+	return made, err
 }
 
 // UpdateAgent writes an agent's name, draft, published revision and whether it is enabled.

@@ -73,9 +73,6 @@ var (
 		AND s.id <> (SELECT max(n.id) FROM (SELECT id FROM api_key_secrets WHERE api_key_id = $1 OFFSET 0) n)`)
 	qRevokeAPIKey = prepare(`
 		UPDATE api_keys k SET revoked_at = COALESCE(k.revoked_at, now()) WHERE k.id = $1 RETURNING ` + apiKeyColumns)
-	qRevokeAPIKeysOf = prepare(`
-		UPDATE api_keys k SET revoked_at = now() WHERE k.user_id = $1 AND k.revoked_at IS NULL AND COALESCE(k.expires_at > now(), true)
-		RETURNING ` + apiKeyColumns)
 )
 
 var (
@@ -182,10 +179,4 @@ func (s *Store) RevokeAPIKey(ctx context.Context, id int64) (*APIKey, error) {
 	k := &APIKey{}
 	err := s.get(ctx, k, qRevokeAPIKey, id)
 	return k, err
-}
-
-// RevokeAPIKeysOf ends all keys of a user for good, and gives those that were alive.
-func (s *Store) RevokeAPIKeysOf(ctx context.Context, userID int64) (keys []*APIKey, err error) {
-	err = s.list(ctx, &keys, qRevokeAPIKeysOf, userID)
-	return keys, err
 }

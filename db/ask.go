@@ -17,14 +17,14 @@ type Where struct {
 	Or    []Where `json:",omitempty"`
 }
 
-// branches gives the filter as a union of plain terms that are and-ed: each of these is read in its own best way.
-func (w Where) branches() [][]Term {
+// alternatives gives the filter as a union of plain terms that are and-ed: each of these is read in its own best way.
+func (w Where) alternatives() [][]Term {
 	if len(w.Or) == 0 {
 		return [][]Term{w.Terms}
 	}
 	var list [][]Term
 	for _, o := range w.Or {
-		for _, b := range o.branches() {
+		for _, b := range o.alternatives() {
 			list = append(list, append(slices.Clone(w.Terms), b...))
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/lib/pq"
-
 	"canopy/internal/access"
 	"canopy/internal/globalid"
 )
@@ -32,12 +30,6 @@ func (e *AuditEvent) GlobalID() globalid.ID { return globalid.ID{Type: "AuditEve
 var auditColumns = columns[AuditEvent]("e")
 
 var (
-	// The event is dated at its writing, not at the beginning of its transaction: ids and times go together.
-	qInsertAudit = prepare(`
-		INSERT INTO audit_events (customer_id, actor_user_id, client_id, action, object_type, object_id, details, created_at)
-		VALUES ($1, NULLIF($2, 0), $3, $4, $5, $6, $7, clock_timestamp()) RETURNING id, created_at,
-			EXISTS (SELECT FROM webhook_destinations d WHERE d.customer_id = $1 AND d.deleted_at IS NULL AND d.enabled
-				AND d.events && $8::text[]) AS wanted`)
 	qWithin = prepare(`
 		SELECT EXISTS (SELECT FROM customers t CROSS JOIN LATERAL (
 			SELECT FROM memberships m WHERE m.user_id = $2 AND m.lineage >= t.lineage AND m.lineage < t.lineage[1:t.level] || (t.id + 1) LIMIT 1) m
@@ -51,24 +43,6 @@ var (
 	auditEventCustomer = edgeBy(func(e *AuditEvent) int64 { return e.CustomerID }, customersByID)
 	auditEventActor    = edgeBy(func(e *AuditEvent) int64 { return orZero(e.ActorUserID) }, usersByID)
 )
-
-// WrittenAudit is what was made of an event by writing it down. Wanted: there is a destination of the company
-// that asked for it by name.
-type WrittenAudit struct {
-	ID        int64     `db:"id"`
-	CreatedAt time.Time `db:"created_at"`
-	Wanted    bool      `db:"wanted"`
-}
-
-// InsertAudit writes an event down. names are those by which webhook destinations ask for it.
-func (s *Store) InsertAudit(ctx context.Context, e AuditEvent, names []string) (w WrittenAudit, err error) {
-	var actor int64
-	if e.ActorUserID != nil {
-		actor = *e.ActorUserID
-	}
-	err = s.get(ctx, &w, qInsertAudit, e.CustomerID, actor, e.ClientID, e.Action, e.ObjectType, e.ObjectID, []byte(e.Details), pq.StringArray(names))
-	return w, err
-}
 
 // Within tells whether a user belongs to a company, or to one below it.
 func (s *Store) Within(ctx context.Context, customerID, userID int64) (is bool, err error) {

@@ -87,15 +87,18 @@ func where(terms ...db.Term) db.Where { return db.Where{Terms: terms} }
 func TestAuditFilter(t *testing.T) {
 	s := openStore(t)
 	root, child, user := tree(t, s)
-	var all []*db.AuditEvent
+	var told []db.NewAudit
 	for i := range 60 {
 		e := db.AuditEvent{CustomerID: []int64{root.ID, child.ID}[i%2], Action: []string{"a.b", "c.d", "e.f"}[i%3], ObjectType: "X", ObjectID: int64(i % 5), Details: json.RawMessage("{}")}
 		if i%4 == 0 {
 			e.ActorUserID = &user.ID
 		}
-		devtest.Must[db.WrittenAudit](t)(s.InsertAudit(t.Context(), e, nil))
+		told = append(told, db.NewAudit{AuditEvent: e})
 	}
-	all = devtest.Must[[]*db.AuditEvent](t)(s.FindAuditEvents(t.Context(), root.Lineage.Subtree(), db.NewAsk(db.Where{}, "CREATED_AT", paging.NewPage(100, paging.Cursor{}))))
+	if written, deliveries, err := s.Tell(t.Context(), told, nil); err != nil || len(written) != 60 || deliveries != 0 {
+		t.Fatal(written, deliveries, err)
+	}
+	all := devtest.Must[[]*db.AuditEvent](t)(s.FindAuditEvents(t.Context(), root.Lineage.Subtree(), db.NewAsk(db.Where{}, "CREATED_AT", paging.NewPage(100, paging.Cursor{}))))
 	if len(all) != 60 || !slices.IsSortedFunc(all, func(a, b *db.AuditEvent) int { return int(a.ID - b.ID) }) {
 		t.Fatalf("%d events", len(all))
 	}

@@ -74,7 +74,7 @@ var customersOfUser = hung{list: Customers, scoped: true, ways: func(st *stateme
 }}
 
 // customersWithin are the ways to the companies of a scope, whose bounds are $1 and $2. Few are read all, and ordered. Of
-// many, those of the tenant or of a company right below it are walked in order, as far as the page goes, and those of what
+// many, those of the branch, the company right below root with all below it, or of a company right below that are walked in order, as far as the page goes, and those of what
 // lies deeper are picked out of them.
 func customersWithin(scope access.Scope) ways {
 	return func(st *statement, terms []Term) []way {
@@ -104,7 +104,7 @@ func customersWithin(scope access.Scope) ways {
 	}
 }
 
-// walkCustomers walks the companies of the tenant, or right below it, or of the whole tree, in order.
+// walkCustomers walks the companies of the branch, or right below its top, or of the whole tree, in order.
 func (s *statement) walkCustomers(scope access.Scope, terms []Term) way {
 	w := way{from: "customers c", held: append(s.terms(terms), withinScope), ordered: true}
 	if s.ordersBy("c.created_at") {

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/lib/pq"
-
 	"canopy/internal/access"
 	"canopy/internal/globalid"
 )
@@ -87,13 +85,6 @@ var (
 		WHERE w.id = ANY($3) AND w.destination_id = $4 AND ` + withinScope + ` ORDER BY w.id`)
 	qCaptured = prepare(`SELECT id, payload, log FROM webhook_deliveries WHERE id = ANY($1)`)
 
-	// One row for each enabled destination of the company that asked for the type: by one of the names $5,
-	// or, where $6 says so, for all. What $7 says takes no place in a day is as if it had one.
-	qEmit = prepare(`
-		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, counted)
-		SELECT d.customer_id, d.id, $2, $3::text, $4::bytea, $7 FROM webhook_destinations d
-		WHERE d.customer_id = $1 AND d.deleted_at IS NULL AND d.enabled AND (d.events && $5::text[] OR $6 AND d.events IS NULL)
-		ORDER BY d.id`)
 	qEmitTest = prepare(`
 		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, test)
 		VALUES ($1, $2, $3, $4, $5, true) RETURNING id`)
@@ -162,23 +153,6 @@ func (c *Captured) Attempts() ([]*Attempt, error) {
 	list := []*Attempt{}
 	err := json.Unmarshal(c.Log, &list)
 	return list, err
-}
-
-// NewEvent is an event with the exact bytes that are sent.
-type NewEvent struct {
-	ID, Type string
-	Payload  []byte
-	// Names are those by which destinations ask for it; All: it is for those, too, that asked for all.
-	Names []string
-	All   bool
-	// Free: it takes no place in a day of deliveries, and waits for none.
-	Free bool
-}
-
-// Emit writes one delivery for each enabled destination of a company that wants the event, and
-// tells how many these are.
-func (s *Store) Emit(ctx context.Context, customerID int64, e NewEvent) (int64, error) {
-	return s.exec(ctx, qEmit, customerID, e.ID, e.Type, e.Payload, pq.StringArray(e.Names), e.All, e.Free)
 }
 
 // EmitTest writes a test delivery of an event to one destination, enabled or not.

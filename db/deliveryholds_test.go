@@ -147,7 +147,8 @@ func TestRetriesNeedNoRoom(t *testing.T) {
 	if n := number(t, pool, `SELECT sum(n) FROM usage_counts WHERE name = 'deliveriesPerDay' AND customer_id = $1`, child.ID); n != 2 || len(due(t, s)) != 0 {
 		t.Errorf("%d are counted, due: %v", n, due(t, s))
 	}
-	devtest.Must[int64](t)(s.Emit(t.Context(), child.ID, db.NewEvent{ID: "evt_told", Type: "limit.reached", Payload: []byte{}, All: true, Free: true}))
+	_, _, err := s.Tell(t.Context(), nil, []db.NewEvent{{CustomerID: child.ID, ID: "evt_told", Type: "limit.reached", Payload: []byte{}, All: true, Free: true}})
+	devtest.Check(t, err)
 	if told := claim(time.Hour); len(told) != 1 || told[0].EventID != "evt_told" {
 		t.Errorf("what tells of the limit: %d", len(told))
 	}

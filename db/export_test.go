@@ -10,7 +10,7 @@ func AuditPage(scope access.Scope, a Ask) (text string, args []any) {
 // pageText is the statement of a page of a list.
 func pageText(l *List, a Ask, w ways, args ...any) (string, []any) {
 	st := newStatement(l, a, false, args...)
-	return st.finished(st.shown("", st.pageOf(st.branches(a, w)), ""))
+	return st.finished(st.shown("", st.pageOf(st.alternatives(a, w)), ""))
 }
 
 func scopedArgs(scope access.Scope) []any { return []any{scope.From(), scope.To()} }

@@ -9,14 +9,14 @@ import (
 	"canopy/internal/paging"
 )
 
-// ways are those in which the rows of one branch of a filter are found.
+// ways are those in which the rows of one alternative of a filter are found.
 type ways func(*statement, []Term) []way
 
 // find reads a page of a list. args are those that its ways name.
 func find[V any, R member[V]](ctx context.Context, s *Store, l *List, a Ask, w ways, args ...any) ([]*V, error) {
 	st := newStatement(l, a, false, args...)
 	var rows []*V
-	text, args := st.finished(st.shown("", st.pageOf(st.branches(a, w)), ""))
+	text, args := st.finished(st.shown("", st.pageOf(st.alternatives(a, w)), ""))
 	if err := s.composed(ctx, &rows, text, args...); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (h hung) begin(a scopedAsk, counting bool, ids []int64) (st *statement, fro
 func pagesOf[V any, R member[V]](h hung) load[scopedAsk, int64, []*V] {
 	return func(ctx context.Context, s *Store, a scopedAsk, ids []int64) (map[int64][]*V, error) {
 		st, from := h.begin(a, false, ids)
-		text, args := st.finished(st.shown(from+" CROSS JOIN LATERAL ", st.pageOf(st.branches(a.ask, h.ways)), "k.id"))
+		text, args := st.finished(st.shown(from+" CROSS JOIN LATERAL ", st.pageOf(st.alternatives(a.ask, h.ways)), "k.id"))
 		var rows []*V
 		if err := s.composed(ctx, &rows, text, args...); err != nil {
 			return nil, err
@@ -89,19 +89,19 @@ func countsOf(h hung) load[scopedAsk, int64, int] {
 	}
 }
 
-// branches reads each branch of a filter.
-func (s *statement) branches(a Ask, w ways) []string {
+// alternatives reads each alternative of a filter.
+func (s *statement) alternatives(a Ask, w ways) []string {
 	var list []string
-	for _, terms := range a.Where().branches() {
-		list = append(list, s.branch(w(s, terms)))
+	for _, terms := range a.Where().alternatives() {
+		list = append(list, s.alternative(w(s, terms)))
 	}
 	return list
 }
 
-// counted counts the rows of all branches, each once.
+// counted counts the rows of all alternatives, each once.
 func (s *statement) counted(a Ask, w ways) string {
 	text := ""
-	for i, b := range s.branches(a, w) {
+	for i, b := range s.alternatives(a, w) {
 		if i > 0 {
 			text += " UNION "
 		}

@@ -104,7 +104,7 @@ var (
 		SELECT count_from($2, (now() AT TIME ZONE 'UTC')::date, ARRAY[a.customer_id], ARRAY[$3::bigint]) FROM accounts a WHERE a.id = $1`)
 	qRefsInScope     = prepare(`SELECT ` + columns[CustomerRef]("c") + eachByID("customers", "c") + `WHERE ` + withinScope)
 	qDueLimitNotices = prepare(`
-		SELECT n.customer_id, tenant_of(n.customer_id) AS tenant_id, n.name, n.level, n.day, n.used, n.most FROM limit_notices n
+		SELECT n.customer_id, branch_of(n.customer_id) AS branch_id, n.name, n.level, n.day, n.used, n.most FROM limit_notices n
 		WHERE n.told_at IS NULL ORDER BY n.day LIMIT $1 FOR UPDATE SKIP LOCKED`)
 	qLimitTold    = prepare(`UPDATE limit_notices SET told_at = now() WHERE customer_id = $1 AND name = $2 AND level = $3 AND day = $4`)
 	qSweepNotices = prepare(`DELETE FROM limit_notices WHERE told_at < now() - interval '2 days'`)
@@ -204,7 +204,7 @@ func (s *Store) NoteLimit(ctx context.Context, customerID int64, name quota.Name
 // LimitNotice is what is to be told of a limit, once a day and level.
 type LimitNotice struct {
 	CustomerID int64      `db:"customer_id"`
-	TenantID   int64      `db:"tenant_id"`
+	BranchID   int64      `db:"branch_id"`
 	Name       quota.Name `db:"name"`
 	// Level is LimitNearly or LimitFull.
 	Level int       `db:"level"`

@@ -430,9 +430,9 @@ func clause(conditions []string) string {
 	return " WHERE " + strings.Join(conditions, " AND ")
 }
 
-// branch reads in the first way that has few rows, and otherwise in the last one. How many there are is found out as
+// alternative reads in the first way that has few rows, and otherwise in the last one. How many there are is found out as
 // the statement runs, so that a plan that is made once is right for all arguments.
-func (s *statement) branch(ways []way) string {
+func (s *statement) alternative(ways []way) string {
 	last := len(ways) - 1
 	if last == 0 || s.counting {
 		return "(" + s.read(ways[0], "") + ")"
@@ -454,9 +454,9 @@ func (s *statement) branch(ways []way) string {
 	return "(SELECT r.* FROM " + gates + " CROSS JOIN LATERAL (" + strings.Join(reads, " UNION ALL ") + ") r)"
 }
 
-// pageOf gives the rows of the branches of a filter, each once, in order.
-func (s *statement) pageOf(branches []string) string {
-	return "SELECT * FROM (" + strings.Join(branches, " UNION ") + ") u" + s.orderBy("", column) + " LIMIT " + s.rows
+// pageOf gives the rows of the alternatives of a filter, each once, in order.
+func (s *statement) pageOf(alternatives []string) string {
+	return "SELECT * FROM (" + strings.Join(alternatives, " UNION ") + ") u" + s.orderBy("", column) + " LIMIT " + s.rows
 }
 
 // shown reads the columns of the rows that were found, and their places. begin is what stands before found, when it is a

@@ -42,7 +42,7 @@ var memberValues = map[string]string{
 	"action": "run.started", "objectType": "Run", "objectId": "5", "actorId": "5",
 }
 
-// listExamples are all lists, where they are asked for: the whole tree, a tenant, what is below a company of a tenant, and deeper.
+// listExamples are all lists, where they are asked for: the whole tree, a branch, and deeper.
 func listExamples() []listExample {
 	var all []listExample
 	for _, scope := range []access.Scope{access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree(), access.Lineage{1, 15, 301}.Subtree()} {
@@ -115,7 +115,7 @@ func (l listExample) run(t *testing.T, conn *sqlx.Conn, companies int, a Ask, co
 	st := newStatement(l.list, a, counting, slices.Clone(l.args)...)
 	text, most := "SELECT "+st.counted(a, l.ways), 16*l.most
 	if !counting {
-		text, most = st.pageOf(st.branches(a, l.ways)), l.most
+		text, most = st.pageOf(st.alternatives(a, l.ways)), l.most
 	}
 	switch {
 	case l.hung != "" && counting:

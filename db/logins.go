@@ -18,9 +18,9 @@ type Credentials struct {
 	// SeenAt is when the user was seen in the network that the credentials were read for; nil when it
 	// was not, within knownFor.
 	SeenAt *time.Time `db:"seen_at"`
-	// TenantID is the tenant that the user has belonged to longest, of those that it has accepted if there are any; read
+	// BranchID is the branch that the user has belonged to longest, of those that it has accepted if there are any; read
 	// together with SeenAt.
-	TenantID int64 `db:"tenant_id"`
+	BranchID int64 `db:"branch_id"`
 }
 
 // knownFor is how long a network counts as one that a user logs in from; maxNetworks is how many of them
@@ -40,9 +40,9 @@ type CustomerOption struct {
 	Accepted bool `db:"accepted"`
 }
 
-// tenantOfUser selects the tenant of the user of an id; 0 where it belongs to no company.
-func tenantOfUser(id string) string {
-	return `COALESCE((SELECT tenant_of(m.customer_id) FROM memberships m WHERE m.user_id = ` + id + `
+// branchOfUser selects the branch of the user of an id; 0 where it belongs to no company.
+func branchOfUser(id string) string {
+	return `COALESCE((SELECT branch_of(m.customer_id) FROM memberships m WHERE m.user_id = ` + id + `
 		ORDER BY m.accepted_at IS NULL, m.created_at, m.customer_id LIMIT 1), 0)`
 }
 
@@ -52,7 +52,7 @@ var (
 	qCredentialsFrom = prepare(`
 		SELECT u.id, u.email, u.password_hash, u.otp_method, u.otp_secret, u.otp_last_step,
 			(SELECT n.seen_at FROM login_networks n WHERE n.user_id = u.id AND n.network = $2 AND n.seen_at > now() - ` + knownFor + `) AS seen_at,
-			` + tenantOfUser("u.id") + ` AS tenant_id
+			` + branchOfUser("u.id") + ` AS branch_id
 		FROM users u WHERE lower(u.email) = lower($1)`)
 	qOwnTexts = prepare(`
 		SELECT ARRAY[u.email, u.first_name, u.last_name] || ARRAY(
@@ -90,7 +90,7 @@ var (
 		UPDATE link_tokens SET used_at = now() WHERE hash = $1 AND used_at IS NULL AND expires_at > now()
 		RETURNING user_id, COALESCE(customer_id, 0) AS customer_id`)
 	qPeekLink = prepare(`
-		SELECT l.user_id, COALESCE(tenant_of(l.customer_id), ` + tenantOfUser("l.user_id") + `) AS tenant_id
+		SELECT l.user_id, COALESCE(branch_of(l.customer_id), ` + branchOfUser("l.user_id") + `) AS branch_id
 		FROM link_tokens l WHERE l.hash = $1 AND l.used_at IS NULL AND l.expires_at > now()`)
 	// Tokens tell their time in whole seconds: the moment is rounded up, and lies behind that of an
 	// earlier change, so that every login from before the change is older. A later one is dated no
@@ -192,15 +192,15 @@ func (s *Store) InsertLink(ctx context.Context, hash [32]byte, l Link, kind stri
 	return err
 }
 
-// LinkUser gives the user of a link that can still be used, and the tenant that it is from, or the user's own where it is
+// LinkUser gives the user of a link that can still be used, and the branch that it is from, or the user's own where it is
 // from none; ErrNoRows when it can't.
-func (s *Store) LinkUser(ctx context.Context, hash [32]byte) (userID, tenantID int64, err error) {
+func (s *Store) LinkUser(ctx context.Context, hash [32]byte) (userID, branchID int64, err error) {
 	var l struct {
 		UserID   int64 `db:"user_id"`
-		TenantID int64 `db:"tenant_id"`
+		BranchID int64 `db:"branch_id"`
 	}
 	err = s.get(ctx, &l, qPeekLink, hash[:])
-	return l.UserID, l.TenantID, err
+	return l.UserID, l.BranchID, err
 }
 
 // UseLink uses a link up and ends the user's other links; ErrNoRows when it is unknown, used or

@@ -17,7 +17,7 @@ type OutboxMail struct {
 var (
 	qInsertMail = prepare(`
 		WITH counted AS MATERIALIZED (SELECT count_from('mailsPerDay', (now() AT TIME ZONE 'UTC')::date, ARRAY[$5::bigint], ARRAY[1]::bigint[]) WHERE $5::bigint > 0)
-		INSERT INTO mail_outbox (tenant_id, user_id, kind, message) SELECT $1, NULLIF($2::bigint, 0), $3, $4 FROM (SELECT count(*) FROM counted) c RETURNING id`)
+		INSERT INTO mail_outbox (branch_id, user_id, kind, message) SELECT $1, NULLIF($2::bigint, 0), $3, $4 FROM (SELECT count(*) FROM counted) c RETURNING id`)
 	qHoldUser   = prepare(`SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE`)
 	qMailsToday = prepare(`SELECT count(*) FROM mail_outbox WHERE user_id = $1 AND kind = $2 AND created_at > now() - interval '1 day'`)
 	// A mail that is handed to the queue is out of sight for the lease; if the queue loses it, it
@@ -45,11 +45,11 @@ var (
 	qSweepMails = prepare(`DELETE FROM mail_outbox WHERE COALESCE(sent_at, failed_at) < now() - interval '30 days'`)
 )
 
-// InsertMail puts a sealed mail into the outbox, as work of a tenant; 0 stands for the one that the user
+// InsertMail puts a sealed mail into the outbox, as work of a branch; 0 stands for the one that the user
 // has belonged to longest, and userID 0 for nobody in particular. It counts among the mails of the company that
 // has asked for it, unless that is 0.
-func (s *Store) InsertMail(ctx context.Context, tenantID, userID, askedBy int64, kind string, message []byte) (id int64, err error) {
-	err = s.get(ctx, &id, qInsertMail, tenantID, userID, kind, message, askedBy)
+func (s *Store) InsertMail(ctx context.Context, branchID, userID, askedBy int64, kind string, message []byte) (id int64, err error) {
+	err = s.get(ctx, &id, qInsertMail, branchID, userID, kind, message, askedBy)
 	return id, err
 }
 
@@ -70,7 +70,7 @@ type DueMail struct {
 	Attempts int   `db:"attempts" json:"attempts"`
 }
 
-// LeaseMails hands out due mails by turns of tenants, for the lease, so that no more than so many are
+// LeaseMails hands out due mails by turns of branches, for the lease, so that no more than so many are
 // handed out or sent at the same time.
 func (s *Store) LeaseMails(ctx context.Context, places int, lease time.Duration) ([]DueMail, error) {
 	return handOut[DueMail](ctx, s, qLeaseMails, places, lease)

@@ -15,11 +15,11 @@ import (
 // MaxAttempts bounds the attempts of a delivery. Free retries after an interruption are not counted.
 const MaxAttempts = 3
 
-// DueDestination is a destination with something due, and what has been due there longest. TenantID is
+// DueDestination is a destination with something due, and what has been due there longest. BranchID is
 // whose turn it takes; 0 where the destination is gone.
 type DueDestination struct {
 	ID       int64     `db:"id"`
-	TenantID int64     `db:"tenant_id"`
+	BranchID int64     `db:"branch_id"`
 	Oldest   time.Time `db:"oldest"`
 }
 
@@ -57,9 +57,9 @@ type Outcome struct {
 }
 
 var (
-	// Tenants take turns: however many destinations one has, the first of another stands among the first.
+	// Branches take turns: however many destinations one has, the first of another stands among the first.
 	qDueDestinations = prepare(dueWalk + `
-		SELECT id, tenant_id, oldest FROM due ORDER BY row_number() OVER (PARTITION BY tenant_id ORDER BY oldest, id), id`)
+		SELECT id, branch_id, oldest FROM due ORDER BY row_number() OVER (PARTITION BY branch_id ORDER BY oldest, id), id`)
 	// A destination whose lane is full has attempts under way; one that nobody works on has not.
 	qDeliveriesUntouchedFor = prepare(dueWalk + `
 		SELECT COALESCE(EXTRACT(epoch FROM now() - min(due.oldest)), 0)::float8 FROM due
@@ -129,16 +129,16 @@ var dueWalk = `
 			WHERE d.status = 'pending' AND d.destination_id > w.destination_id
 			ORDER BY d.destination_id, d.next_attempt_at LIMIT 1) n),
 	first AS (
-		SELECT w.destination_id AS id, COALESCE(c.lineage[LEAST(2, cardinality(c.lineage))], 0) AS tenant_id,
+		SELECT w.destination_id AS id, COALESCE(c.lineage[LEAST(2, cardinality(c.lineage))], 0) AS branch_id,
 			w.next_attempt_at AS oldest, CASE WHEN d.deleted_at IS NULL THEN c.lineage END AS lineage
 		FROM walk w` + leftByID("webhook_destinations", "d", "w.destination_id") + leftByID("customers", "c", "d.customer_id") + `
 		WHERE w.next_attempt_at <= now()),
 	holders AS MATERIALIZED (SELECT h.customer_id FROM delivery_holds h WHERE ` + holds + `),
 	held AS (SELECT DISTINCT f.id FROM first f CROSS JOIN unnest(f.lineage) above(id) JOIN holders h ON h.customer_id = above.id),
 	due AS (
-		SELECT id, tenant_id, oldest, false AS held FROM first WHERE id NOT IN (SELECT id FROM held)
+		SELECT id, branch_id, oldest, false AS held FROM first WHERE id NOT IN (SELECT id FROM held)
 		UNION ALL
-		SELECT f.id, f.tenant_id, b.oldest, true FROM first f JOIN held USING (id) CROSS JOIN LATERAL (
+		SELECT f.id, f.branch_id, b.oldest, true FROM first f JOIN held USING (id) CROSS JOIN LATERAL (
 			SELECT next_attempt_at AS oldest FROM webhook_deliveries w WHERE w.destination_id = f.id AND w.status = 'pending'
 				AND w.counted AND w.next_attempt_at <= now() ORDER BY w.next_attempt_at LIMIT 1) b)
 	`
@@ -188,7 +188,7 @@ const (
 	maxInterruptions = "3"
 )
 
-// DueDestinations lists the destinations with something due, by turns of tenants.
+// DueDestinations lists the destinations with something due, by turns of branches.
 func (s *Store) DueDestinations(ctx context.Context) (rows []DueDestination, err error) {
 	err = s.list(ctx, &rows, qDueDestinations)
 	return rows, err

@@ -92,7 +92,7 @@ func tryPlan(t *testing.T, conn *sqlx.Conn, companies int, text string, e exampl
 	before := readInAll(t, tx)
 	plan, err := Explain(t.Context(), tx, `EXECUTE tried`+literals(args))
 	if err != nil {
-		t.Errorf("%s: %v", text, err)
+		t.Errorf("%s: %v: its arguments stand in plansexamples_test.go", text, err)
 		return
 	}
 	inAll := readInAll(t, tx) - before

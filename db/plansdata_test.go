@@ -107,16 +107,19 @@ var manyRows = []string{
 		SELECT sha256(('link ' || i)::bytea), i, 'invitation', i, now() + interval '1 day' FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO recovery_codes (user_id, hash) SELECT i, sha256(('code ' || i)::bytea) FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO login_networks (user_id, network) SELECT i, '192.0.2.0/24' FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO sessions (id, user_id, customer_id, key, user_agent, address, expires_at)
+		SELECT i, i, i, 'sealed'::bytea, '', '', now() + interval '1 day' FROM generate_series(:some + 1, :n) i
+		UNION ALL SELECT 10000000 + i, 5, 5, 'sealed'::bytea, '', '', now() + interval '1 day' FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 1000`,
 	`INSERT INTO audit_events (id, customer_id, actor_user_id, action, object_type, object_id, created_at)
 		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, CASE h WHEN 0 THEN i ELSE 5 END, i, 'run.started', 'Run', i, now() - (10000000 - i) * interval '1 second'
 		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h`,
-	`INSERT INTO mail_outbox (id, user_id, kind, message, tenant_id, sent_at, handed_out, next_attempt_at)
+	`INSERT INTO mail_outbox (id, user_id, kind, message, branch_id, sent_at, handed_out, next_attempt_at)
 		SELECT i, i, 'invitation', '', 2 + i % 20, CASE WHEN i % 100 > 1 THEN now() END, i = 101, now() + CASE WHEN i = 101 THEN interval '1 day' ELSE interval '-1 minute' END
 		FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO contexts (id, account_id, user_id, name, description, caption, embedding_model, share_state)
 		SELECT i, i, i, 'Context', '', '', 'canopy-lexical-1', i % 2 FROM generate_series(:some + 1, :n) i
 		UNION ALL SELECT 10000000 + i, 5, 5, 'Context', '', '', 'canopy-lexical-1', 1 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
-	`INSERT INTO documents (id, context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, status, model, chunk_size, overlap, tenant_id, handed_out, next_attempt_at)
+	`INSERT INTO documents (id, context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, status, model, chunk_size, overlap, branch_id, handed_out, next_attempt_at)
 		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, CASE h WHEN 0 THEN i ELSE 5 END, gen_random_uuid(), 'a.txt', 'a.txt', i, 'txt', 'text/plain', 'hash ' || i / 5, 1000,
 			CASE WHEN i % 100 = 0 THEN 'pending' WHEN i % 100 = 1 AND h = 0 THEN 'processing' ELSE 'ready' END, 'canopy-lexical-1', 1000, .2, 2 + i % 20, i = 101, now() + CASE WHEN i = 101 THEN interval '1 day' ELSE interval '-1 minute' END
 		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h`,
@@ -131,7 +134,7 @@ var manyRows = []string{
 	`INSERT INTO agent_revisions (id, agent_id, number, diagram)
 		SELECT i, i, 1, '{}'::json FROM generate_series(:some + 1, :n) i
 		UNION ALL SELECT 10000000 + i, 5, i, '{}'::json FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
-	`INSERT INTO runs (id, job_key, agent_id, revision_id, account_id, user_id, input, status, finished_at, due_at, tenant_id)
+	`INSERT INTO runs (id, job_key, agent_id, revision_id, account_id, user_id, input, status, finished_at, due_at, branch_id)
 		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, CASE h WHEN 0 THEN md5(i::text)::uuid ELSE gen_random_uuid() END, CASE h WHEN 0 THEN i ELSE 5 END, CASE h WHEN 0 THEN i ELSE 5 END,
 			CASE h WHEN 0 THEN i ELSE 5 END, i, '{}', CASE WHEN i % 100 < 2 THEN 'running' ELSE 'finished' END, CASE WHEN i % 100 > 1 THEN now() END,
 			now() + CASE WHEN i = 101 THEN interval '1 day' ELSE interval '-1 minute' END, 2 + i % 20

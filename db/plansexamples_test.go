@@ -68,12 +68,10 @@ var examples = map[query]example{
 	qDropSecrets:      few(299),
 	qKeepNewestSecret: few(299),
 	qRevokeAPIKey:     few(299),
-	qRevokeAPIKeysOf:  few(299),
 
 	qNoTimeout: others("a setting"),
 
 	// audit.go
-	qInsertAudit: few(299, 299, "", "run.started", "Run", 1, "{}", "{run.started}"),
 	qWithin:      few(299, 7).and(5, 5),
 	qAuditEvent:  within(299),
 	qAuditWindow: within("2020-01-01", 0, "2100-01-01"),
@@ -123,10 +121,11 @@ var examples = map[query]example{
 	qDelivery:      within(299),
 	qDeliveriesNow: within("{299}", 299),
 	qCaptured:      few("{299,298}"),
-	qEmit:          few(299, "e", "run.finished", "x", "{run.finished}", false, false),
-	qEmitTest:      few(299, 299, "e", "t", "x"),
-	qResend:        few(299),
-	qRecover:       whole("it looks at what a destination was sent since", 5, 5, "2020-01-01"),
+	qTell: few("{299,299}", "{299,0}", "{\"\",c}", "{run.started,agent.created}", "{Run,Agent}", "{1,2}", "{\"{}\",\"{}\"}", "{run.started,agent.created}",
+		"{299}", "{e}", "{run.finished}", "{x}", "{run.finished}", "{t}", "{f}"),
+	qEmitTest: few(299, 299, "e", "t", "x"),
+	qResend:   few(299),
+	qRecover:  whole("it looks at what a destination was sent since", 5, 5, "2020-01-01"),
 
 	// destinations.go
 	qDestinationsByID:     within("{299}"),
@@ -154,6 +153,17 @@ var examples = map[query]example{
 	qReprocess:         few(299),
 	qReprocessAll:      few(299),
 	qUnpin:             few(299),
+
+	// leaving.go
+	qHoldAccountsOf:      few(299, 0).and(299, 299),
+	qPermissionsIn:       few(299, 0).and(299, 299),
+	qDropPermissionsIn:   few(299, "{299}"),
+	qRevokeAPIKeysIn:     few(299, 0).and(299, 299),
+	qEndLinksIn:          few(299, 0).and(299, 299),
+	qDropMembershipsIn:   whole("triggers look where else the user is", 299, 0).and(299, 299),
+	qHasAcceptedOutside:  within(299),
+	qRenameUser:          few(299, "A", "B"),
+	qRenameMemberInScope: within(299, "A", "B"),
 
 	// limits.go
 	qSameDefaultLimits: few("{users,agents}", "{1,2}"),
@@ -255,7 +265,7 @@ var examples = map[query]example{
 
 	// principals.go
 	qKeyCaller:       few("client 299", 299, "key 1"),
-	qLoginCaller:     few(299, 299, "key 1").and(7, 301, "key 1"),
+	qLoginCaller:     few(299, 299, "key 1", 0).and(7, 301, "key 1", 7),
 	qExchange:        few("client 299", "builder", 0),
 	qTouchPermission: few(299),
 	qTouchKey:        few(299),
@@ -334,6 +344,8 @@ var examples = map[query]example{
 	SealedNextSigningSecrets.write: few("{299}", "{x}", "{y}"),
 	SealedSigningSecrets.read:      few(0, 20),
 	SealedSigningSecrets.write:     few("{299}", "{sealed}", "{y}"),
+	SealedSessionKeys.read:         few(0, 20),
+	SealedSessionKeys.write:        few("{299}", "{sealed}", "{y}"),
 	SealedAgentSecrets.read:        few(0, 20),
 	SealedAgentSecrets.write:       few("{299}", "{sealed}", "{y}"),
 	SealedMails.read:               few(0, 20),
@@ -358,6 +370,18 @@ var examples = map[query]example{
 	qDeleteSecret:    few(299),
 	qSealedSecrets:   few(299, "{S}"),
 
+	// sessions.go
+	qSession:          few(299),
+	qSessionForUpdate: few(299, 1),
+	qSessionsOf:       few(299, 0, 20),
+	qInsertSession:    few(299, 299, "", "", 60),
+	qSetSessionKey:    few(299, "sealed"),
+	qEndOldSessions:   few(299, 99),
+	qUseSession:       few(299, 299, "", "", 1),
+	qEndSession:       few(299),
+	qEndSessions:      few(299, 0, 0).and(299, 299, 299),
+	qForgetSessions:   few(20),
+
 	// signingkeys.go
 	qSigningKeys:      few(),
 	qLockSigningKeys:  few(),
@@ -368,7 +392,7 @@ var examples = map[query]example{
 
 	// turns.go
 	qTakeTurns:       few("runs"),
-	qTenantOfAccount: few(299),
+	qBranchOfAccount: few(299),
 
 	// users.go
 	qUsersByID:     within("{299}").and("{1,15,301}", "{1,15,302}", "{7}"),

@@ -64,7 +64,7 @@ var (
 			ON p.user_id = k.user_id AND p.account_id = $2
 		WHERE k.client_id = $1`)
 	qLoginCaller = prepare(`
-		SELECT u.email, u.password_changed_at, c.lineage, COALESCE(g.code, '') AS code,
+		SELECT u.email, u.password_changed_at, EXISTS (SELECT FROM sessions s WHERE s.id = $4 AND s.user_id = u.id AND s.ended_at IS NULL) AS in_session, c.lineage, COALESCE(g.code, '') AS code,
 			COALESCE(g.permission_id, 0) AS permission_id, COALESCE(g.account_id, 0) AS account_id,
 			COALESCE(g.role_id, 0) AS role_id, COALESCE(g.role_name, '') AS role_name, COALESCE(g.role_owner, false) AS role_owner,
 			COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale, ` + withdrawn + `, ` + rates + `
@@ -109,7 +109,7 @@ func (b *keyBounds) bound(users access.Features) access.Features {
 // Caller is the database's word on who a token stands for.
 type Caller struct {
 	access.Principal
-	// Dead: the API key was revoked or has expired, or the password changed after the login.
+	// Dead: the API key was revoked or has expired, the session was ended, or the password changed after a login without one.
 	Dead bool
 	// Withdrawn: the key that has signed the token is published no more.
 	Withdrawn bool
@@ -150,29 +150,44 @@ func (s *Store) KeyCaller(ctx context.Context, clientID string, app access.App, 
 	return c, nil
 }
 
+// LoginToken is what the token of a person's login says.
+type LoginToken struct {
+	UserID, CustomerID int64
+	// SessionID is the session that it belongs to; 0 for a login without one.
+	SessionID int64
+	IssuedAt  time.Time
+	// KeyID names the key that has signed it; "" where it is yet to be signed.
+	KeyID string
+}
+
 // LoginCaller looks up the caller of a login token in a company: one grant for each application,
-// on the account of the lowest id; kid names the key that has signed it, "" where it is yet to be signed.
-// ErrNoRows: there is no such user or company.
-func (s *Store) LoginCaller(ctx context.Context, userID, customerID int64, issued time.Time, kid string) (*Caller, error) {
+// on the account of the lowest id. ErrNoRows: there is no such user or company.
+func (s *Store) LoginCaller(ctx context.Context, t LoginToken) (*Caller, error) {
 	var rows []struct {
 		grantRow
 		Email             string         `db:"email"`
 		PasswordChangedAt *time.Time     `db:"password_changed_at"`
+		InSession         bool           `db:"in_session"`
 		Lineage           access.Lineage `db:"lineage"`
 		Rates             pq.StringArray `db:"rates"`
 		Code              string         `db:"code"`
 		Withdrawn         bool           `db:"withdrawn"`
 	}
-	if err := s.list(ctx, &rows, qLoginCaller, userID, customerID, kid); err != nil {
+	if err := s.list(ctx, &rows, qLoginCaller, t.UserID, t.CustomerID, t.KeyID, t.SessionID); err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {
 		return nil, ErrNoRows
 	}
-	c := &Caller{Principal: access.Principal{UserID: userID, Email: rows[0].Email, CustomerID: customerID, Lineage: rows[0].Lineage, Rates: parseRates(rows[0].Rates)}}
+	c := &Caller{Principal: access.Principal{
+		UserID: t.UserID, Email: rows[0].Email, CustomerID: t.CustomerID, SessionID: t.SessionID, Lineage: rows[0].Lineage, Rates: parseRates(rows[0].Rates),
+	}}
 	c.Withdrawn = rows[0].Withdrawn
 	if at := rows[0].PasswordChangedAt; at != nil {
-		c.Dead, c.LoginsSince = issued.Before(*at), *at
+		c.Dead, c.LoginsSince = t.IssuedAt.Before(*at), *at
+	}
+	if t.SessionID != 0 { // which a change of the password ends, or lets go on
+		c.Dead = !rows[0].InSession
 	}
 	for _, r := range rows {
 		if app, ok := access.ParseApp(r.Code); ok {

@@ -83,7 +83,7 @@ var (
 		ON CONFLICT ON CONSTRAINT chunks_once DO NOTHING`)
 )
 
-// LeaseDocuments hands out due documents by turns of tenants, for the lease, so that no more than so many
+// LeaseDocuments hands out due documents by turns of branches, for the lease, so that no more than so many
 // are handed out or processed at the same time.
 func (s *Store) LeaseDocuments(ctx context.Context, places int, lease time.Duration) ([]DueDocument, error) {
 	return handOut[DueDocument](ctx, s, qLeaseDocuments, places, lease)

@@ -68,7 +68,7 @@ func (s *Store) Regions(ctx context.Context) (rows []*Region, err error) {
 	return rows, err
 }
 
-// AvailableRegions lists the regions where both the builder and the assistant take new customers.
+// AvailableRegions lists the regions where both the builder and the assistant take new companies.
 func (s *Store) AvailableRegions(ctx context.Context) (rows []*Region, err error) {
 	err = s.list(ctx, &rows, qAvailableRegions)
 	return rows, err
@@ -102,7 +102,7 @@ func applicationsByID(ctx context.Context, s *Store, _ none, ids []int64) (map[i
 	return index(rows, func(a *Application) int64 { return a.ID }), err
 }
 
-// InstancesIn gives the instances of a region that take new customers, by application code.
+// InstancesIn gives the instances of a region that take new companies, by application code.
 func (s *Store) InstancesIn(ctx context.Context, regionID int64) (map[string]int64, error) {
 	var rows []struct {
 		ID   int64  `db:"id"`

@@ -77,8 +77,9 @@ var (
 	qRunByKey     = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + withinScope)
 	qRunForUpdate = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + withinScope + ` FOR UPDATE OF r`)
 	qInsertRun    = prepare(`
-		INSERT INTO runs (job_key, agent_id, revision_id, account_id, user_id, api_key_id, input)
-		VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`)
+		WITH r AS (INSERT INTO runs (job_key, agent_id, revision_id, account_id, user_id, api_key_id, input)
+			VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING *)
+		SELECT ` + runColumns + ` FROM r` + joinByID("accounts", "a", "r.account_id"))
 	qRunSteps = prepare(`SELECT ` + runStepColumns + ` FROM run_steps s WHERE s.run_id = ANY($1) ORDER BY s.run_id, s.position`)
 	qEndRun   = prepare(`
 		UPDATE runs SET status = $2, output = $3, error = $4, finished_at = now() WHERE id = $1 AND ` + unindexed("status = 'running'") + ` RETURNING finished_at`)
@@ -145,9 +146,10 @@ func (r *Run) Steps(ctx context.Context, s *Store) ([]*RunStep, error) {
 }
 
 // InsertRun puts a run down as running and due.
-func (s *Store) InsertRun(ctx context.Context, r Run) (id int64, err error) {
-	err = s.get(ctx, &id, qInsertRun, r.JobKey, r.AgentID, r.RevisionID, r.AccountID, r.UserID, r.KeyID, []byte(r.Input))
-	return id, err
+func (s *Store) InsertRun(ctx context.Context, r Run) (*Run, error) {
+	made := &Run{}
+	err := s.get(ctx, made, qInsertRun, r.JobKey, r.AgentID, r.RevisionID, r.AccountID, r.UserID, r.KeyID, []byte(r.Input))
+	return made, err
 }
 
 // EndRun ends a running run; ErrNoRows when it has ended already, so that it ends once.

@@ -31,7 +31,7 @@ var (
 	heldRun = `id = $1 AND claim = $2 AND ` + unindexed("status = 'running'")
 
 	// A run that is handed to the queue is out of sight for the lease; if the queue loses it, it
-	// is due again afterwards. No other run is due later than now. A tenant's runs go by id: those whose
+	// is due again afterwards. No other run is due later than now. A branch's runs go by id: those whose
 	// leases ran out while the queue still has them stay the first ones.
 	qLeaseRuns = work{
 		table: "runs", open: "status = 'running'", handedOut: "true", due: "due_at", first: "id", size: "id", window: "1", count: "claim",
@@ -63,7 +63,7 @@ var (
 	qDueRuns = prepare(`SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(due_at)), 0)::float8 AS lag FROM runs WHERE status = 'running' AND due_at <= now()`)
 )
 
-// LeaseRuns hands out due runs by turns of tenants, for the lease, so that no more than so many are
+// LeaseRuns hands out due runs by turns of branches, for the lease, so that no more than so many are
 // handed out or executed at the same time.
 func (s *Store) LeaseRuns(ctx context.Context, places int, lease time.Duration) ([]DueRun, error) {
 	return handOut[DueRun](ctx, s, qLeaseRuns, places, lease)

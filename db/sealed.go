@@ -27,6 +27,7 @@ var (
 	SealedNextSigningSecrets = sealedColumn("webhook_destinations", "id", "next_secret", forRow[int64]("webhook secret "))
 	SealedSigningSecrets     = sealedColumn("webhook_destinations", "id", "secret", forRow[int64]("webhook secret "))
 	SealedAgentSecrets       = sealedColumn("secrets", "id", "value", forRow[int64]("agent secret "))
+	SealedSessionKeys        = sealedColumn("sessions", "id", "key", forRow[int64]("session "))
 	SealedMails              = sealedColumn("mail_outbox", "id", "message", func(int64) string { return "mail" })
 	SealedPrivateKeys        = sealedColumn("signing_keys", "kid", "private_key", forRow[string]("signing key "))
 )

@@ -1,5 +1,5 @@
 // Package db holds the platform's only truth: the schema, its rows, and all SQL. Every statement
-// that reads or writes tenant data takes the caller's scope, so that a check forgotten above
+// that reads or writes what belongs to companies takes the caller's scope, so that a check forgotten above
 // finds no rows rather than all of them.
 package db
 
@@ -30,9 +30,9 @@ type Store struct {
 	pool     *sqlx.DB
 	tx       *sqlx.Tx
 	executed *atomic.Int64
-	// pages has a place for each page of a whole list that is being read, by tenant.
+	// pages has a place for each page of a whole list that is being read, by branch.
 	pages *share.Gate[int64]
-	// reads has a place for each statement that is run by itself for a caller, by tenant.
+	// reads has a place for each statement that is run by itself for a caller, by branch.
 	reads *share.Gate[int64]
 }
 
@@ -78,18 +78,18 @@ func (s *Store) run() runner {
 	return s.pool
 }
 
-// turn waits for a place for one statement, by turns of callers' tenants: whoever asks for many at the same time would
+// turn waits for a place for one statement, by turns of callers' branches: whoever asks for many at the same time would
 // otherwise have all connections, and others behind them. It is over with the statement, so that nobody who has a place
 // waits for another. Transactions, and what the platform does for itself, wait for connections alone.
 func (s *Store) turn(ctx context.Context) (leave func(), err error) {
-	tenant := access.TenantOf(ctx)
-	if s.tx != nil || tenant == 0 {
+	branch := access.BranchOf(ctx)
+	if s.tx != nil || branch == 0 {
 		return func() {}, nil
 	}
-	if err := s.reads.Enter(ctx, tenant); err != nil {
+	if err := s.reads.Enter(ctx, branch); err != nil {
 		return nil, err
 	}
-	return func() { s.reads.Leave(tenant) }, nil
+	return func() { s.reads.Leave(branch) }, nil
 }
 
 // get reads one row into dst; ErrNoRows when there is none.

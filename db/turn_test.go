@@ -12,7 +12,7 @@ import (
 	"canopy/internal/devstack/devtest"
 )
 
-// TestReadsKeepNobodyWaiting: however many statements of one tenant's callers are under way, and however long they take,
+// TestReadsKeepNobodyWaiting: however many statements of one branch's callers are under way, and however long they take,
 // there is a connection for another's.
 func TestReadsKeepNobodyWaiting(t *testing.T) {
 	address := devtest.Database(t, db.Fingerprint(), db.Migrate)
@@ -26,8 +26,8 @@ func TestReadsKeepNobodyWaiting(t *testing.T) {
 	held, err := other.BeginTxx(t.Context(), nil)
 	devtest.Check(t, err)
 	devtest.Must[sql.Result](t)(held.ExecContext(t.Context(), `LOCK TABLE customers`))
-	of := func(ctx context.Context, tenant int64) context.Context {
-		return access.WithPrincipal(ctx, &access.Principal{Lineage: access.Lineage{1, tenant}})
+	of := func(ctx context.Context, branch int64) context.Context {
+		return access.WithPrincipal(ctx, &access.Principal{Lineage: access.Lineage{1, branch}})
 	}
 	var hostile sync.WaitGroup
 	for range 20 {
@@ -43,7 +43,7 @@ func TestReadsKeepNobodyWaiting(t *testing.T) {
 	soon, cancel := context.WithTimeout(of(t.Context(), 8), 10*time.Second)
 	defer cancel()
 	if _, err := s.LimitsOf(soon, child.ID); err != nil {
-		t.Errorf("another tenant's: %v", err)
+		t.Errorf("another branch's: %v", err)
 	}
 	devtest.Check(t, held.Rollback())
 	hostile.Wait()

@@ -14,8 +14,8 @@ import (
 type User struct {
 	ID          int64     `db:"id"`
 	Email       string    `db:"email"`
-	FirstName   string    `db:"first_name"`
-	LastName    string    `db:"last_name"`
+	FirstName   string    `db:"first_name" audit:"firstName"`
+	LastName    string    `db:"last_name" audit:"lastName"`
 	CreatedAt   time.Time `db:"created_at"`
 	HasPassword bool      `db:"has_password"`
 	OTPMethod   string    `db:"otp_method"`

@@ -18,7 +18,7 @@ type wholeList[T, C any] struct {
 
 // each hands on the rows of the list from behind a place on, at most limit of them (0: all). A whole list is
 // read in pages, and between them no connection is held: its client may take its time, and so may
-// thousands. The pages are read by turns of tenants, each while the one before it is handed on. What changes
+// thousands. The pages are read by turns of branches, each while the one before it is handed on. What changes
 // behind the place that is reached is told as it is then. The error of do ends it.
 func (l wholeList[T, C]) each(ctx context.Context, s *Store, after C, limit int, do func(*T) error) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -60,11 +60,11 @@ func (l wholeList[T, C]) page(ctx context.Context, s *Store, after C, limit int)
 		return l.read(ctx, s, after, limit)
 	}
 	if s.tx == nil {
-		tenant := access.TenantOf(ctx)
-		if err := s.pages.Enter(ctx, tenant); err != nil {
+		branch := access.BranchOf(ctx)
+		if err := s.pages.Enter(ctx, branch); err != nil {
 			return nil, err
 		}
-		defer s.pages.Leave(tenant)
+		defer s.pages.Leave(branch)
 	}
 	return l.read(ctx, s, after, wholePage)
 }

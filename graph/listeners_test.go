@@ -49,20 +49,20 @@ func TestListenersAreCounted(t *testing.T) {
 	room()
 }
 
-// TestListenersOfATenantAreCounted: more keys are not more subscriptions without end, and nothing of it is another
-// tenant's business.
-func TestListenersOfATenantAreCounted(t *testing.T) {
+// TestListenersOfABranchAreCounted: more keys are not more subscriptions without end, and nothing of it is another
+// branch's business.
+func TestListenersOfABranchAreCounted(t *testing.T) {
 	l := newListeners()
-	for i := range maxTenantListeners {
+	for i := range maxBranchListeners {
 		if most, _ := l.enter(strconv.Itoa(i%20), 7); most > 0 {
 			t.Fatalf("the subscription %d is refused: %d", i, most)
 		}
 	}
-	if most, whose := l.enter("another key", 7); most != maxTenantListeners || whose != "this tenant" {
+	if most, whose := l.enter("another key", 7); most != maxBranchListeners || whose != "this branch of the tree" {
 		t.Errorf("one more: %d of %q", most, whose)
 	}
 	if most, _ := l.enter("another key", 8); most > 0 {
-		t.Errorf("of another tenant: %d", most)
+		t.Errorf("of another branch: %d", most)
 	}
 	l.leave("0", 7)
 	if most, _ := l.enter("another key", 7); most > 0 {

@@ -54,6 +54,10 @@ func (x root) Document() generated.DocumentResolver {
 	return resolvers.DocumentEdges{Resolver: x.r}
 }
 
+func (x root) Me() generated.MeResolver {
+	return resolvers.MeEdges{Resolver: x.r}
+}
+
 func (x root) Mutation() generated.MutationResolver {
 	return resolvers.Mutation{Resolver: x.r}
 }
@@ -80,6 +84,10 @@ func (x root) SearchHit() generated.SearchHitResolver {
 
 func (x root) Secret() generated.SecretResolver {
 	return resolvers.SecretEdges{Resolver: x.r}
+}
+
+func (x root) Session() generated.SessionResolver {
+	return resolvers.SessionEdges{Resolver: x.r}
 }
 
 func (x root) Subscription() generated.SubscriptionResolver {

@@ -17,7 +17,7 @@ import (
 // waits for others than this process, and goes ahead.
 const heavyCost = 500
 
-// turns has heavy operations take turns by tenant: each keeps a processor busy for a while, and a tenant that asks for many
+// turns has heavy operations take turns by branch: each keeps a processor busy for a while, and a branch that asks for many
 // at the same time would have the others wait for all of them.
 type turns struct{ places *share.Gate[int64] }
 
@@ -26,7 +26,7 @@ var (
 	_ graphql.ResponseInterceptor = (*turns)(nil)
 )
 
-// newTurns makes room for two heavy operations of one tenant alone on each processor: one waits for the database meanwhile.
+// newTurns makes room for two heavy operations of one branch alone on each processor: one waits for the database meanwhile.
 func newTurns() *turns {
 	return &turns{share.NewGate[int64](4 * max(2, runtime.GOMAXPROCS(0)))}
 }
@@ -41,11 +41,11 @@ func (t *turns) InterceptResponse(ctx context.Context, next graphql.ResponseHand
 	if p == nil || !isHeavy(ctx) {
 		return next(ctx)
 	}
-	tenant := p.Lineage.Tenant()
-	if err := t.places.Enter(ctx, tenant); err != nil {
+	branch := p.Lineage.Branch()
+	if err := t.places.Enter(ctx, branch); err != nil {
 		return &graphql.Response{Errors: gqlerror.List{face(ctx, problem.From(err))}}
 	}
-	defer t.places.Leave(tenant)
+	defer t.places.Leave(branch)
 	return next(ctx)
 }
 

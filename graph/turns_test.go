@@ -13,23 +13,23 @@ import (
 	"canopy/internal/access"
 )
 
-// costing is the context of an operation of a tenant.
-func costing(ctx context.Context, tenant int64, kind ast.Operation, cost int) context.Context {
+// costing is the context of an operation of a branch.
+func costing(ctx context.Context, branch int64, kind ast.Operation, cost int) context.Context {
 	oc := &graphql.OperationContext{Operation: &ast.OperationDefinition{Operation: kind}}
 	oc.Stats.SetExtension(costExtension, &CostReport{Requested: cost})
-	p := &access.Principal{KeyID: 9, Lineage: access.Lineage{1, tenant}}
+	p := &access.Principal{KeyID: 9, Lineage: access.Lineage{1, branch}}
 	return graphql.WithOperationContext(access.WithPrincipal(ctx, p), oc)
 }
 
-// TestHeavyOperationsTakeTurns: however many a tenant asks for, and whatever they are, those of another are executed at
+// TestHeavyOperationsTakeTurns: however many a branch asks for, and whatever they are, those of another are executed at
 // once, and so is everything that costs little.
 func TestHeavyOperationsTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns, end := newTurns(), make(chan struct{})
 		var asked sync.WaitGroup
-		ask := func(running *atomic.Int64, tenant int64, kind ast.Operation, cost int) {
+		ask := func(running *atomic.Int64, branch int64, kind ast.Operation, cost int) {
 			asked.Go(func() {
-				turns.InterceptResponse(costing(t.Context(), tenant, kind, cost), func(context.Context) *graphql.Response {
+				turns.InterceptResponse(costing(t.Context(), branch, kind, cost), func(context.Context) *graphql.Response {
 					running.Add(1)
 					<-end
 					return nil
@@ -43,14 +43,14 @@ func TestHeavyOperationsTakeTurns(t *testing.T) {
 		synctest.Wait()
 		alone := hostile.Load()
 		if alone < 2 || alone > 100 {
-			t.Errorf("%d of one tenant are executed at the same time", alone)
+			t.Errorf("%d of one branch are executed at the same time", alone)
 		}
 		ask(&quiet, 8, ast.Query, heavyCost+1)
 		ask(&light, 7, ast.Query, heavyCost)
 		ask(&light, 7, ast.Subscription, 50_000)
 		synctest.Wait()
 		if quiet.Load() != 1 || light.Load() != 2 || hostile.Load() != alone {
-			t.Errorf("beside them %d of another tenant, %d light ones and %d more", quiet.Load(), light.Load(), hostile.Load()-alone)
+			t.Errorf("beside them %d of another branch, %d light ones and %d more", quiet.Load(), light.Load(), hostile.Load()-alone)
 		}
 		close(end)
 		asked.Wait()

@@ -18,7 +18,7 @@ import (
 	"canopy/outbox"
 )
 
-// TestAttemptsKeepNobodyWaiting: while one tenant has all the attempts under way that it can have, to many
+// TestAttemptsKeepNobodyWaiting: while one branch has all the attempts under way that it can have, to many
 // destinations that hang, a delivery of another gets out.
 func TestAttemptsKeepNobodyWaiting(t *testing.T) {
 	const greedy, modest, places = 2, 3, 8
@@ -73,7 +73,7 @@ func TestAttemptsKeepNobodyWaiting(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, x := range due {
-			d.poke(x.TenantID, x.ID)
+			d.poke(x.BranchID, x.ID)
 		}
 	}
 	relayed()
@@ -85,7 +85,7 @@ func TestAttemptsKeepNobodyWaiting(t *testing.T) {
 	select {
 	case <-quiet:
 	case <-begun:
-		t.Error("the greedy tenant has more than half of the attempts")
+		t.Error("the greedy branch has more than half of the attempts")
 	case <-time.After(20 * time.Second):
 		t.Error("the delivery waits for those that hang")
 	}

@@ -23,7 +23,7 @@ const (
 	laneWidth = 64
 	// slowWidth is that of a destination that times out, while the worker as a whole is busy.
 	slowWidth = 4
-	// attemptPlaces bounds the attempts on all destinations together. One tenant alone gets half.
+	// attemptPlaces bounds the attempts on all destinations together. One branch alone gets half.
 	attemptPlaces = 2048
 	// deliveryLease is how long a claimed delivery is left alone: an attempt (5 s), and the time
 	// to write down what came of it.
@@ -84,20 +84,20 @@ func (d *dispatcher) ProcessTask(ctx context.Context, t *asynq.Task) error {
 }
 
 // poke has a destination's lane look for what is due, and first for the deliveries named.
-func (d *dispatcher) poke(tenant, destination int64, first ...int64) {
+func (d *dispatcher) poke(branch, destination int64, first ...int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.look(tenant, destination, first...)
+	d.look(branch, destination, first...)
 }
 
 // look is poke for who holds the lock. It gives the lane; nil where the worker stops.
-func (d *dispatcher) look(tenant, destination int64, first ...int64) *lane {
+func (d *dispatcher) look(branch, destination int64, first ...int64) *lane {
 	if d.ctx.Err() != nil {
 		return nil
 	}
 	l := d.lanes[destination]
 	if l == nil {
-		l = &lane{d: d, tenant: tenant, destination: destination, wake: make(chan struct{}, 1), done: make(chan result, laneWidth)}
+		l = &lane{d: d, branch: branch, destination: destination, wake: make(chan struct{}, 1), done: make(chan result, laneWidth)}
 		d.lanes[destination] = l
 		d.running.Go(l.run)
 	}
@@ -116,6 +116,6 @@ func (d *dispatcher) drain() {
 }
 
 // retryAfter looks at a destination again when a delivery is due there again.
-func (d *dispatcher) retryAfter(tenant int64, o db.Outcome) {
-	time.AfterFunc(o.Wait+time.Millisecond, func() { d.poke(tenant, o.DestinationID, o.ID) })
+func (d *dispatcher) retryAfter(branch int64, o db.Outcome) {
+	time.AfterFunc(o.Wait+time.Millisecond, func() { d.poke(branch, o.DestinationID, o.ID) })
 }

@@ -103,7 +103,9 @@ func (r *runner) release(ctx context.Context, w *db.RunWork) error {
 
 // fail ends the run as failed.
 func (r *runner) fail(ctx context.Context, w *db.RunWork, failure *diagram.Error) error {
-	err := r.end(ctx, w, func(tx *db.Store) (bool, error) { return outbox.FailRun(ctx, tx, &w.Run, failure) })
+	err := r.end(ctx, w, func(tx *db.Store, record *outbox.Record) error {
+		return outbox.FailRun(ctx, tx, record, &w.Run, failure)
+	})
 	if err != nil {
 		return err
 	}
@@ -201,7 +203,9 @@ func (r *runner) finish(ctx context.Context, w *db.RunWork, run *diagram.Run) er
 		return r.fail(ctx, w, failure)
 	}
 	if err == nil {
-		err = r.end(ctx, w, func(tx *db.Store) (bool, error) { return outbox.FinishRun(ctx, tx, &w.Run, output) })
+		err = r.end(ctx, w, func(tx *db.Store, record *outbox.Record) error {
+			return outbox.FinishRun(ctx, tx, record, &w.Run, output)
+		})
 	}
 	if err == nil {
 		r.metrics.count(ofRuns, runFinished)
@@ -210,12 +214,16 @@ func (r *runner) finish(ctx context.Context, w *db.RunWork, run *diagram.Run) er
 }
 
 // end ends a run, and records the event of it, if it is still this worker's.
-func (r *runner) end(ctx context.Context, w *db.RunWork, do func(*db.Store) (bool, error)) error {
+func (r *runner) end(ctx context.Context, w *db.RunWork, do func(*db.Store, *outbox.Record) error) error {
 	err := r.store.Tx(ctx, func(tx *db.Store) error {
 		if err := tx.HoldRun(ctx, w); err != nil {
 			return err
 		}
-		_, err := do(tx)
+		var record outbox.Record
+		if err := do(tx, &record); err != nil {
+			return err
+		}
+		_, err := record.Write(ctx, tx)
 		return err
 	})
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 // more when some are done. It ends when there is nothing left to do.
 type lane struct {
 	d           *dispatcher
-	tenant      int64
+	branch      int64
 	destination int64
 	wake        chan struct{}
 	done        chan result
@@ -81,7 +81,7 @@ func (l *lane) claim() bool {
 		l.d.log.WarnContext(l.d.ctx, "due deliveries could not be claimed", "destination", l.destination, "error", err)
 	}
 	for range room - len(rows) {
-		l.d.places.Leave(l.tenant)
+		l.d.places.Leave(l.branch)
 	}
 	for _, row := range rows {
 		l.flying++
@@ -96,12 +96,12 @@ func (l *lane) claim() bool {
 // reserve takes up to n of the worker's places, waiting for none but the first.
 func (l *lane) reserve(n int) (taken int) {
 	if l.flying == 0 {
-		if l.d.places.Enter(l.d.ctx, l.tenant) != nil {
+		if l.d.places.Enter(l.d.ctx, l.branch) != nil {
 			return 0
 		}
 		taken++
 	}
-	for taken < n && l.d.places.TryEnter(l.tenant) {
+	for taken < n && l.d.places.TryEnter(l.branch) {
 		taken++
 	}
 	return taken
@@ -147,9 +147,9 @@ func (l *lane) attempt(row *db.Claimed) {
 	o, timedOut := l.d.send(ctx, row)
 	written := l.d.outcomes.record(ctx, o)
 	if written && o.Status == db.DeliveryPending {
-		l.d.retryAfter(l.tenant, o)
+		l.d.retryAfter(l.branch, o)
 	}
-	l.d.places.Leave(l.tenant)
+	l.d.places.Leave(l.branch)
 	l.done <- result{o.Status, timedOut}
 }
 

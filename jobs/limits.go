@@ -44,11 +44,12 @@ func (w *Worker) tellSomeLimits(ctx context.Context) (told int, err error) {
 			return err
 		}
 		told = len(notices)
+		var record outbox.Record
 		for _, n := range notices {
 			if err := w.mailLimit(ctx, tx, n); err != nil {
 				return err
 			}
-			if _, err := outbox.Emit(ctx, tx, n.CustomerID, webhook.NewLimit(n.Reached(), webhook.Limited{
+			if err := record.Emit(n.CustomerID, webhook.NewLimit(n.Reached(), webhook.Limited{
 				CustomerID: n.CustomerID, Limit: string(n.Name), Used: n.Used, Max: n.Max,
 			})); err != nil {
 				return err
@@ -57,7 +58,8 @@ func (w *Worker) tellSomeLimits(ctx context.Context) (told int, err error) {
 				return err
 			}
 		}
-		return nil
+		_, err = record.Write(ctx, tx)
+		return err
 	})
 	if err == nil && told > 0 {
 		outbox.Wake(ctx, w.Bus)
@@ -66,7 +68,7 @@ func (w *Worker) tellSomeLimits(ctx context.Context) (told int, err error) {
 }
 
 func (w *Worker) mailLimit(ctx context.Context, tx *db.Store, n *db.LimitNotice) error {
-	return w.mailOwners(ctx, tx, n.TenantID, n.CustomerID, kindLimit, func(o db.Owner) (mail.Message, error) {
+	return w.mailOwners(ctx, tx, n.BranchID, n.CustomerID, kindLimit, func(o db.Owner) (mail.Message, error) {
 		return mail.Limit(mail.LimitData{
 			To: o.Email, Customer: o.Customer, Name: string(n.Name), Used: n.Used, Max: n.Max, Reached: n.Reached(),
 			Link: w.link("/tenant/usage/%d", n.CustomerID),

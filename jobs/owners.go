@@ -10,8 +10,8 @@ import (
 	"canopy/outbox"
 )
 
-// mailOwners puts a mail to each owner of a company into the outbox, as work of a tenant: see InsertMail.
-func (w *Worker) mailOwners(ctx context.Context, tx *db.Store, tenantID, customerID int64, kind string, write func(db.Owner) (mail.Message, error)) error {
+// mailOwners puts a mail to each owner of a company into the outbox, as work of a branch: see InsertMail.
+func (w *Worker) mailOwners(ctx context.Context, tx *db.Store, branchID, customerID int64, kind string, write func(db.Owner) (mail.Message, error)) error {
 	owners, err := tx.OwnersOf(ctx, customerID)
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func (w *Worker) mailOwners(ctx context.Context, tx *db.Store, tenantID, custome
 		if err != nil {
 			return err
 		}
-		if _, err := tx.InsertMail(ctx, tenantID, o.UserID, 0, kind, sealed); err != nil {
+		if _, err := tx.InsertMail(ctx, branchID, o.UserID, 0, kind, sealed); err != nil {
 			return err
 		}
 	}

@@ -38,7 +38,7 @@ func (f *tally) add(status string) {
 func (d *dispatcher) follow(due destinationDue) *tally {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	l := d.look(due.TenantID, due.DestinationID)
+	l := d.look(due.BranchID, due.DestinationID)
 	if l == nil || l.follower != nil || d.following >= followers {
 		return nil
 	}

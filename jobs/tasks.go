@@ -60,11 +60,11 @@ func runTask(due db.DueRun) (*asynq.Task, error) {
 type destinationDue struct {
 	DestinationID int64     `json:"destinationId"`
 	Oldest        time.Time `json:"oldest"`
-	TenantID      int64     `json:"tenantId"`
+	BranchID      int64     `json:"branchId"`
 }
 
 func deliverTask(due db.DueDestination) (*asynq.Task, error) {
-	return newTask(typeDeliver, queueWebhooks, destinationDue{due.ID, due.Oldest, due.TenantID}, asynq.Retention(time.Minute))
+	return newTask(typeDeliver, queueWebhooks, destinationDue{due.ID, due.Oldest, due.BranchID}, asynq.Retention(time.Minute))
 }
 
 // newTask makes a task that is tried once: whether and when to try again is the row's business.

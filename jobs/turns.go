@@ -7,7 +7,7 @@ import (
 	"github.com/hibiken/asynq"
 )
 
-// turns hands out work by turns of tenants, as far as workers have places for it. What waits for a
+// turns hands out work by turns of branches, as far as workers have places for it. What waits for a
 // place waits in the database: in a queue it would stand before what others have.
 type turns[T any] struct {
 	*relay

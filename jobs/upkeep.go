@@ -36,6 +36,7 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 	steps := map[string]func(context.Context) error{
 		"rotate signing keys":          func(ctx context.Context) error { return rotateByAge(ctx, w.Store, w.Box) },
 		"forget old links":             w.Store.SweepLinks,
+		"forget old sessions":          w.forgetSessions,
 		"forget old networks":          w.Store.SweepNetworks,
 		"forget old mails":             w.Store.SweepMails,
 		"forget old limit notices":     w.Store.SweepLimitNotices,
@@ -66,13 +67,15 @@ const (
 	deliveryBatch = 5000
 	runBatch      = 500
 	auditBatch    = 2000
+	sessionBatch  = 2000
 )
 
 // disableFailing disables destinations where nothing has got through for too long, and tells the
 // owners of their companies by mail.
 func (w *Worker) disableFailing(ctx context.Context) error {
-	var audits []int64
+	var told outbox.Told
 	err := w.Store.Tx(ctx, func(tx *db.Store) error {
+		var record outbox.Record
 		failing, err := tx.FailingDestinations(ctx, failingFor, failingAtLeast)
 		if err != nil {
 			return err
@@ -83,23 +86,23 @@ func (w *Worker) disableFailing(ctx context.Context) error {
 			}
 			now := *d
 			now.Enabled = false
-			id, _, err := outbox.Audit(ctx, tx, db.AuditEvent{
+			err := record.Audit(db.AuditEvent{
 				CustomerID: d.CustomerID, Action: string(audit.DestinationDisabled), ObjectType: d.GlobalID().Type, ObjectID: d.ID,
 			}, audit.Between(d, &now))
 			if err != nil {
 				return err
 			}
-			audits = append(audits, id)
 			if err := w.mailDisabled(ctx, tx, d); err != nil {
 				return err
 			}
 		}
-		return nil
+		told, err = record.Write(ctx, tx)
+		return err
 	})
-	if err != nil || len(audits) == 0 {
+	if err != nil || len(told.Audits) == 0 {
 		return err
 	}
-	for _, id := range audits {
+	for _, id := range told.Audits {
 		outbox.TellAudit(ctx, w.Bus, id)
 	}
 	outbox.Wake(ctx, w.Bus)
@@ -131,6 +134,14 @@ func (w *Worker) forgetRuns(ctx context.Context) error {
 
 func (w *Worker) forgetAuditEvents(ctx context.Context) error {
 	return forget(ctx, w.Store.ForgetAuditEvents, w.Retention.Audit, auditBatch)
+}
+
+func (w *Worker) forgetSessions(ctx context.Context) error {
+	for {
+		if n, err := w.Store.ForgetSessions(ctx, sessionBatch); err != nil || n < sessionBatch {
+			return err
+		}
+	}
 }
 
 func forget(ctx context.Context, batch func(ctx context.Context, keep time.Duration, after int64, limit int) (int64, error), keep time.Duration, limit int) error {

@@ -128,14 +128,14 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 	return list
 }
 
-// The places of a worker: how many tasks of a kind it works on at the same time. One tenant alone gets
+// The places of a worker: how many tasks of a kind it works on at the same time. One branch alone gets
 // half of them, and the others are there for those who come meanwhile.
 const (
 	mailPlaces = 40
 	runPlaces  = 128
 )
 
-// DocumentPlaces are those for documents. One tenant keeps the processors busy, as each of its documents
+// DocumentPlaces are those for documents. One branch keeps the processors busy, as each of its documents
 // takes two, and an extractor child beside it.
 var DocumentPlaces = 2 * max(1, runtime.GOMAXPROCS(0)/2)
 

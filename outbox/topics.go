@@ -13,6 +13,10 @@ const AuditTopic = "audit"
 // SigningKeysTopic is where it is told that the set of signing keys has changed.
 const SigningKeysTopic = "signing keys"
 
+// CallerTopic is where it is told that a user may less than before. It has no payload: whoever serves the user looks it
+// up again.
+func CallerTopic(userID int64) string { return "caller:" + strconv.FormatInt(userID, 10) }
+
 // DocumentTopic is where the ids of a context's documents are told as they change.
 func DocumentTopic(contextID int64) string { return "documents:" + strconv.FormatInt(contextID, 10) }
 

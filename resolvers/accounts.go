@@ -77,7 +77,7 @@ func (m Mutation) SetAccountDisabled(ctx context.Context, in SetAccountDisabledI
 		}
 		before := *out.Account
 		out.Account.Disabled = in.Disabled
-		return ch.audit(ctx, out.Account.CustomerID, audit.AccountUpdated, out.Account, audit.Between(&before, out.Account))
+		return ch.audit(out.Account.CustomerID, audit.AccountUpdated, out.Account, audit.Between(&before, out.Account))
 	})
 	return out, err
 }

@@ -12,7 +12,6 @@ import (
 	"canopy/internal/problem"
 	"canopy/internal/rule"
 	"canopy/internal/webhook"
-	"canopy/outbox"
 )
 
 // Agents is a page of the agents of an account within reach, by id; without an account, of the
@@ -113,17 +112,13 @@ func (m Mutation) CreateAgent(ctx context.Context, in CreateAgentInput) (*Create
 	}
 	out := &CreateAgentPayload{}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		id, err := tx.InsertAgent(ctx, db.Agent{AccountID: account.ID, Name: in.Name, Draft: in.Diagram}, ch.actor())
-		if err != nil {
+		if out.Agent, err = tx.InsertAgent(ctx, db.Agent{AccountID: account.ID, Name: in.Name, Draft: in.Diagram}, ch.actor()); err != nil {
 			return err
 		}
-		if out.Agent, err = tx.Agent(ctx, c.Scope(), id); err != nil {
+		if err := ch.record.Emit(account.CustomerID, webhook.AgentCreated{AgentID: out.Agent.ID, Name: in.Name}); err != nil {
 			return err
 		}
-		if err := ch.emit(ctx, account.CustomerID, webhook.AgentCreated{AgentID: id, Name: in.Name}); err != nil {
-			return err
-		}
-		return ch.audit(ctx, account.CustomerID, audit.AgentCreated, out.Agent, audit.Created(out.Agent))
+		return ch.audit(account.CustomerID, audit.AgentCreated, out.Agent, audit.Created(out.Agent))
 	})
 	return out, err
 }
@@ -133,11 +128,7 @@ func (m Mutation) builderAccount(ctx context.Context, c *caller, id *globalid.ID
 	if err != nil {
 		return nil, err
 	}
-	app, err := account.Application(ctx, m.Store)
-	if err != nil {
-		return nil, err
-	}
-	if app.Code != access.Builder.String() {
+	if account.ApplicationCode != access.Builder.String() {
 		return nil, problem.Invalid(problem.Fault{Location: "accountId", Message: "is not an account of the agent builder"})
 	}
 	return account, nil
@@ -304,10 +295,10 @@ func (m Mutation) DeleteAgent(ctx context.Context, in DeleteAgentInput) (*Delete
 		if err := tx.DeleteAgent(ctx, id); err != nil {
 			return err
 		}
-		if err := ch.emit(ctx, a.CustomerID, webhook.AgentDeleted{AgentID: id}); err != nil {
+		if err := ch.record.Emit(a.CustomerID, webhook.AgentDeleted{AgentID: id}); err != nil {
 			return err
 		}
-		return ch.audit(ctx, a.CustomerID, audit.AgentDeleted, a, audit.Removed(a))
+		return ch.audit(a.CustomerID, audit.AgentDeleted, a, audit.Removed(a))
 	})
 	return out, err
 }
@@ -338,11 +329,11 @@ func (m Mutation) changeAgent(ctx context.Context, need *rule.Rule, id globalid.
 			return err
 		}
 		if event != nil {
-			if err := ch.emit(ctx, a.CustomerID, event); err != nil {
+			if err := ch.record.Emit(a.CustomerID, event); err != nil {
 				return err
 			}
 		}
-		return ch.audit(ctx, a.CustomerID, action, a, audit.Between(&was, a))
+		return ch.audit(a.CustomerID, action, a, audit.Between(&was, a))
 	})
 }
 
@@ -355,11 +346,4 @@ type agentState struct {
 
 func stateOf(a *db.Agent) agentState {
 	return agentState{name: a.Name, draft: string(a.Draft), enabled: a.Enabled, published: or(a.PublishedID, 0)}
-}
-
-// emit records an event in the change's transaction, and wakes the relay after it.
-func (ch *changes) emit(ctx context.Context, customerID int64, data webhook.Data) error {
-	due, err := outbox.Emit(ctx, ch.tx, customerID, data)
-	ch.due = ch.due || due
-	return err
 }

@@ -105,7 +105,7 @@ func (m Mutation) CreateAPIKey(ctx context.Context, in CreateAPIKeyInput) (*Crea
 			return err
 		}
 		out.ClientID = out.APIKey.ClientID
-		return ch.audit(ctx, key.CustomerID, audit.APIKeyCreated, out.APIKey, audit.Created(out.APIKey).Secret(secretField, false, true))
+		return ch.audit(key.CustomerID, audit.APIKeyCreated, out.APIKey, audit.Created(out.APIKey).Secret(secretField, false, true))
 	})
 	return out, err
 }
@@ -219,7 +219,7 @@ func (m Mutation) changeKey(ctx context.Context, need *rule.Rule, id globalid.ID
 		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, k.CustomerID, action, k, what)
+		return ch.audit(k.CustomerID, action, k, what)
 	})
 }
 

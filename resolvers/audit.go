@@ -11,9 +11,8 @@ import (
 	"canopy/outbox"
 )
 
-// audit writes the event of a change, with the old and the new values, into the change's own
-// transaction.
-func (ch *changes) audit(ctx context.Context, customerID int64, action audit.Action, object Node, what audit.Changes) error {
+// audit tells of a change, with the old and the new values, in the change's own transaction.
+func (ch *changes) audit(customerID int64, action audit.Action, object Node, what audit.Changes) error {
 	e := db.AuditEvent{CustomerID: customerID, Action: string(action), ObjectType: object.GlobalID().Type, ObjectID: object.GlobalID().Int}
 	if actor := ch.actor(); actor != 0 {
 		e.ActorUserID = &actor
@@ -21,10 +20,7 @@ func (ch *changes) audit(ctx context.Context, customerID int64, action audit.Act
 	if ch.caller != nil {
 		e.ClientID = ch.caller.ClientID
 	}
-	id, due, err := outbox.Audit(ctx, ch.tx, e, what)
-	ch.due = ch.due || due
-	ch.audits = append(ch.audits, id)
-	return err
+	return ch.record.Audit(e, what)
 }
 
 // AuditEvent gives the changes within reach as they happen.

@@ -79,7 +79,7 @@ func (m Mutation) SaveBilling(ctx context.Context, in SaveBillingInput) (*SaveBi
 		if err != nil {
 			return c.unreached(err, "company", customer.ID)
 		}
-		return ch.audit(ctx, customer.ID, audit.BillingSaved, out.Billing, audit.Between(before, out.Billing))
+		return ch.audit(customer.ID, audit.BillingSaved, out.Billing, audit.Between(before, out.Billing))
 	})
 	return out, err
 }

@@ -69,15 +69,15 @@ func (r *Rates) Spend(ctx context.Context, p *access.Principal, name quota.Name,
 		mine = append([]budget{{Budget: limit.Budget{Name: string(name) + ":" + p.Credential(), Limit: own}}}, mine...)
 	}
 	left = math.MaxInt
-	// Root's come last: what a tenant is refused takes nothing from the others.
+	// Root's come last: what a branch is refused takes nothing from the others.
 	for _, of := range []struct {
-		tenant  int64
+		branch  int64
 		budgets []budget
-	}{{p.Lineage.Tenant(), mine}, {ofRoot, root}} {
+	}{{p.Lineage.Branch(), mine}, {ofRoot, root}} {
 		if len(of.budgets) == 0 {
 			continue
 		}
-		d, err := r.take(ctx, of.tenant, cost, of.budgets)
+		d, err := r.take(ctx, of.branch, cost, of.budgets)
 		if err != nil {
 			continue
 		}
@@ -92,18 +92,18 @@ func (r *Rates) Spend(ctx context.Context, p *access.Principal, name quota.Name,
 	return left, nil
 }
 
-// ofRoot is where root's minutes lie, which all tenants share: beside those of no tenant.
+// ofRoot is where root's minutes lie, which all branches share: beside those of no branch.
 const ofRoot = 0
 
-func (r *Rates) take(ctx context.Context, tenant int64, cost int, budgets []budget) (limit.Decision, error) {
+func (r *Rates) take(ctx context.Context, branch int64, cost int, budgets []budget) (limit.Decision, error) {
 	plain := make([]limit.Budget, len(budgets))
 	for i, b := range budgets {
 		plain[i] = b.Budget
 	}
-	return r.Limiter.Allow(ctx, tenantKey(tenant), cost, plain...)
+	return r.Limiter.Allow(ctx, branchKey(branch), cost, plain...)
 }
 
-func tenantKey(tenant int64) string { return strconv.FormatInt(tenant, 10) }
+func branchKey(branch int64) string { return strconv.FormatInt(branch, 10) }
 
 func refusalOf(p *access.Principal, name quota.Name, b budget, d limit.Decision) error {
 	who := "the API key"
@@ -153,13 +153,13 @@ func (r *Rates) announce(ctx context.Context, name quota.Name, b budget, left in
 
 // used fills in what companies have done in the minute at hand, of which Redis knows.
 func (r *Rates) used(ctx context.Context, c *db.Customer, list []*db.Usage) {
-	tenant := c.Lineage.Tenant()
+	branch := c.Lineage.Branch()
 	if c.ParentID == nil {
-		tenant = ofRoot
+		branch = ofRoot
 	}
 	for _, u := range list {
 		if u.Name.PerMinute() {
-			u.Used = r.Limiter.Count(ctx, tenantKey(tenant), counted(u.Name, c.ID))
+			u.Used = r.Limiter.Count(ctx, branchKey(branch), counted(u.Name, c.ID))
 		}
 	}
 }

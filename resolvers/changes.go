@@ -13,23 +13,30 @@ type changes struct {
 	// person is who acts without a token: by a password, or by a link.
 	person int64
 	tx     *db.Store
-	audits []int64
+	record outbox.Record
+	told   outbox.Told
 	mail   bool
 	// work: there are other outbox rows than mails; documents have changed, by context and id.
 	work      bool
 	documents [][2]int64
-	// due: there is something to deliver, or to run.
+	// due: there is something to run, or to deliver that no event of the change tells of.
 	due bool
+	// callers are the users who may less than before: what they have open is looked at again.
+	callers []int64
 	// told are the messages for those who follow an object.
-	told []message
+	messages []message
 }
 
 // change runs do in one transaction and tells of it after the commit.
 func (r *Resolver) change(ctx context.Context, c *caller, do func(tx *db.Store, ch *changes) error) error {
 	ch := &changes{caller: c}
-	err := r.Store.Tx(ctx, func(tx *db.Store) error {
+	err := r.Store.Tx(ctx, func(tx *db.Store) (err error) {
 		ch.tx = tx
-		return do(tx, ch)
+		if err := do(tx, ch); err != nil {
+			return err
+		}
+		ch.told, err = ch.record.Write(ctx, tx)
+		return err
 	})
 	if err != nil {
 		return err
@@ -49,16 +56,19 @@ func (ch *changes) actor() int64 {
 // announce tells of a committed change: listeners of its events, and the relay of its outbox
 // rows. Both may miss it; the rows are there.
 func (r *Resolver) announce(ctx context.Context, ch *changes) {
-	for _, id := range ch.audits {
+	for _, id := range ch.told.Audits {
 		outbox.TellAudit(ctx, r.Bus, id)
 	}
 	for _, d := range ch.documents {
 		outbox.TellDocument(ctx, r.Bus, d[0], d[1])
 	}
-	for _, m := range ch.told {
+	for _, id := range ch.callers {
+		r.Bus.Publish(ctx, outbox.CallerTopic(id), nil)
+	}
+	for _, m := range ch.messages {
 		r.Bus.Publish(ctx, m.topic, m.payload)
 	}
-	if ch.mail || ch.work || ch.due {
+	if ch.mail || ch.work || ch.due || ch.told.Due {
 		outbox.Wake(ctx, r.Bus)
 	}
 }

@@ -110,7 +110,7 @@ func (m Mutation) CreateContext(ctx context.Context, in CreateContextInput) (*Cr
 		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, c.CustomerID, audit.ContextCreated, out.Context, audit.Created(out.Context))
+		return ch.audit(c.CustomerID, audit.ContextCreated, out.Context, audit.Created(out.Context))
 	})
 	return out, err
 }
@@ -172,7 +172,7 @@ func (m Mutation) changeContext(ctx context.Context, need *rule.Rule, id globali
 		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, c.CustomerID, action, row, what)
+		return ch.audit(c.CustomerID, action, row, what)
 	})
 }
 

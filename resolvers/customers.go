@@ -186,7 +186,7 @@ func (m Mutation) CreateCustomer(ctx context.Context, in CreateCustomerInput) (*
 		if err := tx.OpenAccounts(ctx, out.Customer, instances, out.Admin.ID, OwnerRole, ch.actor()); err != nil {
 			return err
 		}
-		return ch.audit(ctx, out.Customer.ID, audit.CustomerCreated, out.Customer, audit.Created(out.Customer).With("admin", out.Admin.ID))
+		return ch.audit(out.Customer.ID, audit.CustomerCreated, out.Customer, audit.Created(out.Customer).With("admin", out.Admin.ID))
 	})
 	return out, err
 }
@@ -274,7 +274,7 @@ func (m Mutation) UpdateCustomer(ctx context.Context, in UpdateCustomerInput) (*
 		if out.Customer, err = tx.UpdateCustomer(ctx, c.Scope(), &next); err != nil {
 			return err
 		}
-		return ch.audit(ctx, id, audit.CustomerUpdated, row, audit.Between(row, out.Customer))
+		return ch.audit(id, audit.CustomerUpdated, row, audit.Between(row, out.Customer))
 	})
 	return out, err
 }

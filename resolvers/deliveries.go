@@ -227,7 +227,7 @@ func (m Mutation) send(ctx context.Context, c *caller, action audit.Action, d *d
 		if row, err = tx.Delivery(ctx, c.Scope(), id); err != nil {
 			return err
 		}
-		return ch.audit(ctx, d.CustomerID, action, row, audit.Created(row))
+		return ch.audit(d.CustomerID, action, row, audit.Created(row))
 	})
 	return row, err
 }
@@ -267,7 +267,7 @@ func (m Mutation) RecoverWebhookDeliveries(ctx context.Context, in RecoverWebhoo
 			return err
 		}
 		ch.due = ch.due || out.Count > 0
-		return ch.audit(ctx, d.CustomerID, audit.DestinationRecovered, d, audit.None().With("since", in.Since).With("count", out.Count))
+		return ch.audit(d.CustomerID, audit.DestinationRecovered, d, audit.None().With("since", in.Since).With("count", out.Count))
 	})
 	return out, err
 }

@@ -133,7 +133,7 @@ func (m Mutation) changeDocument(ctx context.Context, need *rule.Rule, id global
 		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, c.CustomerID, action, d, audit.Between(d, now))
+		return ch.audit(c.CustomerID, action, d, audit.Between(d, now))
 	})
 }
 

@@ -22,10 +22,10 @@ const descending = "DESC"
 // The bounds of what is asked of a list: ids that a filter names, filters in its alternatives all told, and how deep
 // they lie; fields of an order.
 const (
-	maxFilterIDs = 200
-	maxBranches  = 20
-	maxDepth     = 5
-	maxOrders    = 3
+	maxFilterIDs    = 200
+	maxAlternatives = 20
+	maxDepth        = 5
+	maxOrders       = 3
 )
 
 // listed is a row that a declared list has found.
@@ -137,8 +137,8 @@ func (r *Resolver) where(ctx context.Context, c *caller, filter any, at string) 
 	f := filterReader{check: &v}
 	where := f.read(in.Elem(), at, 1)
 	// Before anything is looked up: a filter names a user and a company at each of its alternatives.
-	if f.branches > maxBranches {
-		v.fault(at+"or", "must not have more than %d alternatives, all told", maxBranches)
+	if f.alternatives > maxAlternatives {
+		v.fault(at+"or", "must not have more than %d alternatives, all told", maxAlternatives)
 	}
 	if err := v.err(); err != nil {
 		return db.Where{}, err
@@ -154,12 +154,12 @@ func (r *Resolver) where(ctx context.Context, c *caller, filter any, at string) 
 // filterReader reads a filter into terms.
 type filterReader struct {
 	*check
-	branches int
-	looked   []func(context.Context, *Resolver, *caller) error
+	alternatives int
+	looked       []func(context.Context, *Resolver, *caller) error
 }
 
-// read reads a struct whose fields are the members: pointers, lists of ids, and alternatives. A tag names the type that ids
-// are of.
+// read reads a struct whose fields are the members: pointers, lists of ids, and alternatives. Tags name the type that ids
+// are of, and the most that a number can be.
 func (f *filterReader) read(in reflect.Value, at string, depth int) (where db.Where) {
 	if own, ok := in.Addr().Interface().(filterWith); ok {
 		own.complete(f.check, at)
@@ -171,8 +171,8 @@ func (f *filterReader) read(in reflect.Value, at string, depth int) (where db.Wh
 			continue
 		}
 		if name == "or" {
-			if value.Len() > maxBranches || depth == maxDepth && value.Len() > 0 {
-				f.fault(at+name, "must not have more than %d alternatives, nor lie deeper than %d", maxBranches, maxDepth)
+			if value.Len() > maxAlternatives || depth == maxDepth && value.Len() > 0 {
+				f.fault(at+name, "must not have more than %d alternatives, nor lie deeper than %d", maxAlternatives, maxDepth)
 				continue
 			}
 			for j := range value.Len() {
@@ -183,7 +183,7 @@ func (f *filterReader) read(in reflect.Value, at string, depth int) (where db.Wh
 		where.Terms = append(where.Terms, db.Term{Member: name, Value: f.value(value.Interface(), at+name, field.Tag)})
 	}
 	if len(where.Or) == 0 {
-		f.branches++
+		f.alternatives++
 	}
 	return where
 }
@@ -207,6 +207,9 @@ func (f *filterReader) value(value any, at string, tag reflect.StructTag) string
 		f.text(at, *x, maxName)
 		return *x
 	case *int:
+		if most, _ := strconv.Atoi(tag.Get("most")); *x < 0 || *x > most {
+			f.fault(at, "must be between 0 and %d", most)
+		}
 		return strconv.Itoa(*x)
 	case *bool:
 		return strconv.FormatBool(*x)

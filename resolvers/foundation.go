@@ -13,7 +13,7 @@ import (
 	"canopy/internal/secret"
 )
 
-// RegionSeed is a region to set up: which applications run there, and take new customers.
+// RegionSeed is a region to set up: which applications run there, and take new companies.
 type RegionSeed struct {
 	Code, Name, Description string
 	Apps                    []access.App
@@ -98,7 +98,7 @@ func (r *Resolver) foundAdmin(ctx context.Context, ch *changes, f Founding, out 
 		return err
 	}
 	out.ClientID, out.ClientSecret = key.ClientID, plain
-	return ch.audit(ctx, out.Customer.ID, audit.CustomerCreated, out.Customer, audit.Created(out.Customer).With("admin", out.Admin.ID))
+	return ch.audit(out.Customer.ID, audit.CustomerCreated, out.Customer, audit.Created(out.Customer).With("admin", out.Admin.ID))
 }
 
 // inviteFirst makes the first admin without a password. The link goes by mail, and to the shell:
@@ -115,10 +115,10 @@ func (r *Resolver) inviteFirst(ctx context.Context, ch *changes, customer *db.Cu
 
 // enlist makes the first admin with a password, uninvited: whoever chose the password has accepted the company.
 func (r *Resolver) enlist(ctx context.Context, tx *db.Store, customer *db.Customer, f Founding) (*db.User, error) {
-	if err := passwordFaults(f.Password); err != nil {
+	if err := passwordFaults("password", f.Password); err != nil {
 		return nil, err
 	}
-	if err := ownPassword(f.Password, f.Email, f.FirstName, f.LastName, f.Customer); err != nil {
+	if err := ownPassword("password", f.Password, f.Email, f.FirstName, f.LastName, f.Customer); err != nil {
 		return nil, err
 	}
 	hash, err := secret.HashPassword(ctx, secret.Known(0), f.Password)

@@ -64,7 +64,7 @@ func newEstate(t *testing.T) *estate {
 
 // login is what a request of a user's login to a company comes with; nil where it has nothing there.
 func (e *estate) login(ctx context.Context, userID, customerID int64) context.Context {
-	c, err := e.Store.LoginCaller(ctx, userID, customerID, time.Now(), "")
+	c, err := e.Store.LoginCaller(ctx, db.LoginToken{UserID: userID, CustomerID: customerID, IssuedAt: time.Now()})
 	if err != nil {
 		panic(err)
 	}

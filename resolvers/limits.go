@@ -69,7 +69,7 @@ func (m Mutation) SetLimits(ctx context.Context, in SetLimitsInput) (*SetLimitsP
 			}
 			what = what.Value(string(l.Name), old, l.Limit)
 		}
-		return ch.audit(ctx, id, audit.CustomerLimited, out.Customer, what)
+		return ch.audit(id, audit.CustomerLimited, out.Customer, what)
 	})
 	if err != nil {
 		return nil, err

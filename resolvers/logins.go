@@ -28,7 +28,9 @@ type LoginInput struct {
 // LoginPayload is a token for every application that the user has in the company, and the
 // companies that it can log in to.
 type LoginPayload struct {
-	Token           string
+	Token string
+	// ExpiresIn is the token's life in seconds.
+	ExpiresIn       int
 	CustomerOptions []db.CustomerOption
 }
 
@@ -37,6 +39,28 @@ var errLogin = problem.Unauthorized("the e-mail address or the password is wrong
 // Login checks a person's password and, where it is on, one-time password. Anyone may call it;
 // failures slow the next try down.
 func (r *Resolver) Login(ctx context.Context, in LoginInput) (*LoginPayload, error) {
+	try, err := r.signIn(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	e, err := r.entry(ctx, try.own.UserID, in.CustomerID)
+	if err != nil {
+		return nil, err
+	}
+	err = r.change(ctx, nil, func(_ *db.Store, ch *changes) error {
+		if err := ch.confirm(ctx, try); err != nil {
+			return err
+		}
+		return ch.signsIn(ctx, e, r.from(ctx, audit.None()))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.accessToken(ctx, e, nil)
+}
+
+// signIn is a try with the right password and code.
+func (r *Resolver) signIn(ctx context.Context, in LoginInput) (*tried, error) {
 	if err := loginFaults(in); err != nil {
 		return nil, err
 	}
@@ -56,7 +80,7 @@ func (r *Resolver) Login(ctx context.Context, in LoginInput) (*LoginPayload, err
 		return nil, err
 	}
 	try.succeeded(ctx)
-	return r.openSession(ctx, try, in.CustomerID)
+	return try, nil
 }
 
 func loginFaults(in LoginInput) error {
@@ -111,60 +135,84 @@ func (r *Resolver) checkCode(ctx context.Context, own *db.Credentials, code *str
 	return err
 }
 
-// openSession signs a token for one of the user's companies, which the user accepts by it. By default it is one that the
-// user has accepted before, if there is any.
-func (r *Resolver) openSession(ctx context.Context, try *tried, customerID *globalid.ID) (*LoginPayload, error) {
-	own := try.own
-	options, err := r.Store.CustomerOptions(ctx, own.UserID)
-	if err != nil {
+// entry is a person's way into one of the companies that it can log in to.
+type entry struct {
+	options []db.CustomerOption
+	chosen  db.CustomerOption
+	*db.Caller
+}
+
+// entry finds the way into a company; by default into one that the person has accepted before, if there is any.
+func (r *Resolver) entry(ctx context.Context, userID int64, customerID *globalid.ID) (*entry, error) {
+	e := &entry{}
+	var err error
+	if e.options, err = r.Store.CustomerOptions(ctx, userID); err != nil {
 		return nil, err
 	}
-	if len(options) == 0 {
+	if len(e.options) == 0 {
 		return nil, problem.Denied("the user has no enabled permission in any company")
 	}
-	chosen := options[0]
+	e.chosen = e.options[0]
 	if customerID != nil {
 		customer, err := customerID.Of("Customer", "customerId")
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(options, func(o db.CustomerOption) bool { return o.CustomerID == customer })
+		i := slices.IndexFunc(e.options, func(o db.CustomerOption) bool { return o.CustomerID == customer })
 		if i < 0 {
 			return nil, problem.Denied("the user has no enabled permission in the company %d", customer)
 		}
-		chosen = options[i]
+		e.chosen = e.options[i]
 	}
-	c, err := r.Store.LoginCaller(ctx, own.UserID, chosen.CustomerID, time.Now(), "")
+	e.Caller, err = r.Store.LoginCaller(ctx, db.LoginToken{UserID: userID, CustomerID: e.chosen.CustomerID, IssuedAt: time.Now()})
+	return e, err
+}
+
+// confirm holds the person of a try that was right, and remembers where it came from. Between the try and this the
+// password may have been changed: then the try was wrong.
+func (ch *changes) confirm(ctx context.Context, try *tried) error {
+	ch.person = try.own.UserID
+	own, err := ch.tx.OwnCredentials(ctx, try.own.UserID)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	err = r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
-		ch.person = own.UserID
-		if !chosen.Accepted {
-			if err := tx.Accept(ctx, chosen.CustomerID, own.UserID); err != nil {
-				return err
-			}
-		}
-		if err := see(ctx, tx, try); err != nil {
+	if own.PasswordHash == nil || *own.PasswordHash != *try.own.PasswordHash || own.OTPMethod != try.own.OTPMethod {
+		return errLogin
+	}
+	return see(ctx, ch.tx, try)
+}
+
+// signsIn has the person accept the company of an entry, and tells of it.
+func (ch *changes) signsIn(ctx context.Context, e *entry, what audit.Changes) error {
+	if !e.chosen.Accepted {
+		if err := ch.tx.Accept(ctx, e.chosen.CustomerID, e.UserID); err != nil {
 			return err
 		}
-		return ch.audit(ctx, chosen.CustomerID, audit.UserSignedIn, &db.User{ID: own.UserID}, r.from(ctx, audit.None()))
-	})
-	if err != nil {
-		return nil, err
 	}
-	var audience []string
+	return ch.audit(e.chosen.CustomerID, audit.UserSignedIn, &db.User{ID: e.UserID}, what)
+}
+
+// accessToken signs a token for the company of an entry, which lives no longer than the session that it belongs to,
+// if it does to one.
+func (r *Resolver) accessToken(ctx context.Context, e *entry, in *db.Session) (*LoginPayload, error) {
+	claims := token.Claims{
+		Subject: strconv.FormatInt(e.UserID, 10), ClientID: loginClient, CustomerID: e.chosen.CustomerID, IssuedAt: later(time.Now(), e.LoginsSince),
+	}
 	for _, app := range access.Apps() {
-		if g := c.Grants[app]; g != nil {
-			audience = append(audience, app.String())
-			r.touch(ctx, &c.Principal, g)
+		if g := e.Grants[app]; g != nil {
+			claims.Audience = append(claims.Audience, app.String())
+			r.touch(ctx, &e.Principal, g)
 		}
 	}
-	signed, err := r.sign(token.Claims{
-		Audience: audience, Subject: strconv.FormatInt(own.UserID, 10), ClientID: loginClient, CustomerID: chosen.CustomerID,
-		IssuedAt: later(time.Now(), c.LoginsSince),
-	})
-	return &LoginPayload{Token: signed, CustomerOptions: options}, err
+	claims.ExpiresAt = claims.IssuedAt.Add(TokenLife)
+	if in != nil {
+		claims.SessionID = in.ID
+		if in.ExpiresAt.Before(claims.ExpiresAt) {
+			claims.ExpiresAt = in.ExpiresAt
+		}
+	}
+	signed, err := r.sign(claims)
+	return &LoginPayload{Token: signed, ExpiresIn: int(claims.ExpiresAt.Sub(claims.IssuedAt) / time.Second), CustomerOptions: e.options}, err
 }
 
 // see remembers where a person logs in from, once a day.
@@ -184,25 +232,25 @@ func later(a, b time.Time) time.Time {
 }
 
 // SetUp redeems an invitation or a reset link: it sets the user's password and ends the user's
-// other links and logins, and with a reset, unless keepKeys is set, the user's API keys. Whoever has the link may
+// other links, logins and sessions, and with a reset, unless keepKeys is set, the user's API keys. Whoever has the link may
 // call it.
 func (r *Resolver) SetUp(ctx context.Context, link, password string, keepKeys bool) error {
-	if err := passwordFaults(password); err != nil {
+	if err := passwordFaults("password", password); err != nil {
 		return err
 	}
 	// The costly hash comes after a look whether the link lives, and before it is used up.
 	hash := secret.HashSecret(link)
-	userID, tenantID, err := r.Store.LinkUser(ctx, hash)
+	userID, branchID, err := r.Store.LinkUser(ctx, hash)
 	if errors.Is(err, db.ErrNoRows) {
 		return errLink
 	}
 	if err != nil {
 		return err
 	}
-	if err := r.ownPassword(ctx, userID, password); err != nil {
+	if err := r.ownPassword(ctx, userID, "password", password); err != nil {
 		return err
 	}
-	hashed, err := secret.HashPassword(ctx, secret.Known(tenantID), password)
+	hashed, err := secret.HashPassword(ctx, secret.Known(branchID), password)
 	if err != nil {
 		return busy(err)
 	}
@@ -226,6 +274,9 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string, keepKeys bo
 		if err := tx.SetPassword(ctx, userID, hashed); err != nil {
 			return err
 		}
+		if _, err := ch.endSessions(ctx, userID, 0); err != nil {
+			return err
+		}
 		// Who holds the mailbox gets in, whoever else tries.
 		if err := tx.SeeNetwork(ctx, userID, limit.AddressGroup(r.ClientAddress(ctx))); err != nil {
 			return err
@@ -239,29 +290,30 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string, keepKeys bo
 func (r *Resolver) endSetUp(ctx context.Context, ch *changes, used db.Link, had, keepKeys bool) error {
 	what := r.from(ctx, audit.None().Secret("password", had, true))
 	if used.CustomerID != 0 {
-		return ch.audit(ctx, used.CustomerID, audit.UserSetUp, &db.User{ID: used.UserID}, what)
+		return ch.audit(used.CustomerID, audit.UserSetUp, &db.User{ID: used.UserID}, what)
 	}
 	if had {
 		what = what.With("revokeKeys", !keepKeys)
 	}
 	if had && !keepKeys {
-		if err := revokeKeys(ctx, ch, used.UserID); err != nil {
+		if err := revokeKeys(ctx, ch, used.UserID, 0); err != nil {
 			return err
 		}
 	}
 	return ch.auditAtHome(ctx, used.UserID, audit.UserPasswordReset, what)
 }
 
-// revokeKeys ends a user's API keys, each of which is told of in its own company.
-func revokeKeys(ctx context.Context, ch *changes, userID int64) error {
-	keys, err := ch.tx.RevokeAPIKeysOf(ctx, userID)
+// revokeKeys ends a user's API keys in a company, or, with 0, in all, each of which is told of in its own.
+func revokeKeys(ctx context.Context, ch *changes, userID, customerID int64) error {
+	ch.callers = append(ch.callers, userID)
+	keys, err := ch.tx.RevokeAPIKeysIn(ctx, userID, customerID)
 	if err != nil {
 		return err
 	}
 	for _, k := range keys {
 		live := *k
 		live.RevokedAt = nil
-		if err := ch.audit(ctx, k.CustomerID, audit.APIKeyRevoked, k, audit.Between(&live, k)); err != nil {
+		if err := ch.audit(k.CustomerID, audit.APIKeyRevoked, k, audit.Between(&live, k)); err != nil {
 			return err
 		}
 	}

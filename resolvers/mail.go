@@ -67,7 +67,7 @@ func (r *Resolver) newLink(ctx context.Context, tx *db.Store, l db.Link, kind st
 	return link, nil
 }
 
-// post seals a message into the outbox, as work of the caller's tenant.
+// post seals a message into the outbox, as work of the caller's branch.
 func (r *Resolver) post(ctx context.Context, ch *changes, userID int64, kind string, m mail.Message) error {
 	sealed, err := outbox.SealMail(r.Box, m)
 	if err != nil {
@@ -78,6 +78,6 @@ func (r *Resolver) post(ctx context.Context, ch *changes, userID int64, kind str
 	if ch.caller != nil {
 		askedBy = ch.caller.CustomerID
 	}
-	_, err = ch.tx.InsertMail(ctx, access.TenantOf(ctx), userID, askedBy, kind, sealed)
+	_, err = ch.tx.InsertMail(ctx, access.BranchOf(ctx), userID, askedBy, kind, sealed)
 	return err
 }

@@ -43,6 +43,8 @@ func (q Query) nodeOfType(ctx context.Context, id globalid.ID) (Node, error) {
 		return found(q.runNode(ctx, id))
 	case "Secret":
 		return found(q.secretNode(ctx, id))
+	case "Session":
+		return found(q.sessionNode(ctx, id))
 	case "User":
 		return found(q.User(ctx, id))
 	case "WebhookDelivery":

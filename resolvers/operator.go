@@ -56,7 +56,7 @@ func (r *Resolver) OperatorCreateKey(ctx context.Context, customerID int64, emai
 		if key, plain, err = NewAPIKey(ctx, tx, db.APIKey{CustomerID: customer.ID, UserID: own.UserID, Name: name}, 0); err != nil {
 			return err
 		}
-		return ch.audit(ctx, customer.ID, audit.APIKeyCreated, key, audit.Created(key).Secret(secretField, false, true))
+		return ch.audit(customer.ID, audit.APIKeyCreated, key, audit.Created(key).Secret(secretField, false, true))
 	})
 	return key, plain, err
 }
@@ -105,7 +105,7 @@ func (r *Resolver) operatorKey(ctx context.Context, clientID string, action audi
 		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, k.CustomerID, action, k, what)
+		return ch.audit(k.CustomerID, action, k, what)
 	})
 }
 
@@ -128,7 +128,7 @@ func (r *Resolver) OperatorResetTOTP(ctx context.Context, email string) error {
 			return err
 		}
 		what := audit.Between(own, now).Secret("otpSecret", own.OTPSecret != nil, false)
-		return ch.audit(ctx, root.ID, audit.UserTotpReset, &db.User{ID: own.UserID}, what)
+		return ch.audit(root.ID, audit.UserTotpReset, &db.User{ID: own.UserID}, what)
 	})
 }
 

@@ -90,7 +90,7 @@ func (m Mutation) CreatePermission(ctx context.Context, in CreatePermissionInput
 		if out.Permission, err = tx.Permission(ctx, c.Scope(), id); err != nil {
 			return err
 		}
-		return ch.audit(ctx, account.CustomerID, audit.PermissionCreated, out.Permission, audit.Created(out.Permission))
+		return ch.audit(account.CustomerID, audit.PermissionCreated, out.Permission, audit.Created(out.Permission))
 	})
 	return out, err
 }
@@ -217,7 +217,7 @@ func (m Mutation) changePermission(ctx context.Context, need *rule.Rule, id glob
 		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, account.CustomerID, action, p, audit.Between(p, changed))
+		return ch.audit(account.CustomerID, action, p, audit.Between(p, changed))
 	})
 	return changed, err
 }

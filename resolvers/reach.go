@@ -47,8 +47,8 @@ func idValue(member string, id int64) string {
 type CustomerFilter struct {
 	IDs                        []globalid.ID `of:"Customer"`
 	RegionID                   *globalid.ID  `of:"Region"`
-	Level                      *int
-	ParentID                   *globalid.ID `of:"Customer"`
+	Level                      *int          `most:"63"`
+	ParentID                   *globalid.ID  `of:"Customer"`
 	CreatedSince, CreatedUntil *time.Time
 	Or                         []*CustomerFilter
 }
@@ -80,7 +80,7 @@ type PermissionFilter struct {
 type ContextFilter struct {
 	IDs        []globalid.ID `of:"Context"`
 	AccountID  *globalid.ID  `of:"Account"`
-	ShareState *int
+	ShareState *int          `most:"1"`
 	Or         []*ContextFilter
 }
 
@@ -117,6 +117,12 @@ var (
 	documentStates  = []string{"pending", "processing", "ready", "failed"}
 	documentFormats = []string{"pdf", "docx", "doc", "txt", "md", "csv"}
 )
+
+func (f *UserFilter) complete(v *check, at string) {
+	if f.Email != nil {
+		v.address(at+"email", *f.Email)
+	}
+}
 
 func (f *RunFilter) complete(v *check, at string) { v.oneOf(at+"status", f.Status, runStates) }
 

@@ -9,7 +9,7 @@ import (
 	"canopy/internal/rule"
 )
 
-// Regions lists the regions that take new customers; with all, every region, for callers of the
+// Regions lists the regions that take new companies; with all, every region, for callers of the
 // root company only.
 func (q Query) Regions(ctx context.Context, all bool) ([]*db.Region, error) {
 	c, err := q.may(ctx, rule.Regions)

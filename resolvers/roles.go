@@ -99,7 +99,7 @@ func (m Mutation) CreateRole(ctx context.Context, in CreateRoleInput) (*CreateRo
 		if err != nil {
 			return roleNameTaken(err)
 		}
-		return ch.audit(ctx, customer.ID, audit.RoleCreated, out.Role, audit.Created(out.Role))
+		return ch.audit(customer.ID, audit.RoleCreated, out.Role, audit.Created(out.Role))
 	})
 	return out, err
 }
@@ -222,7 +222,7 @@ func (m Mutation) changeRole(ctx context.Context, need *rule.Rule, id globalid.I
 		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, *role.CustomerID, action, role, audit.Between(role, now))
+		return ch.audit(*role.CustomerID, action, role, audit.Between(role, now))
 	})
 }
 

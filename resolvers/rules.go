@@ -8,6 +8,7 @@ import (
 	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/problem"
+	"canopy/internal/rule"
 )
 
 // The rules of who may what that need rows, beside those that the schema declares. Whatever they
@@ -79,6 +80,12 @@ func mayGiveRole(ctx context.Context, tx *db.Store, c *caller, account *db.Accou
 	return role, c.mayGive(access.ParseFeatures(role.Features))
 }
 
+// mayInTenant tells whether the caller has a right in tenant management, for what its token for whatever application serves.
+func (c *caller) mayInTenant(right access.Features) error {
+	_, err := grantFor(c.Principal, &rule.Rule{Apps: []access.App{access.Tenant}, Right: right})
+	return err
+}
+
 // mayRestore: a permission that is enabled again gives its role again.
 func mayRestore(ctx context.Context, tx *db.Store, c *caller, p *db.Permission) error {
 	role, err := tx.RoleToGive(ctx, p.RoleID)
@@ -119,12 +126,20 @@ func maySubscribeAudit(ctx context.Context, tx *db.Store, c *caller) error {
 // mayLoseOwner keeps a company from locking itself out: the last enabled owner permission of its
 // own account stays, unless a company above takes it away.
 func mayLoseOwner(ctx context.Context, tx *db.Store, c *caller, p *db.Permission) error {
-	if !p.RoleOwner || p.Disabled || p.CustomerID != c.CustomerID {
+	if p.CustomerID != c.CustomerID {
+		return nil
+	}
+	return mayBeWithout(ctx, tx, p)
+}
+
+// mayBeWithout tells whether a permission is not the last enabled one of an owner on its account, which is to be held.
+func mayBeWithout(ctx context.Context, tx *db.Store, p *db.Permission) error {
+	if !p.RoleOwner || p.Disabled {
 		return nil
 	}
 	others, err := tx.HasOtherOwner(ctx, p.AccountID, p.ID)
 	if err == nil && !others {
-		err = problem.Bad("this is the last enabled owner permission of the company's own account").With("last_owner")
+		err = problem.Bad("this is the last enabled owner permission on the account %d of the company %d", p.AccountID, p.CustomerID).With("last_owner")
 	}
 	return err
 }
@@ -138,7 +153,7 @@ func mayAddBelow(ctx context.Context, tx *db.Store, c *caller, parentID *globali
 	}
 	may, err := effectiveCanAdd(ctx, tx, own)
 	if err == nil && !may {
-		err = problem.Denied("the company %q may not add customers: canAddCustomers is off, or an ancestor has turned descendantsCanAdd off", own.Name)
+		err = problem.Denied("the company %q may not add companies: canAddCustomers is off, or an ancestor has turned descendantsCanAdd off", own.Name)
 	}
 	if err != nil {
 		return nil, err

@@ -111,21 +111,17 @@ func (m Mutation) StartRun(ctx context.Context, in StartRunInput) (*StartRunPayl
 	}
 	out := &StartRunPayload{JobKey: key.String()}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		id, err := tx.InsertRun(ctx, db.Run{
+		if out.Run, err = tx.InsertRun(ctx, db.Run{
 			JobKey: out.JobKey, AgentID: agent.ID, RevisionID: *agent.PublishedID, AccountID: agent.AccountID, Input: in.Input,
 			UserID: &c.UserID, KeyID: keyID,
-		})
-		if err != nil {
+		}); err != nil {
 			return err
 		}
 		ch.due = true
-		if out.Run, err = tx.Run(ctx, c.Scope(), id); err != nil {
+		if err := ch.record.Emit(agent.CustomerID, webhook.RunStarted{JobKey: out.JobKey}); err != nil {
 			return err
 		}
-		if err := ch.emit(ctx, agent.CustomerID, webhook.RunStarted{JobKey: out.JobKey}); err != nil {
-			return err
-		}
-		return ch.audit(ctx, agent.CustomerID, audit.RunStarted, out.Run, audit.Created(out.Run))
+		return ch.audit(agent.CustomerID, audit.RunStarted, out.Run, audit.Created(out.Run))
 	})
 	return out, err
 }
@@ -174,13 +170,11 @@ func (m Mutation) CancelRun(ctx context.Context, in CancelRunInput) (*CancelRunP
 			return problem.Bad("the run has ended already: it is %s", out.Run.Status)
 		}
 		before := *out.Run
-		due, err := outbox.FailRun(ctx, tx, out.Run, &diagram.Error{Code: diagram.CodeCancelled, Message: "The run was cancelled."})
-		if err != nil {
+		if err := outbox.FailRun(ctx, tx, &ch.record, out.Run, &diagram.Error{Code: diagram.CodeCancelled, Message: "The run was cancelled."}); err != nil {
 			return err
 		}
-		ch.due = ch.due || due
-		ch.told = append(ch.told, message{outbox.RunTopic(key), []byte(out.Run.Status)})
-		return ch.audit(ctx, out.Run.CustomerID, audit.RunCancelled, out.Run, audit.Between(&before, out.Run))
+		ch.messages = append(ch.messages, message{outbox.RunTopic(key), []byte(out.Run.Status)})
+		return ch.audit(out.Run.CustomerID, audit.RunCancelled, out.Run, audit.Between(&before, out.Run))
 	})
 	return out, err
 }

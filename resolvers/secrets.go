@@ -96,7 +96,7 @@ func (m Mutation) CreateSecret(ctx context.Context, in CreateSecretInput) (*Crea
 		if out.Secret, err = tx.UpdateSecret(ctx, row.ID, row.Name, outbox.SealSecret(m.Box, row.ID, in.Value)); err != nil {
 			return err
 		}
-		return ch.audit(ctx, customer.ID, audit.SecretCreated, out.Secret, audit.Created(out.Secret).Secret("value", false, true))
+		return ch.audit(customer.ID, audit.SecretCreated, out.Secret, audit.Created(out.Secret).Secret("value", false, true))
 	})
 	return out, err
 }
@@ -202,7 +202,7 @@ func (m Mutation) changeSecret(ctx context.Context, need *rule.Rule, id globalid
 		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, row.CustomerID, action, row, what)
+		return ch.audit(row.CustomerID, action, row, what)
 	})
 }
 

@@ -23,7 +23,7 @@ func (ch *changes) auditAtHome(ctx context.Context, userID int64, action audit.A
 	if err != nil || len(options) == 0 || !options[0].Accepted {
 		return err
 	}
-	return ch.audit(ctx, options[0].CustomerID, action, &db.User{ID: userID}, what)
+	return ch.audit(options[0].CustomerID, action, &db.User{ID: userID}, what)
 }
 
 // logFailure tells of a failed login. The throttle bounds how many there are. It takes as long where there is no such

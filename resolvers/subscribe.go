@@ -7,6 +7,7 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/problem"
+	"canopy/outbox"
 )
 
 // recheckEvery is how often a quiet subscription asks whether its caller may still listen.
@@ -73,7 +74,7 @@ func (l *Listener) set(change func()) {
 type feed[T any] struct {
 	topic string
 	// load reads what a message names, with the caller's rights of that moment. Without a message, at
-	// the beginning and every 10 seconds, it says whether the caller may listen at all, and gives what
+	// the beginning, every 10 seconds and when it is told that the caller may less than before, it says whether the caller may listen at all, and gives what
 	// is to be sent even so.
 	load func(ctx context.Context, message []byte) ([]*T, error)
 	// over tells the last state of the one object that is followed; nil where there are several.
@@ -85,7 +86,11 @@ type feed[T any] struct {
 // the right or what is listened to is gone, the subscription ends and says why. What the caller can't
 // see is passed over; what can't be read for another reason is told in its place.
 func follow[T any](ctx context.Context, r *Resolver, f feed[T]) (<-chan *T, error) {
-	messages := r.Bus.Subscribe(ctx, f.topic) // before the first look, so that nothing is missed in between
+	topics := []string{f.topic}
+	if p := access.PrincipalOf(ctx); p != nil {
+		topics = append(topics, outbox.CallerTopic(p.UserID))
+	}
+	messages := r.Bus.Subscribe(ctx, topics...) // before the first look, so that nothing is missed in between
 	first, err := f.load(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -124,6 +129,9 @@ func (s *sender[T]) run(ctx context.Context, messages <-chan []byte, first []*T)
 			return Expired()
 		case <-recheck.C:
 		case message, open = <-messages:
+			if len(message) == 0 {
+				message = nil // the caller may less than before
+			}
 		}
 		switch {
 		case ctx.Err() != nil:

@@ -16,7 +16,7 @@ import (
 	"canopy/internal/token"
 )
 
-// TokenLife is how long an access token is valid. There is no refresh: the next one is asked for.
+// TokenLife is how long an access token is valid. The next one is asked for anew, or by a session.
 const TokenLife = 15 * time.Minute
 
 // loginClient is the client_id claim of a person's login, which is no API key's.
@@ -114,7 +114,7 @@ func (r *Resolver) touchExchange(ctx context.Context, x *db.Exchange) {
 	r.touch(ctx, &p, &access.Grant{PermissionID: x.PermissionID, Stale: x.Stale})
 }
 
-// sign signs an access token of the platform's usual life.
+// sign signs an access token, by default of the platform's usual life.
 func (r *Resolver) sign(c token.Claims) (string, error) {
 	key, ok := r.Keys.Signing(time.Now())
 	if !ok {
@@ -124,7 +124,9 @@ func (r *Resolver) sign(c token.Claims) (string, error) {
 	if c.IssuedAt.IsZero() {
 		c.IssuedAt = time.Now()
 	}
-	c.ExpiresAt = c.IssuedAt.Add(TokenLife)
+	if c.ExpiresAt.IsZero() {
+		c.ExpiresAt = c.IssuedAt.Add(TokenLife)
+	}
 	return token.Sign(key, c)
 }
 
@@ -180,14 +182,16 @@ func (r *Resolver) principal(ctx context.Context, claims *token.Claims) (*access
 	if claims.ClientID == loginClient {
 		var userID int64
 		if userID, err = strconv.ParseInt(claims.Subject, 10, 64); err == nil {
-			c, err = r.Store.LoginCaller(ctx, userID, claims.CustomerID, claims.IssuedAt, claims.KeyID)
+			c, err = r.Store.LoginCaller(ctx, db.LoginToken{
+				UserID: userID, CustomerID: claims.CustomerID, SessionID: claims.SessionID, IssuedAt: claims.IssuedAt, KeyID: claims.KeyID,
+			})
 		}
 	} else {
 		c, err = r.Store.KeyCaller(ctx, claims.ClientID, first, claims.AccountID, claims.KeyID)
 	}
 	switch {
 	case errors.Is(err, db.ErrNoRows), err == nil && c.Dead:
-		return nil, problem.Unauthorized("the access token no longer works: its API key was revoked or its password changed").With("invalid_token")
+		return nil, problem.Unauthorized("the access token no longer works: its API key was revoked, its session ended, or its password changed").With("invalid_token")
 	case err != nil:
 		return nil, err
 	case c.Withdrawn:

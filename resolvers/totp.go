@@ -19,16 +19,6 @@ const (
 	otpTOTP = "totp"
 )
 
-// person allows what only a person may do, with a token of a login. An API key acts for its user in
-// one company, and may be in other hands there; how the user logs in everywhere is not its business.
-func (m Mutation) person(ctx context.Context, need *rule.Rule) (*caller, error) {
-	c, err := m.may(ctx, need)
-	if err == nil && !c.Login() {
-		err = problem.Denied("two-factor is set with the token of a person's login (POST /auth/token), not of an API key")
-	}
-	return c, err
-}
-
 // EnableTotpInput says how an enrolment is named, with the caller's password.
 type EnableTotpInput struct{ Label, Password *string }
 
@@ -47,7 +37,7 @@ func (m Mutation) EnableTotp(ctx context.Context, in EnableTotpInput) (*EnableTo
 		return nil, err
 	}
 	plain := secret.NewTOTPSecret()
-	proof, err := m.prove(ctx, c, in.Password)
+	proof, err := m.prove(ctx, c, "password", in.Password)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +69,7 @@ func (m Mutation) ConfirmTotp(ctx context.Context, in ConfirmTotpInput) (*Confir
 		return nil, err
 	}
 	codes, hashes := secret.NewRecoveryCodes()
-	user, err := m.switchOTP(ctx, c, nil, audit.UserTotpEnabled, in.Code, func(own *db.Credentials) error {
+	user, err := m.switchOTP(ctx, c, proof{}, audit.UserTotpEnabled, in.Code, func(own *db.Credentials) error {
 		if own.OTPMethod == otpTOTP || own.OTPSecret == nil {
 			return problem.Bad("no enrolment has begun: enableTotp comes first")
 		}
@@ -108,7 +98,7 @@ func (m Mutation) DisableTotp(ctx context.Context, in DisableTotpInput) (*Disabl
 	if err != nil {
 		return nil, err
 	}
-	proof, err := m.prove(ctx, c, in.Password)
+	proof, err := m.prove(ctx, c, "password", in.Password)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +134,7 @@ func (m Mutation) RegenerateRecoveryCodes(ctx context.Context, in RegenerateReco
 	if err != nil {
 		return nil, err
 	}
-	proof, err := m.prove(ctx, c, in.Password)
+	proof, err := m.prove(ctx, c, "password", in.Password)
 	if err != nil {
 		return nil, err
 	}
@@ -164,26 +154,39 @@ func (m Mutation) RegenerateRecoveryCodes(ctx context.Context, in RegenerateReco
 
 // proof is the password hash that a caller's password was good for. Hashing is slow: it comes before the
 // transaction, which asks whether the hash is still the same.
-type proof *string
+type proof struct{ hash *string }
+
+// holds tells whether a password that was right still is, and holds its user's row until the transaction ends.
+func (p proof) holds(ctx context.Context, tx *db.Store, userID int64, field string) error {
+	own, err := tx.OwnCredentials(ctx, userID)
+	if err == nil && !p.of(own) {
+		err = problem.Invalid(problem.Fault{Location: field, Message: "was changed meanwhile"})
+	}
+	return err
+}
+
+func (p proof) of(own *db.Credentials) bool {
+	return p.hash == nil || own.PasswordHash != nil && *own.PasswordHash == *p.hash
+}
 
 // prove checks the caller's own password, which changes of how it logs in ask for. Failures slow the next
 // try down, as those of a login do.
-func (m Mutation) prove(ctx context.Context, c *caller, password *string) (proof, error) {
+func (m Mutation) prove(ctx context.Context, c *caller, field string, password *string) (proof, error) {
 	if password == nil || *password == "" {
-		return nil, problem.Invalid(problem.Fault{Location: "password", Message: "is required"})
+		return proof{}, problem.Invalid(problem.Fault{Location: field, Message: "is required"})
 	}
 	try, err := m.try(ctx, tryLogin, c.Email)
 	if err != nil {
-		return nil, err
+		return proof{}, err
 	}
 	if err := checkPassword(ctx, try, *password); err != nil {
 		if errors.Is(err, errLogin) {
 			try.failed(ctx)
-			err = problem.Invalid(problem.Fault{Location: "password", Message: "is wrong"})
+			err = problem.Invalid(problem.Fault{Location: field, Message: "is wrong"})
 		}
-		return nil, err
+		return proof{}, err
 	}
-	return try.own.PasswordHash, nil
+	return proof{try.own.PasswordHash}, nil
 }
 
 // switchOTP changes the caller's two-factor with a code of it: judge comes first, and do once the code
@@ -217,7 +220,7 @@ func (m Mutation) ownOTP(ctx context.Context, c *caller, p proof, action audit.A
 		if err != nil {
 			return err
 		}
-		if p != nil && (own.PasswordHash == nil || *own.PasswordHash != *p) {
+		if !p.of(own) {
 			return problem.Invalid(problem.Fault{Location: "password", Message: "was changed meanwhile"})
 		}
 		if err := do(tx, own); err != nil {
@@ -234,7 +237,7 @@ func (m Mutation) ownOTP(ctx context.Context, c *caller, p proof, action audit.A
 		if had, has := own.OTPMethod == otpTOTP, now.OTPMethod == otpTOTP; had != has || action == audit.UserCodesRegenerated {
 			what = what.Secret("recoveryCodes", had, has)
 		}
-		return ch.audit(ctx, c.CustomerID, action, &db.User{ID: c.UserID}, m.from(ctx, what))
+		return ch.audit(c.CustomerID, action, &db.User{ID: c.UserID}, m.from(ctx, what))
 	})
 }
 

@@ -65,10 +65,10 @@ func (r *Resolver) try(ctx context.Context, kind, email string) (*tried, error) 
 }
 
 // asker is who the try's hash is made for. Whoever comes from where the person has logged in before is not kept waiting by
-// a crowd of strangers; of those, one tenant's people are one.
+// a crowd of strangers; of those, one branch's people are one.
 func (t *tried) asker() secret.Asker {
 	if t.own != nil && t.own.SeenAt != nil {
-		return secret.Known(t.own.TenantID)
+		return secret.Known(t.own.BranchID)
 	}
 	return secret.Stranger(t.network)
 }

@@ -179,7 +179,7 @@ func (m Mutation) addDocument(ctx context.Context, c *caller, d db.Document) (ro
 			return err
 		}
 		ch.tellDocuments(row.ContextID, row.ID)
-		return ch.audit(ctx, c.CustomerID, audit.DocumentUploaded, row, audit.Created(row))
+		return ch.audit(c.CustomerID, audit.DocumentUploaded, row, audit.Created(row))
 	})
 	return row, err
 }

@@ -107,7 +107,7 @@ func (m Mutation) CreateUser(ctx context.Context, in CreateUserInput) (*CreateUs
 		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, customer.ID, audit.UserCreated, out.User, told(who))
+		return ch.audit(customer.ID, audit.UserCreated, out.User, told(who))
 	})
 	return out, err
 }
@@ -208,7 +208,7 @@ func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput
 		if _, err := m.sendInvitation(ctx, ch, member); err != nil {
 			return err
 		}
-		return ch.audit(ctx, member.CustomerID, audit.UserInvited, user, audit.None().Secret("invitation", true, true))
+		return ch.audit(member.CustomerID, audit.UserInvited, user, audit.None().Secret("invitation", true, true))
 	})
 	return &ResendInvitationPayload{User: user}, err
 }

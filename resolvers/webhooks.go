@@ -144,7 +144,7 @@ func (m Mutation) CreateWebhookDestination(ctx context.Context, in CreateWebhook
 		if err := tx.SetSigningSecret(ctx, id, outbox.SealSigningSecret(m.Box, id, out.Secret)); err != nil {
 			return err
 		}
-		return ch.audit(ctx, customer.ID, audit.DestinationCreated, out.Destination, audit.Created(out.Destination).Secret("secret", false, true))
+		return ch.audit(customer.ID, audit.DestinationCreated, out.Destination, audit.Created(out.Destination).Secret("secret", false, true))
 	})
 	return out, err
 }
@@ -358,7 +358,7 @@ func (m Mutation) changeDestination(ctx context.Context, c *caller, id globalid.
 		if err != nil {
 			return err
 		}
-		return ch.audit(ctx, d.CustomerID, action, d, what)
+		return ch.audit(d.CustomerID, action, d, what)
 	})
 }
 

@@ -26,8 +26,10 @@ type customerOption struct {
 	IsOwner     bool   `json:"isOwner" doc:"Whether that role is an owner's"`
 }
 
-type loginAnswer struct {
+// LoginAnswer is an access token for a person.
+type LoginAnswer struct {
 	Token           string           `json:"token" doc:"The bearer token"`
+	ExpiresIn       int              `json:"expiresIn" example:"900" doc:"How long the token is good, in seconds"`
 	CustomerOptions []customerOption `json:"customerOptions" doc:"The companies that the user can log in to"`
 }
 
@@ -65,7 +67,7 @@ func (a *api) registerLogins() {
 	})
 }
 
-func (a *api) logIn(ctx context.Context, in *loginInput) (*one[loginAnswer], error) {
+func (a *api) logIn(ctx context.Context, in *loginInput) (*one[LoginAnswer], error) {
 	b := in.Body
 	got, err := a.r.Login(ctx, resolvers.LoginInput{
 		Email: b.Email, Password: b.Password, CustomerID: relayID(b.CustomerID), OTP: b.OTP,
@@ -73,7 +75,11 @@ func (a *api) logIn(ctx context.Context, in *loginInput) (*one[loginAnswer], err
 	if err != nil {
 		return nil, err
 	}
-	return &one[loginAnswer]{loginAnswer{got.Token, mapped(got.CustomerOptions, customerOptionOf)}}, nil
+	return &one[LoginAnswer]{loginAnswerOf(got)}, nil
+}
+
+func loginAnswerOf(got *resolvers.LoginPayload) LoginAnswer {
+	return LoginAnswer{Token: got.Token, ExpiresIn: got.ExpiresIn, CustomerOptions: mapped(got.CustomerOptions, customerOptionOf)}
 }
 
 func customerOptionOf(o db.CustomerOption) customerOption {

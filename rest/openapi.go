@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"maps"
 	"net/http"
 	"slices"
@@ -37,7 +38,7 @@ const (
 	tagWebhooks    = "Webhooks"
 )
 
-const introduction = `Tenants, users, permissions, billing and regions of the platform; contexts with their documents; runs of agents, and webhooks.
+const introduction = `Companies, their users, permissions, billing and regions of the platform; contexts with their documents; runs of agents, and webhooks.
 
 Every operation but those under Tokens and Login takes a bearer token: exchange an API key for one
 at POST /connect/token. A caller reaches its own company and the companies below it. Nobody gives what
@@ -140,7 +141,7 @@ func (a *api) serveDocuments(mux *http.ServeMux) {
 	}{
 		"/openapi.json":     {"application/vnd.oai.openapi+json;version=3.1", doc.MarshalJSON},
 		"/openapi.yaml":     {"application/vnd.oai.openapi;version=3.1", doc.YAML},
-		"/openapi-3.0.json": {"application/vnd.oai.openapi+json;version=3.0", doc.Downgrade},
+		"/openapi-3.0.json": {"application/vnd.oai.openapi+json;version=3.0", func() ([]byte, error) { return downgraded(doc) }},
 	} {
 		load := sync.OnceValues(d.make)
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
@@ -154,6 +155,13 @@ func (a *api) serveDocuments(mux *http.ServeMux) {
 			_, _ = w.Write(body)
 		})
 	}
+}
+
+// downgraded gives the document in OpenAPI 3.0, which does not know contentMediaType: there the format alone says that a
+// text is bytes.
+func downgraded(doc *huma.OpenAPI) ([]byte, error) {
+	body, err := doc.Downgrade()
+	return bytes.ReplaceAll(body, []byte(`"contentMediaType":"application/octet-stream",`), nil), err
 }
 
 // Endpoint is one operation of the documents.

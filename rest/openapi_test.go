@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -36,12 +37,15 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 	want := map[string]bool{
 		"POST /connect/token": false, "GET /.well-known/jwks.json": false, "GET /.well-known/oauth-authorization-server": false,
 		"POST /auth/token": false, "POST /auth/setup": false, "POST /auth/reset": false,
+		"POST /auth/session": false, "POST /auth/session/refresh": false, "DELETE /auth/session": false,
+		"GET /v1/sessions": true, "DELETE /v1/sessions": true, "GET /v1/sessions/{id}": true, "DELETE /v1/sessions/{id}": true,
 		"GET /tenant": true, "GET /tenant/{cid}": true, "PUT /tenant": true, "POST /tenant/customer": true,
 		"GET /tenant/customers": true, "GET /tenant/customers/{cid}": true,
 		"GET /tenant/accounts": true, "GET /tenant/accounts/{cid}": true,
 		"GET /tenant/billing": true, "GET /tenant/billing/{cid}": true, "POST /tenant/billing": true, "POST /tenant/billing/{cid}": true,
 		"GET /region/available": true, "GET /region": true, "GET /region/{id}": true,
 		"GET /tenant/users": true, "GET /tenant/users/{cid}": true, "POST /tenant/user": true, "POST /tenant/user/init": true,
+		"PUT /tenant/user/{id}": true, "DELETE /tenant/user/{id}": true,
 		"GET /permission/options": true, "GET /permission/options/{type}": true, "GET /permission/options/{type}/{region}": true,
 		"GET /permission/options/{type}/{region}/{account}": true,
 		"POST /context": true, "GET /context": true, "GET /context/{contextId}": true, "PUT /context/{contextId}": true,
@@ -118,6 +122,9 @@ func TestDocumentsAreServed(t *testing.T) {
 			}
 			if doc.OpenAPI != version || len(doc.Paths) < 20 {
 				t.Errorf("openapi %q with %d paths", doc.OpenAPI, len(doc.Paths))
+			}
+			if has := bytes.Contains(w.Body.Bytes(), []byte(`"contentMediaType"`)); has != (version == "3.1.0") {
+				t.Errorf("it has contentMediaType: %v", has)
 			}
 		})
 	}

@@ -27,6 +27,8 @@ type operation struct {
 	rule *rule.Rule
 	// public: no token is asked for, and there is no rule.
 	public bool
+	// own: it takes the browser's cookie, and is not for pages of other origins.
+	own bool
 	// errors are the statuses of refusals beyond those that every operation of its kind has.
 	errors []int
 	// names are the REST names of the fields that the resolver calls otherwise: "accountId" →
@@ -69,7 +71,7 @@ func (o operation) document() *huma.Operation {
 		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, Description: o.description,
 		Tags: []string{o.tag}, DefaultStatus: o.status, Errors: o.refusals(), Responses: o.responses,
 		// The body is in memory before the library reads it: no deadline, no limit of its own.
-		BodyReadTimeout: -1, MaxBodyBytes: -1, Security: anonymous, Metadata: map[string]any{uploadKey: o.upload},
+		BodyReadTimeout: -1, MaxBodyBytes: -1, Security: anonymous, Metadata: map[string]any{uploadKey: o.upload, ownKey: o.own},
 	}
 	if !o.public {
 		n := needsOf(o.rule)
@@ -81,11 +83,13 @@ func (o operation) document() *huma.Operation {
 	return op
 }
 
-// Where an operation's metadata has its rule, its names of fields, and the body that it reads by itself.
+// Where an operation's metadata has its rule, its names of fields, the body that it reads by itself, and whether it is for
+// the platform's own pages.
 const (
 	ruleKey   = "rule"
 	namesKey  = "names"
 	uploadKey = "upload"
+	ownKey    = "own"
 )
 
 func namesOf(op *huma.Operation) map[string]string {

@@ -18,7 +18,7 @@ type regionPath struct {
 func (a *api) registerRegions() {
 	addList(a, operation{
 		id: "listAvailableRegions", rule: rule.Regions, path: "/region/available", tag: tagRegions, summary: "List the available regions",
-		description: "The regions where both the agent builder and the assistant take new customers.",
+		description: "The regions where both the agent builder and the assistant take new companies.",
 	}, 1, a.regions(false))
 	addList(a, operation{
 		id: "listRegions", rule: rule.Regions, path: "/region", tag: tagRegions, summary: "List all regions",

@@ -21,6 +21,8 @@ type Options struct {
 	// Readable tells whether a path that the door does not have can be read elsewhere, such as a page: then
 	// the request has the wrong method, and is not one for nothing. Nil: no path can.
 	Readable func(*http.Request) bool
+	// Origins are those of web front ends, beside the platform's own.
+	Origins []string
 }
 
 // api is what the operations share.
@@ -30,6 +32,8 @@ type api struct {
 	log  *slog.Logger
 	// base is the public URL without a slash at its end; empty when it is not known.
 	base string
+	// origins tells the pages that may use the session's cookie.
+	origins *http.CrossOriginProtection
 }
 
 // New gives the handler of every documented REST path, and the registry of its operations. A
@@ -38,6 +42,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a, h := open(r, o)
 	a.registerTokens()
 	a.registerLogins()
+	a.registerSessions()
 	a.registerCustomers()
 	a.registerAccounts()
 	a.registerRegions()
@@ -64,9 +69,10 @@ func open(r *resolvers.Resolver, o Options) (*api, *handler) {
 	if r.PublicURL != nil {
 		a.base = strings.TrimRight(r.PublicURL.String(), "/")
 	}
+	a.origins = originsOf(a.base, o.Origins)
 	mux := http.NewServeMux()
 	registerPostOnly(mux)
 	a.huma = humago.New(mux, config(o.Version, a.base))
-	a.huma.UseMiddleware(a.authenticate, a.readBody)
+	a.huma.UseMiddleware(a.fromHere, a.authenticate, a.readBody)
 	return a, &handler{mux: mux, log: a.log, readable: o.Readable}
 }

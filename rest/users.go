@@ -30,6 +30,26 @@ type inviteInput struct {
 	} `nameHint:"InviteRequest"`
 }
 
+type updateUserInput struct {
+	ID   int64 `path:"id" doc:"The user identity id"`
+	Body struct {
+		FirstName *string `json:"firstName,omitempty"`
+		LastName  *string `json:"lastName,omitempty"`
+	} `nameHint:"UpdateUserRequest"`
+}
+
+type removeUserInput struct {
+	ID         int64 `path:"id" doc:"The user identity id"`
+	CustomerID int64 `query:"customerId" minimum:"1" doc:"The company that the user is taken out of; by default the caller's own"`
+}
+
+func (in *removeUserInput) customer() *globalid.ID {
+	if in.CustomerID == 0 {
+		return nil
+	}
+	return &globalid.ID{Int: in.CustomerID}
+}
+
 func (a *api) registerUsers() {
 	const doc = "The users of a company, each with the permissions that the caller may see."
 	addList(a, operation{
@@ -44,6 +64,25 @@ func (a *api) registerUsers() {
 		id: "createUser", rule: rule.CreateUser, method: http.MethodPost, path: "/tenant/user", tag: tagUsers, status: http.StatusCreated, errors: []int{http.StatusNotFound},
 		summary: "Add a user", description: "Adds a user to a company and sends an invitation. One who has a password hears of it by signing in to the company. Until such a user has accepted the company it sees what is given here.",
 	}, a.createUser)
+	add(a, operation{
+		id: "updateUser", rule: rule.UpdateUser, method: http.MethodPut, path: "/tenant/user/{id}", tag: tagUsers, status: http.StatusOK, errors: []int{http.StatusNotFound},
+		summary: "Change a user's names", description: "Changes what is given: of the caller itself, or, with the right user.write, of somebody who has accepted no company out of reach.",
+	}, func(ctx context.Context, in *updateUserInput) (*one[user], error) {
+		out, err := a.mutations().UpdateUser(ctx, resolvers.UpdateUserInput{ID: globalid.ID{Int: in.ID}, FirstName: in.Body.FirstName, LastName: in.Body.LastName})
+		if err != nil {
+			return nil, err
+		}
+		shown, err := a.user(ctx, out.User)
+		return &one[user]{shown}, err
+	})
+	add(a, operation{
+		id: "removeUser", rule: rule.RemoveUser, method: http.MethodDelete, path: "/tenant/user/{id}", tag: tagUsers, errors: []int{http.StatusNotFound},
+		summary: "Remove a user", description: "Takes a user out of a company: its permissions, API keys and sessions there end. The last owner of the caller's own company stays.",
+		names: map[string]string{"userId": "path.id"},
+	}, func(ctx context.Context, in *removeUserInput) (*struct{}, error) {
+		_, err := a.mutations().RemoveUser(ctx, resolvers.RemoveUserInput{CustomerID: in.customer(), UserID: globalid.ID{Int: in.ID}})
+		return nil, err
+	})
 	add(a, operation{
 		id: "inviteAgain", rule: rule.ResendInvitation, method: http.MethodPost, path: "/tenant/user/init", tag: tagUsers, errors: []int{http.StatusNotFound},
 		summary: "Send an invitation again", description: "The invitation of the caller's company, or else of one within reach. Only for a user who has not completed the setup; for others it is 400. Of more than five to a user in a day none is sent.",

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing for `make run`: the PostgreSQL server's programs and redis-server; and with
-# the argument `tests` what `make test` needs besides: PgBouncer, and zsh, bash, curl and jq for the
-# examples. What is installed is never upgraded, and no system-wide server is set up.
+# the argument `tests` what `make test` needs besides: PgBouncer, and for the examples zsh, bash, curl, jq,
+# openssl, Node.js and Python. What is installed is never upgraded, and no system-wide server is set up.
 set -eu
 
 say() { printf 'bootstrap: %s\n' "$*" >&2; }
@@ -22,7 +22,7 @@ missing=
 [ -n "${REDIS_URL:-}" ] || have_redis || missing="$missing redis"
 if [ "${1:-}" = tests ]; then
     have_pgbouncer || missing="$missing pgbouncer"
-    for program in zsh bash curl jq; do
+    for program in zsh bash curl jq openssl node python3; do
         command -v $program >/dev/null 2>&1 || missing="$missing $program"
     done
 fi
@@ -50,6 +50,7 @@ install_debian() {
         case $part in
         postgresql) packages="$packages postgresql" ;;
         redis) packages="$packages redis-server" ;;
+        node) packages="$packages nodejs" ;;
         *) packages="$packages $part" ;;
         esac
     done

@@ -50,6 +50,24 @@ func TestVulnWithoutItsTool(t *testing.T) {
 	}
 }
 
+// TestBootstrapFindsWhatTestsNeed: where nothing can be installed it names all that is missing, and fails.
+func TestBootstrapFindsWhatTestsNeed(t *testing.T) {
+	path := t.TempDir()
+	for _, name := range []string{"sh", "dirname", "go", "id"} {
+		program, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(program, filepath.Join(path, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said, ok := run(t, "..", []string{"PATH=" + path, "DATABASE_URL=set", "REDIS_URL=set"}, "scripts/bootstrap.sh", "tests")
+	if ok || !strings.Contains(said, "please install:") || !strings.Contains(said, " zsh bash curl jq openssl node python3 (") {
+		t.Errorf("%v: %s", ok, said)
+	}
+}
+
 var (
 	target = regexp.MustCompile(`(?m)^([a-z-]+):`)
 	called = regexp.MustCompile("(?m)(?:^|`|run: )make ([a-z-]+)")

@@ -14,23 +14,23 @@ import (
 )
 
 // loadPlaces is how many indexes are loaded at the same time: what is being loaded is in memory beyond what
-// the cache may hold. One tenant alone gets half.
+// the cache may hold. One branch alone gets half.
 var loadPlaces = 2 * max(2, runtime.GOMAXPROCS(0)/2)
 
 // index gives an index of a context, of at least the context's version.
 func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key vector.Key, load func(ctx context.Context, from T) (T, int64, error)) (T, error) {
 	x, err := e.vectors.Get(ctx, key, row.Version, func(ctx context.Context, from vector.Index) (vector.Loaded, error) {
-		tenant, err := e.store.TenantOfAccount(ctx, row.AccountID)
+		branch, err := e.store.BranchOfAccount(ctx, row.AccountID)
 		if err != nil {
 			return vector.Loaded{}, err
 		}
-		if err := e.loads.Enter(ctx, tenant); err != nil {
+		if err := e.loads.Enter(ctx, branch); err != nil {
 			return vector.Loaded{}, err
 		}
-		defer e.loads.Leave(tenant)
+		defer e.loads.Leave(branch)
 		before, _ := from.(T) // nil where the cache has none
 		made, version, err := load(ctx, before)
-		return vector.Loaded{Index: made, Version: version, Owner: tenant}, err
+		return vector.Loaded{Index: made, Version: version, Owner: branch}, err
 	})
 	var none T
 	switch {

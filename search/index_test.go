@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { devtest.Main(m) }
 
-// TestIndexLoadsKeepNobodyWaiting: however many indexes of one tenant are being loaded, one of another is
+// TestIndexLoadsKeepNobodyWaiting: however many indexes of one branch are being loaded, one of another is
 // loaded beside them.
 func TestIndexLoadsKeepNobodyWaiting(t *testing.T) {
 	s := devtest.Must[*db.Store](t)(db.Open(t.Context(), devtest.Database(t, db.Fingerprint(), db.Migrate), db.Options{}))
@@ -50,11 +50,11 @@ func TestIndexLoadsKeepNobodyWaiting(t *testing.T) {
 	}
 }
 
-// TestSearchesKeepNobodyWaiting: however many searches one tenant has under way, that of another goes ahead.
+// TestSearchesKeepNobodyWaiting: however many searches one branch has under way, that of another goes ahead.
 func TestSearchesKeepNobodyWaiting(t *testing.T) {
 	e := New(nil, Models{}, vector.NewCache(0, time.Minute))
-	of := func(tenant int64) context.Context {
-		return access.WithPrincipal(t.Context(), &access.Principal{Lineage: access.Lineage{1, tenant}})
+	of := func(branch int64) context.Context {
+		return access.WithPrincipal(t.Context(), &access.Principal{Lineage: access.Lineage{1, branch}})
 	}
 	begun, end, ended := make(chan struct{}, 2*scanPlaces), make(chan struct{}), make(chan error, 2*scanPlaces)
 	for range 2 * scanPlaces {
@@ -81,7 +81,7 @@ func TestSearchesKeepNobodyWaiting(t *testing.T) {
 	}
 }
 
-// accounts makes an account in each of two tenants.
+// accounts makes an account in each of two branches.
 func accounts(t *testing.T, s *db.Store) (a, b int64) {
 	t.Helper()
 	ctx := t.Context()

@@ -138,16 +138,16 @@ func (e *Engine) rankWords(ctx context.Context, row *db.Context, prompt string, 
 	return e.scan(ctx, func() ([]vector.Hit, error) { return x.Search(lexical.Embed(prompt), f), nil })
 }
 
-// scanPlaces is how many indexes are searched through at the same time: each keeps a processor busy. One tenant alone gets half.
+// scanPlaces is how many indexes are searched through at the same time: each keeps a processor busy. One branch alone gets half.
 var scanPlaces = 4 * max(2, runtime.GOMAXPROCS(0))
 
-// scan searches through an index when it is the turn of the caller's tenant. Runs, which have no caller, have taken theirs.
+// scan searches through an index when it is the turn of the caller's branch. Runs, which have no caller, have taken theirs.
 func (e *Engine) scan(ctx context.Context, do func() ([]vector.Hit, error)) ([]vector.Hit, error) {
-	if tenant := access.TenantOf(ctx); tenant != 0 {
-		if err := e.scans.Enter(ctx, tenant); err != nil {
+	if branch := access.BranchOf(ctx); branch != 0 {
+		if err := e.scans.Enter(ctx, branch); err != nil {
 			return nil, err
 		}
-		defer e.scans.Leave(tenant)
+		defer e.scans.Leave(branch)
 	}
 	return do()
 }

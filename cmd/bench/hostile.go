@@ -20,7 +20,7 @@ import (
 	"canopy/internal/secret"
 )
 
-// What a hostile tenant does, and how often the quiet one is measured beside it.
+// What a hostile company does, and how often the quiet one is measured beside it.
 const (
 	longRuns       = 120
 	pendingSmall   = 350
@@ -34,13 +34,13 @@ const (
 	samplesSlow    = 20
 )
 
-// feud is a hostile tenant beside the root company, which is a tenant like others.
+// feud is a hostile company beside the root company, which is a company like others.
 type feud struct {
 	*courier
 	key client.Key
 }
 
-// hostile measures what one tenant feels of another that wants everything.
+// hostile measures what one company feels of another that wants everything.
 func (b *bencher) hostile(self string) (rows []row, err error) {
 	err = b.withCourier(self, func(c *courier) error {
 		f := &feud{courier: c}
@@ -59,7 +59,7 @@ func (b *bencher) hostile(self string) (rows []row, err error) {
 	return rows, err
 }
 
-// found makes the hostile tenant.
+// found makes the hostile company.
 func (f *feud) found() error {
 	var made struct{ ID int64 }
 	const email = "hostile@example.com"
@@ -74,7 +74,7 @@ func (f *feud) found() error {
 	return err
 }
 
-// its is a client of the hostile tenant.
+// its is a client of the hostile company.
 func (f *feud) its(app access.App) *client.Client {
 	return &client.Client{URL: f.server.url, Key: f.key, App: app.String()}
 }
@@ -99,7 +99,7 @@ func beside(name, wanted string, times []time.Duration, err error) (row, error) 
 	}
 	n := len(times)
 	return row{
-		name: "hostile tenant: " + name, wanted: wanted,
+		name: "hostile company: " + name, wanted: wanted,
 		figure: fmt.Sprintf("p50 %s, p99 %s (%d)", ms(times[n/2]), ms(times[n*99/100]), n),
 	}, nil
 }
@@ -172,7 +172,7 @@ func (f *feud) desks() (its, quiet *desk, busy, line int64, err error) {
 	return its, quiet, busy, line, err
 }
 
-// pending has small documents wait, and times one of the quiet tenant.
+// pending has small documents wait, and times one of the quiet company.
 func (f *feud) pending() (row, error) {
 	its, quiet, busy, line, err := f.desks()
 	if err != nil {
@@ -194,7 +194,7 @@ func (f *feud) pending() (row, error) {
 	return beside(fmt.Sprintf("a one-line document beside %d pending ones", pendingSmall), "< 1 s", times, err)
 }
 
-// large has a large document be read, and times one of the quiet tenant.
+// large has a large document be read, and times one of the quiet company.
 func (f *feud) large() (row, error) {
 	its, quiet, busy, line, err := f.desks()
 	if err != nil {
@@ -298,7 +298,7 @@ func (f *feud) deliveries() (row, error) {
 	}
 	a, err := f.report("ok")
 	return row{
-		name:   fmt.Sprintf("hostile tenant: deliveries beside %d destinations that hang", hangingTargets),
+		name:   fmt.Sprintf("hostile company: deliveries beside %d destinations that hang", hangingTargets),
 		figure: fmt.Sprintf("p50 %s, p99 %s (%d)", ms(a.P50), ms(a.P99), a.Count), wanted: "p99 < 150 ms",
 	}, err
 }

@@ -8,13 +8,13 @@ import (
 	"canopy/db"
 )
 
-// writers is how many make users of one tenant at the same time.
+// writers is how many make users of one company at the same time.
 const writers = 50
 
-// limits measures what it costs that the users of a tenant are counted and held against limits. The reference is the
+// limits measures what it costs that the users of a company are counted and held against limits. The reference is the
 // same without either. Each is measured twice, in turns, as the tables grow meanwhile.
 func (b *bencher) limits() ([]row, error) {
-	name := fmt.Sprintf("limits: users made by %d writers of a tenant", writers)
+	name := fmt.Sprintf("limits: users made by %d writers of a company", writers)
 	if !strings.Contains(name, b.o.only) {
 		return nil, nil
 	}

@@ -23,7 +23,7 @@ func main() {
 	flag.IntVar(&o.customers, "companies", 1_000_000, "size of the tree for the figures of the large tree; 0 leaves them out")
 	flag.StringVar(&o.only, "only", "", "measure only the figures whose name holds this")
 	flag.BoolVar(&o.noDeliveries, "no-deliveries", false, "leave the figures of webhook deliveries out")
-	flag.BoolVar(&o.hostile, "hostile", false, "measure only what one tenant feels of another that wants everything")
+	flag.BoolVar(&o.hostile, "hostile", false, "measure only what one company feels of another that wants everything")
 	sink := flag.String("sink", "", "run as the receiver of deliveries on this address, with the certificate in -certificate (bench starts it itself)")
 	certificate := flag.String("certificate", "", "file that keeps the receiver's certificate")
 	bare := flag.String("bare", "", "run as the bare reference server on this address (bench starts it itself)")
@@ -52,6 +52,6 @@ type options struct {
 	only      string
 	// noDeliveries leaves the figures of deliveries out.
 	noDeliveries bool
-	// hostile measures the figures beside a hostile tenant, and no others.
+	// hostile measures the figures beside a hostile company, and no others.
 	hostile bool
 }

@@ -11,17 +11,17 @@ import (
 	"canopy/e2e/platform"
 )
 
-// spread moves an agent's runs to all accounts of agent builders in a tenant: it makes them no less that tenant's.
-func spread(s *platform.Platform, agent int64, tenant string) {
+// spread moves an agent's runs to all accounts of agent builders in a branch: it makes them no less that branch's.
+func spread(s *platform.Platform, agent int64, branch string) {
 	s.T.Helper()
 	s.SQL(`WITH builders AS (SELECT a.id, row_number() OVER (ORDER BY a.id) - 1 AS n, count(*) OVER () AS many FROM accounts a
 			JOIN app_instances i ON i.id = a.app_instance_id JOIN applications p ON p.id = i.application_id
 			JOIN customers c ON c.id = a.customer_id WHERE p.code = 'builder' AND $2 = ANY(c.lineage))
-		UPDATE runs r SET account_id = b.id FROM builders b WHERE r.agent_id = $1 AND b.n = r.id % b.many`, agent, s.Customer(tenant))
+		UPDATE runs r SET account_id = b.id FROM builders b WHERE r.agent_id = $1 AND b.n = r.id % b.many`, agent, s.Customer(branch))
 }
 
-// TestRunsTakeTurns: however many runs of one tenant wait, in however many companies, those of another
-// are handed out beside them. A tenant gets one more while it has fewer than there are places free.
+// TestRunsTakeTurns: however many runs of one branch wait, in however many companies, those of another
+// are handed out beside them. A branch gets one more while it has fewer than there are places free.
 func TestRunsTakeTurns(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
@@ -74,7 +74,7 @@ func TestRunsTakeTurns(t *testing.T) {
 	}
 }
 
-// TestLongRunsKeepNobodyWaiting: while a tenant has all the runs under way that it can have, in several
+// TestLongRunsKeepNobodyWaiting: while a branch has all the runs under way that it can have, in several
 // companies, a run of another begins and ends.
 func TestLongRunsKeepNobodyWaiting(t *testing.T) {
 	t.Parallel()
@@ -136,7 +136,7 @@ func TestLapsedRunsKeepTheirTurn(t *testing.T) {
 }
 
 // TestWaitingIsNotRunning: the minutes of a run are counted from when a worker takes it up, and all
-// of a tenant's runs have their turn.
+// of a branch's runs have their turn.
 func TestWaitingIsNotRunning(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)

@@ -11,7 +11,7 @@ import (
 )
 
 // TestRunsWaitInTheDatabase starts more runs than are executed at once: the others wait in the database,
-// where those of another tenant pass them, and not in the queue.
+// where those of another branch pass them, and not in the queue.
 func TestRunsWaitInTheDatabase(t *testing.T) {
 	t.Parallel()
 	const atOnce, rest = 64, 40

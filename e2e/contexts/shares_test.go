@@ -12,8 +12,8 @@ import (
 	"canopy/internal/config"
 )
 
-// TestDocumentsKeepNobodyWaiting: while documents of one tenant wait, and one takes for ever, the document of
-// another gets ready; of one tenant's own, a small one passes a large one.
+// TestDocumentsKeepNobodyWaiting: while documents of one branch wait, and one takes for ever, the document of
+// another gets ready; of one branch's own, a small one passes a large one.
 func TestDocumentsKeepNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	begun, end := make(chan struct{}, 100), make(chan struct{})
@@ -54,7 +54,7 @@ func TestDocumentsKeepNobodyWaiting(t *testing.T) {
 	}
 }
 
-// TestSmallDocumentsGoFirst: of what a tenant has waiting, small documents are handed out before a large one.
+// TestSmallDocumentsGoFirst: of what a branch has waiting, small documents are handed out before a large one.
 func TestSmallDocumentsGoFirst(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)

@@ -35,9 +35,9 @@ func (w way) along(f *ast.FieldDefinition) way {
 	return w
 }
 
-// alone are the types that no list of the tenants' data leads to, with the reason.
+// alone are the types that no list of companies' data leads to, with the reason.
 var alone = map[string]string{
-	"Me": "the caller", "Grant": "the caller's", "PageInfo": "one for each page",
+	"Me": "the caller", "Grant": "the caller's", "Session": "the caller's", "PageInfo": "one for each page",
 	"PermissionOptions": "one for each query", "PermissionOption": "of PermissionOptions", "SearchHit": "at most as many as are asked for",
 	"WebhookCatalog": "the same for all", "WebhookEventType": "of WebhookCatalog",
 }
@@ -91,7 +91,7 @@ func TestStatementsDoNotGrowWithRows(t *testing.T) {
 	}
 }
 
-// isRow tells a type of the tenants' data from what only leads to such: the roots, pages and payloads.
+// isRow tells a type of companies' data from what only leads to such: the roots, pages and payloads.
 func isRow(schema *ast.Schema, def *ast.Definition) bool {
 	part := slices.ContainsFunc([]string{"Connection", "Edge", "Payload"}, func(end string) bool { return strings.HasSuffix(def.Name, end) })
 	return def.Kind == ast.Object && !def.BuiltIn && !part && def != schema.Query && def != schema.Mutation && def != schema.Subscription

@@ -62,9 +62,9 @@ func TestRateLimit(t *testing.T) {
 	})
 }
 
-// TestTenantsRate: more keys, of a company and of those below it, are not more budget; other companies keep
+// TestBranchesRate: more keys, of a company and of those below it, are not more budget; other companies keep
 // theirs.
-func TestTenantsRate(t *testing.T) {
+func TestBranchesRate(t *testing.T) {
 	t.Parallel()
 	const limit = 3
 	s := platform.Start(t, func(c *config.Config) {

@@ -27,14 +27,14 @@ func (s *stuckFor) Send(ctx context.Context, m mail.Message) error {
 	return nil
 }
 
-// TestMailsKeepNobodyWaiting: while mails of one tenant are under way for ever, those of another get out.
+// TestMailsKeepNobodyWaiting: while mails of one branch are under way for ever, those of another get out.
 func TestMailsKeepNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
 	s.SQL(`DELETE FROM mail_outbox WHERE user_id <> $1`, s.UserID("lukas@alpine-hydro.example"))
-	s.SQL(`INSERT INTO mail_outbox (tenant_id, user_id, kind, message)
+	s.SQL(`INSERT INTO mail_outbox (branch_id, user_id, kind, message)
 		SELECT $1, user_id, kind, message FROM mail_outbox, generate_series(1, 200)`, s.Customer("Alpine Energy"))
-	s.SQL(`UPDATE mail_outbox SET tenant_id = $1`, s.Customer("Alpine Energy"))
+	s.SQL(`UPDATE mail_outbox SET branch_id = $1`, s.Customer("Alpine Energy"))
 	sender := &stuckFor{domain: "@alpine-hydro.example", begun: make(chan struct{}, 201), end: make(chan struct{})}
 	defer close(sender.end)
 	s.Work(sender)

@@ -42,8 +42,7 @@ func newDeputy(t *testing.T, w *world) *deputy {
 		d.roles[app] = role
 	}
 	// A person's login serves every application at once.
-	login := w.Must(http.StatusOK, "POST", "/auth/token", "", object{"email": "rita" + targetMail, "password": w.Demo.AdminPassword, "customerId": w.target})
-	token := platform.Member(t, login.JSON(t), "token").(string)
+	token := w.OpenSession(t, "rita"+targetMail, w.Demo.AdminPassword, "customerId", w.target).Token
 	w.tokens[asDeputy], w.desk[asDeputy], w.homes[asDeputy] = token, token, w.target
 	return d
 }

@@ -56,6 +56,7 @@ var (
 func queryRows() []graphRow {
 	return []graphRow{
 		{fields: "Query.me Me.user Me.customer Me.grants", query: `{ me { email user { email } customer { name } grants { features } } }`, want: shared},
+		{fields: "Me.sessions", query: `{ me { sessions { address current } } }`, want: shared},
 		{fields: "Query.customer", query: `query($id: ID){ customer(id: $id) { name path level effectiveCanAddCustomers } }`, variables: anyCustomer, want: reach},
 		{fields: "Query.customer/own", query: `{ customer { name } }`, want: shared},
 		{fields: "Query.user", query: `query($id: ID!){ user(id: $id) { email } }`, variables: anyUser, want: reach},
@@ -190,6 +191,7 @@ func nodeRows() []graphRow {
 		node("Role", rule.Roles, (*ask).freshRole, reach),
 		node("ApiKey", rule.CustomerAPIKeys, (*ask).freshKey, reach),
 		node("AuditEvent", rule.AuditEvents, (*ask).anEvent, reach),
+		node("Session", rule.MeSessions, (*ask).freshSession, ownOnly),
 		node("Region", rule.Region, aRegion, shape(shared).found()),
 		node("Application", rule.Applications, anApplication, shape(shared).found()),
 	}
@@ -233,6 +235,12 @@ func customerMutations() []graphRow {
 		}, reach),
 		mutate("resendInvitation", `user { email }`, func(a *ask) object {
 			return object{"userId": a.freshUser()}
+		}, reach),
+		mutate("updateUser", `user { email }`, func(a *ask) object {
+			return object{"id": a.selfOrUser(), "firstName": a.unique()}
+		}, shape(reach).but(gets403, asViewer, asOtherApp)),
+		mutate("removeUser", `deletedId`, func(a *ask) object {
+			return object{"customerId": a.theCustomer(), "userId": a.freshUser()}
 		}, reach),
 		mutate("setAccountDisabled", `account { name }`, func(a *ask) object {
 			return object{"id": a.theAccount(), "disabled": false}
@@ -281,14 +289,66 @@ func keyAndRoleMutations() []graphRow {
 	}
 }
 
+// personsOnly: it is for a person's login; every caller but the deputy has an API key.
+func personsOnly(n needs) answers {
+	keys := shape(shared).but(gets403, asRoot, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger, asOtherApp)
+	return keys.there(getsOK, asDeputy)(n)
+}
+
+// ownOnly: it is there for the person alone whose it is, who is the deputy.
+func ownOnly(n needs) answers {
+	others := shape(shared).found().there(gets404, asRoot, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger, asOtherApp)
+	return others.there(getsOK, asDeputy)(n)
+}
+
+// freshSession is one of the deputy's, where there is a deputy.
+func (a *ask) freshSession() int64 {
+	return a.or(func() (id int64) {
+		a.Look(&id, `INSERT INTO sessions (user_id, customer_id, key, user_agent, address, expires_at)
+			SELECT id, $1, '', $2, '', now() + interval '1 day' FROM users WHERE email IN ('rita' || $3, 'vera' || $3) ORDER BY email LIMIT 1 RETURNING id`,
+			a.target, secretMark, targetMail)
+		return id
+	})
+}
+
+// selfOrUser is the deputy, or a user for others to change.
+func (a *ask) selfOrUser() int64 {
+	if a.as == asDeputy {
+		return a.UserID("rita" + targetMail)
+	}
+	return a.freshUser()
+}
+
+// joined is a company that the deputy belongs to, and a caller of every other kind does not.
+func (a *ask) joined() int64 {
+	id := a.aChild()
+	a.SQL(`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name) SELECT $1, id, email, '', '' FROM users WHERE email = 'rita' || $2`, id, targetMail)
+	return id
+}
+
+// passwordNow gives the deputy the password of the demo data again.
+func (a *ask) passwordNow() string {
+	a.SQL(`UPDATE users SET password_changed_at = NULL, password_hash = (SELECT password_hash FROM users WHERE email = $1) WHERE email = 'rita' || $2`, platform.DemoAdmin, targetMail)
+	return a.Demo.AdminPassword
+}
+
+func (a *ask) nextPassword() string {
+	a.serial++
+	return a.Demo.AdminPassword + platform.Decimal(int64(a.serial))
+}
+
 // ownMutations change nothing but the caller itself; any application's token serves them.
 func ownMutations() []graphRow {
-	// Two-factor is for a person's login; every caller but the deputy has an API key.
-	persons := shape(shared).but(gets403, asRoot, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger, asOtherApp)
-	persons = persons.there(getsOK, asDeputy)
-	password := func(a *ask) object { return object{"password": a.Demo.AdminPassword} }
+	persons := shape(personsOnly)
+	password := func(a *ask) object { return object{"password": a.passwordNow()} }
 	code := func(*ask) object { return object{"code": "000000"} }
 	return []graphRow{
+		mutate("revokeSession", `session { address }`, func(a *ask) object { return object{"id": a.freshSession()} }, persons),
+		mutate("leaveCustomer", `deletedId`, func(a *ask) object { return object{"customerId": a.joined()} }, persons),
+		mutate("changePassword", `user { email }`, func(a *ask) object {
+			return object{"current": a.passwordNow(), "new": a.nextPassword(), "revokeKeys": false}
+		}, persons),
+		mutate("revokeOtherSessions", `sessions { address }`, func(*ask) object { return object{"includeCurrent": false} }, persons),
 		mutate("enableTotp", `uri`, password, persons),
 		mutate("regenerateRecoveryCodes", `recoveryCodes`, password, persons.there(getsBad, asDeputy)),
 		mutate("confirmTotp", `user { email }`, code, persons.there(getsBad, asDeputy)),

@@ -58,6 +58,7 @@ func (y *yard) writeRows() []writeRow {
 		}},
 		{mutation: "createUser", app: "tenant", shown: user, gives: object{"customerId": a.target, "email": a.freshMail(), "firstName": "Ada", "lastName": "Lovelace"}},
 		{mutation: "createUser", app: "tenant", shown: user, gives: object{"customerId": a.target, "email": a.freshMail(), "name": "Grace Hopper"}},
+		{mutation: "updateUser", app: "tenant", names: object{"id": a.freshUser()}, gives: object{"firstName": "Ada", "lastName": "Lovelace"}},
 		{mutation: "createPermission", app: "tenant", shown: person, gives: object{
 			"accountId": account, "roleId": a.viewerRole(), "email": a.freshMail(), "firstName": "Ada", "lastName": "Lovelace", "name": "Ada Lovelace", "disabled": true,
 		}},

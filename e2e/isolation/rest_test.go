@@ -31,7 +31,7 @@ func billingBody(*ask) any { return object{"billingName": secretMark} }
 
 // restRows has at least one row for every documented operation.
 func restRows() []restRow {
-	return slices.Concat(customerRows(), limitRows(), userRows(), keyRows(), permissionRows(), contextRows())
+	return slices.Concat(customerRows(), sessionRows(), limitRows(), userRows(), keyRows(), permissionRows(), contextRows())
 }
 
 func customerRows() []restRow {
@@ -42,6 +42,9 @@ func customerRows() []restRow {
 		{op: "logIn", public: true},
 		{op: "setPassword", public: true},
 		{op: "requestReset", public: true},
+		{op: "openSession", public: true},
+		{op: "refreshSession", public: true},
+		{op: "endSession", public: true},
 		{op: "getIdentity", want: shared},
 		{op: "getCustomer", path: onCustomer, want: reach},
 		{op: "updateCustomer", body: func(a *ask) any {
@@ -64,6 +67,16 @@ func customerRows() []restRow {
 	}
 }
 
+func sessionRows() []restRow {
+	onSession := func(a *ask) []any { return []any{a.freshSession()} }
+	return []restRow{
+		{op: "listSessions", want: shared},
+		{op: "getSession", path: onSession, want: ownOnly},
+		{op: "revokeSession", path: onSession, want: personsOnly},
+		{op: "revokeOtherSessions", want: personsOnly},
+	}
+}
+
 func limitRows() []restRow {
 	body := func(*ask) any { return object{"limits": object{"secrets": 1000}} }
 	return []restRow{
@@ -83,6 +96,13 @@ func userRows() []restRow {
 		{op: "createUser", body: func(a *ask) any {
 			return object{"customerId": a.theCustomer(), "email": a.freshMail()}
 		}, want: reach},
+		{op: "updateUser", path: func(a *ask) []any { return []any{a.selfOrUser()} }, body: func(a *ask) any {
+			return object{"firstName": a.unique()}
+		}, want: shape(reach).but(gets403, asViewer, asOtherApp)},
+		{
+			op: "removeUser", path: func(a *ask) []any { return []any{a.freshUser()} },
+			query: func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach,
+		},
 		{op: "inviteAgain", body: func(a *ask) any { return object{"id": a.freshUser()} }, want: reach},
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"canopy/e2e/platform"
 )
 
-// TestGraphIsolation asks every field of the graph that takes or gives tenants' data, as every kind
+// TestGraphIsolation asks every field of the graph that takes or gives companies' data, as every kind
 // of caller.
 func TestGraphIsolation(t *testing.T) {
 	t.Parallel()

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"canopy/e2e/platform"
 	"canopy/internal/quota"
@@ -45,6 +47,8 @@ type doors struct {
 	*platform.Platform
 	// compared are the documented paths that were asked for.
 	compared map[string]bool
+	// told are the members of their answers, by path, and whether any had a value.
+	told map[string]bool
 }
 
 // rest reads a documented path; values are pairs of a place and what stands there.
@@ -63,7 +67,28 @@ func (d *doors) same(t *testing.T, token, path, query string, graph any, values 
 	}
 	own := got.JSON(t)
 	platform.SameAnswers(t, path, own, graph)
+	place, _, _ := strings.Cut(path, "/{") // behind which are more or fewer of the same
+	d.note(place, own)
 	return own
+}
+
+// note takes down the members of an answer. One that is nothing at both doors could be forgotten at either.
+func (d *doors) note(place string, v any) {
+	has := v != nil && !reflect.ValueOf(v).IsZero()
+	switch x := v.(type) {
+	case []any:
+		has = len(x) > 0
+		for _, row := range x {
+			d.note(place, row)
+		}
+	case map[string]any:
+		for name, member := range x {
+			if name != "details" { // which have other members for each action
+				d.note(place+" "+name, member)
+			}
+		}
+	}
+	d.told[place] = d.told[place] || has
 }
 
 // TestParity asks both doors for the same over the whole demo data, by each documented read of this area.
@@ -77,19 +102,13 @@ func TestParity(t *testing.T) {
 	if len(customers) != 12 {
 		t.Fatalf("%d companies", len(customers))
 	}
-	// Something of everything: a used permission, a company's own role, a creator, a flag, secrets.
-	s.SQL(`INSERT INTO roles (application_id, customer_id, name, description, features) VALUES (1, $1, 'Own "role"', 'Ünder', '{user.read}')`, customers["Alpine Hydro"])
-	s.Must(200, "POST", "/permission", s.Root(), map[string]any{
-		"appAccountId": s.Account(customers["Alpine Hydro"], "tenant"), "appRoleId": s.RoleID(customers["Alpine Hydro"], "tenant", `Own "role"`), "userIdentityId": s.UserID("mira@alpine.example"),
-	})
-	s.Must(204, "POST", fmt.Sprintf("/tenant/billing/%d", customers["Alpine Hydro"]), s.Root(), map[string]any{"city": "Wörgl", "countryCode": "AT"})
-	s.SQL(`INSERT INTO secrets (customer_id, name, value) VALUES ($1, 'ONE', ''), ($1, 'TWO', '')`, customers["Alpine Hydro"])
+	furnish(s, customers)
 	reach := map[string][]string{
 		s.As("Alpine Energy", "greta@alpine.example"):   {"Alpine Energy", "Alpine Hydro", "Alpine Solar"},
 		s.As("Coral Ports", "minh@coral-ports.example"): {"Coral Ports", "Harbour Robotics"},
 		s.Root(): slices.Sorted(maps.Keys(customers)),
 	}
-	d := &doors{s, map[string]bool{}}
+	d := &doors{s, map[string]bool{}, map[string]bool{}}
 	for token, names := range reach {
 		s.Must(200, "GET", "/tenant", token, nil)
 		for _, name := range names {
@@ -98,7 +117,32 @@ func TestParity(t *testing.T) {
 	}
 	t.Run("regions", func(t *testing.T) { d.compareRegions(t) })
 	t.Run("caller", func(t *testing.T) { d.compareCaller(t) })
+	t.Run("sessions", func(t *testing.T) { d.compareSessions(t) })
 	d.whole(t)
+	for member, has := range d.told {
+		if !has && !strings.HasSuffix(member, " selected") { // of all choices or of none: they are one type
+			t.Errorf("%s has a value nowhere here: a door that forgets it is not found out", member)
+		}
+	}
+}
+
+// furnish gives the demo data something of everything: a used permission, a company's own role, a creator, a flag, secrets, a bound
+// key, a limit.
+func furnish(s *platform.Platform, customers map[string]int64) {
+	s.SQL(`INSERT INTO roles (application_id, customer_id, name, description, features) VALUES (1, $1, 'Own "role"', 'Ünder', '{user.read}')`, customers["Alpine Hydro"])
+	s.Must(200, "POST", "/permission", s.Root(), map[string]any{
+		"appAccountId": s.Account(customers["Alpine Hydro"], "tenant"), "appRoleId": s.RoleID(customers["Alpine Hydro"], "tenant", `Own "role"`), "userIdentityId": s.UserID("mira@alpine.example"),
+	})
+	s.Must(204, "POST", fmt.Sprintf("/tenant/billing/%d", customers["Alpine Hydro"]), s.Root(), map[string]any{
+		"businessId": "FN 1 x", "taxId": "ATU1", "addressLine1": "Bahnhofstraße 1", "addressLine2": "Tür 2", "city": "Wörgl", "state": "Tirol", "countryCode": "AT",
+	})
+	s.SQL(`INSERT INTO secrets (customer_id, name, value) VALUES ($1, 'ONE', ''), ($1, 'TWO', '')`, customers["Alpine Hydro"])
+	s.SQL(`UPDATE accounts SET disabled = true WHERE id = $1`, s.Account(customers["Alpine Solar"], "assistant"))
+	s.Must(200, "PUT", fmt.Sprintf("/tenant/limits/%d", customers["Alpine Hydro"]), s.Root(), map[string]any{"limits": map[string]any{"users": 100}})
+	key := s.Must(201, "POST", "/v1/keys", s.Root(), map[string]any{
+		"userId": s.UserID(platform.DemoAdmin), "name": "Bound", "features": []string{"company.read"}, "allowedAddresses": []string{"192.0.2.0/24"}, "expiresAt": time.Now().Add(time.Hour),
+	}).ID(s.T, "id")
+	s.Must(204, "DELETE", "/v1/keys/"+platform.Decimal(key), s.Root(), nil)
 }
 
 // whole names the documented reads that were not compared. The form of a path that leaves out the
@@ -110,6 +154,17 @@ func (d *doors) whole(t *testing.T) {
 		if e.Method == http.MethodGet && e.Rule != nil && !elsewhere && !d.compared[e.Path] && !d.compared[e.Path+"/{cid}"] {
 			t.Errorf("%s is documented, and compared with nothing", e.Path)
 		}
+	}
+}
+
+// compareSessions compares a person's own, of which one is that of the token.
+func (d *doors) compareSessions(t *testing.T) {
+	d.OpenSession(t, d.Demo.AdminEmail, d.Demo.AdminPassword)
+	token := d.OpenSession(t, d.Demo.AdminEmail, d.Demo.AdminPassword).Token
+	list := platform.Member(t, d.MustGQL(token, `{ me { sessions { id: databaseId createdAt lastUsedAt userAgent address current } } }`, nil), "me.sessions").([]any)
+	d.same(t, token, "/v1/sessions", "", list)
+	for _, s := range list {
+		d.same(t, token, "/v1/sessions/{id}", "", s, "{id}", platform.Decimal(int64(platform.Member(t, s, "id").(float64))))
 	}
 }
 

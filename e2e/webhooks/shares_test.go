@@ -8,8 +8,8 @@ import (
 	"canopy/e2e/platform"
 )
 
-// TestHangingDestinationsKeepNobodyWaiting: attempts of one tenant on destinations that hang are half of a
-// worker's at most, however many are due, and deliveries of another tenant pass beside them.
+// TestHangingDestinationsKeepNobodyWaiting: attempts of one branch on destinations that hang are half of a
+// worker's at most, however many are due, and deliveries of another branch pass beside them.
 func TestHangingDestinationsKeepNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	const share, lane = 1024, 64 // half of a worker's attempts; those that one destination may have
@@ -40,6 +40,6 @@ func TestHangingDestinationsKeepNobodyWaiting(t *testing.T) {
 	create(modest)
 	answers.Wait(t, 1)
 	if n := s.Number(`SELECT count(*) FROM webhook_deliveries WHERE claimed_at IS NOT NULL AND destination_id <> $1`, quiet); n > share {
-		t.Errorf("%d attempts of one tenant are under way", n)
+		t.Errorf("%d attempts of one branch are under way", n)
 	}
 }

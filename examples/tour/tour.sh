@@ -44,7 +44,7 @@ say "the companies below, in the order of the tree"
 graphql "$tenant" '{ customer { descendants(first: 5) { totalCount nodes { path } pageInfo { hasNextPage endCursor } } } }' |
     jq -r '.customer.descendants | "\(.totalCount) companies; the first are", (.nodes[] | "  " + .path)'
 
-say "a new company in a region that takes customers"
+say "a new company in a region that takes new companies"
 region=$(rest "$tenant" GET /region/available | jq -e '.[0].id')
 company=$(rest "$tenant" POST /tenant/customer "$(jq -n --argjson r "$region" \
     '{name: "Tour Ltd", regionId: $r, email: "owner@tour.example", firstName: "Toni"}')" | jq -e .id)

@@ -51,6 +51,7 @@ type ResolverRoot interface {
 	Customer() CustomerResolver
 	CustomerRef() CustomerRefResolver
 	Document() DocumentResolver
+	Me() MeResolver
 	Mutation() MutationResolver
 	Permission() PermissionResolver
 	Query() QueryResolver
@@ -58,6 +59,7 @@ type ResolverRoot interface {
 	Run() RunResolver
 	SearchHit() SearchHitResolver
 	Secret() SecretResolver
+	Session() SessionResolver
 	Subscription() SubscriptionResolver
 	Usage() UsageResolver
 	User() UserResolver
@@ -154,6 +156,9 @@ type DocumentResolver interface {
 	Chunks(ctx context.Context, obj *db.Document, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Chunk], error)
 	Creator(ctx context.Context, obj *db.Document) (*db.User, error)
 }
+type MeResolver interface {
+	Sessions(ctx context.Context, obj *resolvers.Me) ([]*db.Session, error)
+}
 type MutationResolver interface {
 	CreateCustomer(ctx context.Context, input resolvers.CreateCustomerInput) (*resolvers.CreateCustomerPayload, error)
 	UpdateCustomer(ctx context.Context, input resolvers.UpdateCustomerInput) (*resolvers.UpdateCustomerPayload, error)
@@ -171,11 +176,17 @@ type MutationResolver interface {
 	CreateRole(ctx context.Context, input resolvers.CreateRoleInput) (*resolvers.CreateRolePayload, error)
 	UpdateRole(ctx context.Context, input resolvers.UpdateRoleInput) (*resolvers.UpdateRolePayload, error)
 	DeleteRole(ctx context.Context, input resolvers.DeleteRoleInput) (*resolvers.DeleteRolePayload, error)
+	UpdateUser(ctx context.Context, input resolvers.UpdateUserInput) (*resolvers.UpdateUserPayload, error)
+	RemoveUser(ctx context.Context, input resolvers.RemoveUserInput) (*resolvers.RemoveUserPayload, error)
+	LeaveCustomer(ctx context.Context, input resolvers.LeaveCustomerInput) (*resolvers.LeaveCustomerPayload, error)
 	SetAccountDisabled(ctx context.Context, input resolvers.SetAccountDisabledInput) (*resolvers.SetAccountDisabledPayload, error)
 	EnableTotp(ctx context.Context, input resolvers.EnableTotpInput) (*resolvers.EnableTotpPayload, error)
 	ConfirmTotp(ctx context.Context, input resolvers.ConfirmTotpInput) (*resolvers.ConfirmTotpPayload, error)
 	RegenerateRecoveryCodes(ctx context.Context, input resolvers.RegenerateRecoveryCodesInput) (*resolvers.RegenerateRecoveryCodesPayload, error)
 	DisableTotp(ctx context.Context, input resolvers.DisableTotpInput) (*resolvers.DisableTotpPayload, error)
+	ChangePassword(ctx context.Context, input resolvers.ChangePasswordInput) (*resolvers.ChangePasswordPayload, error)
+	RevokeSession(ctx context.Context, input resolvers.RevokeSessionInput) (*resolvers.RevokeSessionPayload, error)
+	RevokeOtherSessions(ctx context.Context, input resolvers.RevokeOtherSessionsInput) (*resolvers.RevokeOtherSessionsPayload, error)
 	CreateContext(ctx context.Context, input resolvers.CreateContextInput) (*resolvers.CreateContextPayload, error)
 	UpdateContext(ctx context.Context, input resolvers.UpdateContextInput) (*resolvers.UpdateContextPayload, error)
 	DeleteContext(ctx context.Context, input resolvers.DeleteContextInput) (*resolvers.DeleteContextPayload, error)
@@ -258,6 +269,9 @@ type SearchHitResolver interface {
 type SecretResolver interface {
 	Customer(ctx context.Context, obj *db.Secret) (*db.Customer, error)
 }
+type SessionResolver interface {
+	Current(ctx context.Context, obj *db.Session) (bool, error)
+}
 type SubscriptionResolver interface {
 	AuditEvent(ctx context.Context) (<-chan *db.AuditEvent, error)
 	DocumentUpdated(ctx context.Context, contextID globalid.ID) (<-chan *db.Document, error)
@@ -316,6 +330,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAuditEventFilter,
 		ec.unmarshalInputAuditEventOrder,
 		ec.unmarshalInputCancelRunInput,
+		ec.unmarshalInputChangePasswordInput,
 		ec.unmarshalInputConfirmTotpInput,
 		ec.unmarshalInputContextFilter,
 		ec.unmarshalInputContextOrder,
@@ -343,17 +358,21 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDocumentOrder,
 		ec.unmarshalInputEnableAgentInput,
 		ec.unmarshalInputEnableTotpInput,
+		ec.unmarshalInputLeaveCustomerInput,
 		ec.unmarshalInputLimitInput,
 		ec.unmarshalInputPermissionFilter,
 		ec.unmarshalInputPermissionOrder,
 		ec.unmarshalInputPublishAgentInput,
 		ec.unmarshalInputRecoverWebhookDeliveriesInput,
 		ec.unmarshalInputRegenerateRecoveryCodesInput,
+		ec.unmarshalInputRemoveUserInput,
 		ec.unmarshalInputReprocessContextInput,
 		ec.unmarshalInputReprocessDocumentInput,
 		ec.unmarshalInputResendInvitationInput,
 		ec.unmarshalInputResendWebhookDeliveryInput,
 		ec.unmarshalInputRevokeApiKeyInput,
+		ec.unmarshalInputRevokeOtherSessionsInput,
+		ec.unmarshalInputRevokeSessionInput,
 		ec.unmarshalInputRotateApiKeySecretInput,
 		ec.unmarshalInputRotateWebhookSecretInput,
 		ec.unmarshalInputRunFilter,
@@ -372,6 +391,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUpdatePermissionInput,
 		ec.unmarshalInputUpdateRoleInput,
 		ec.unmarshalInputUpdateSecretInput,
+		ec.unmarshalInputUpdateUserInput,
 		ec.unmarshalInputUpdateWebhookDestinationInput,
 		ec.unmarshalInputUploadDocumentInput,
 		ec.unmarshalInputUserFilter,
@@ -547,7 +567,7 @@ type PageInfo {
 # ---------------------------------------------------------------------------------------------
 # Companies
 
-"A company (customer, tenant) in the tree."
+"A company in the tree."
 type Customer implements Node {
   "Global id."
   id: ID!
@@ -559,9 +579,9 @@ type Customer implements Node {
   name: String!
   "Region where the company's data lives."
   regionId: Int!
-  "The company may create sub-customers. In force only while every ancestor has ` + "`" + `descendantsCanAdd` + "`" + `."
+  "The company may create companies below it. In force only while every ancestor has ` + "`" + `descendantsCanAdd` + "`" + `."
   canAddCustomers: Boolean!
-  "Sub-customers may create their own customers."
+  "The companies below it may create companies of their own."
   descendantsCanAdd: Boolean!
   "` + "`" + `canAddCustomers` + "`" + `, and no ancestor forbids it. Always true for the root. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   effectiveCanAddCustomers: Boolean! @needs(app: [TENANT], right: "company.read")
@@ -1773,6 +1793,26 @@ type Me {
   customer: Customer!
   "What the token may do, for each application that it serves."
   grants: [Grant!]!
+  "The live sessions of the person who has logged in, by id, at most 100; none for an API key. Takes a token for any application."
+  sessions: [Session!]! @needs
+}
+
+"A person's login that renews itself (` + "`" + `POST /auth/session` + "`" + `). It ends 14 days after its last use, and after 90 days."
+type Session implements Node {
+  "Global id."
+  id: ID!
+  "Session id."
+  databaseId: Int!
+  "When the person signed in."
+  createdAt: DateTime!
+  "When it was last renewed."
+  lastUsedAt: DateTime!
+  "The program that it was last renewed from, by its own word."
+  userAgent: String!
+  "The address that it was last renewed from."
+  address: String!
+  "It is the session that the caller's token belongs to."
+  current: Boolean!
 }
 
 "What the token may do in one application."
@@ -2314,7 +2354,7 @@ type Query {
     id: ID!
   ): Permission @needs(app: [TENANT], right: "permission.read")
   """
-  The regions where both the agent builder and the assistant take new customers; with ` + "`" + `all` + "`" + `, every
+  The regions where both the agent builder and the assistant take new companies; with ` + "`" + `all` + "`" + `, every
   region, for callers of the root company only. Takes a token for ` + "`" + `tenant` + "`" + `.
   """
   regions(
@@ -2622,6 +2662,12 @@ type Mutation {
   updateRole("The change." input: UpdateRoleInput!): UpdateRolePayload @needs(app: [TENANT], right: "permission.write")
   "Removes a company's own role that no permission carries. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   deleteRole("The role." input: DeleteRoleInput!): DeleteRolePayload @needs(app: [TENANT], right: "permission.write")
+  "Changes a user's names: the caller's own, or, with the right ` + "`" + `user.write` + "`" + `, those of somebody who has accepted no company out of reach. Takes a token for any application."
+  updateUser("The change." input: UpdateUserInput!): UpdateUserPayload @needs
+  "Takes a user out of a company: its permissions, API keys and sessions there end. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  removeUser("The user." input: RemoveUserInput!): RemoveUserPayload @needs(app: [TENANT], right: "user.write")
+  "Takes the caller out of a company, wherever that is: its permissions, API keys and sessions there end. For a token of a person's login. Takes a token for any application."
+  leaveCustomer("The company." input: LeaveCustomerInput!): LeaveCustomerPayload @needs
   "Closes an account to all its users, or opens it again. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   setAccountDisabled("The account." input: SetAccountDisabledInput!): SetAccountDisabledPayload @needs(app: [TENANT], right: "company.write")
   "Begins the caller's two-factor enrolment, with the password: gives a new TOTP secret, for a token of a person's login. Takes a token for any application."
@@ -2632,6 +2678,15 @@ type Mutation {
   regenerateRecoveryCodes("The caller's password." input: RegenerateRecoveryCodesInput!): RegenerateRecoveryCodesPayload @needs
   "Turns the caller's two-factor off, with the password and a code, for a token of a person's login. Takes a token for any application."
   disableTotp("The code." input: DisableTotpInput!): DisableTotpPayload @needs
+  """
+  Sets the caller's password. The session that the token belongs to goes on; all others end, as do earlier logins without one and,
+  unless they are to be kept, the caller's API keys. For a token of a person's login. Takes a token for any application.
+  """
+  changePassword("The passwords." input: ChangePasswordInput!): ChangePasswordPayload @needs
+  "Ends a session of the caller's: its access tokens stop working at the next request. For a token of a person's login. Takes a token for any application."
+  revokeSession("The session." input: RevokeSessionInput!): RevokeSessionPayload @needs
+  "Ends all sessions of the caller's but the one that the token belongs to. For a token of a person's login. Takes a token for any application."
+  revokeOtherSessions("What is to end." input: RevokeOtherSessionsInput!): RevokeOtherSessionsPayload @needs
   "Makes a context on the token's account. Needs the right ` + "`" + `context.write` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   createContext("The context." input: CreateContextInput!): CreateContextPayload @needs(app: [ASSISTANT], right: "context.write")
   """
@@ -2723,9 +2778,9 @@ input CreateCustomerInput {
   name: String!
   "One of ` + "`" + `regions` + "`" + `."
   regionId: ID!
-  "The company may create sub-customers; false by default."
+  "The company may create companies below it; false by default."
   canAddCustomers: Boolean
-  "Sub-customers may create their own customers; false by default."
+  "The companies below it may create companies of their own; false by default."
   descendantsCanAdd: Boolean
   "The first admin's e-mail address."
   email: String!
@@ -2755,9 +2810,9 @@ input UpdateCustomerInput {
   customerId: ID!
   "Display name."
   name: String
-  "The company may create sub-customers."
+  "The company may create companies below it."
   canAddCustomers: Boolean
-  "Sub-customers may create their own customers."
+  "The companies below it may create companies of their own."
   descendantsCanAdd: Boolean
   "How many days new API keys may live at most, here and in the companies below: 1 to 3650. Null takes the bound away."
   maxKeyDays: Int
@@ -3086,6 +3141,90 @@ input SetAccountDisabledInput {
 type SetAccountDisabledPayload {
   "The account."
   account: Account!
+}
+
+"A change of a user. What is left out stays."
+input UpdateUserInput {
+  "The user."
+  id: ID!
+  "First name."
+  firstName: String
+  "Last name."
+  lastName: String
+}
+
+"What ` + "`" + `updateUser` + "`" + ` changed."
+type UpdateUserPayload {
+  "The user."
+  user: User!
+}
+
+"A user of a company."
+input RemoveUserInput {
+  "The company; by default the caller's own."
+  customerId: ID
+  "The user."
+  userId: ID!
+}
+
+"Whom ` + "`" + `removeUser` + "`" + ` took out of which company."
+type RemoveUserPayload {
+  "The user's id."
+  deletedId: ID!
+  "The company."
+  customer: Customer
+}
+
+"A company that the caller belongs to."
+input LeaveCustomerInput {
+  "The company."
+  customerId: ID!
+}
+
+"Which company ` + "`" + `leaveCustomer` + "`" + ` left."
+type LeaveCustomerPayload {
+  "The company's id."
+  deletedId: ID!
+}
+
+"A new password, with the one that it takes the place of."
+input ChangePasswordInput {
+  "The password until now."
+  current: String!
+  "The new password, at least 10 characters; not one of those that are used most, nor made of the caller's own names."
+  new: String!
+  "Whether the caller's API keys end, too; true by default."
+  revokeKeys: Boolean = true
+}
+
+"Whose password ` + "`" + `changePassword` + "`" + ` has set."
+type ChangePasswordPayload {
+  "The user."
+  user: User
+}
+
+"A session to end."
+input RevokeSessionInput {
+  "The session: one of the caller's own."
+  id: ID!
+}
+
+"What ` + "`" + `revokeSession` + "`" + ` ended."
+type RevokeSessionPayload {
+  "The session."
+  session: Session!
+}
+
+"Which sessions end."
+input RevokeOtherSessionsInput {
+  "Whether the session that the token belongs to ends, too; false by default."
+  includeCurrent: Boolean = false
+}
+
+"What ` + "`" + `revokeOtherSessions` + "`" + ` ended."
+type RevokeOtherSessionsPayload {
+  "The sessions."
+  sessions: [Session!]!
 }
 
 "How an enrolment is named."
@@ -3862,6 +4001,14 @@ func (ec *executionContext) childFields_CancelRunPayload(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type CancelRunPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_ChangePasswordPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_ChangePasswordPayload_user(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangePasswordPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Chunk(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -4392,6 +4539,14 @@ func (ec *executionContext) childFields_Grant(ctx context.Context, field graphql
 	return nil, fmt.Errorf("no field named %q was found under type Grant", field.Name)
 }
 
+func (ec *executionContext) childFields_LeaveCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_LeaveCustomerPayload_deletedId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LeaveCustomerPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Me(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "customerId":
@@ -4406,6 +4561,8 @@ func (ec *executionContext) childFields_Me(ctx context.Context, field graphql.Co
 		return ec.fieldContext_Me_customer(ctx, field)
 	case "grants":
 		return ec.fieldContext_Me_grants(ctx, field)
+	case "sessions":
+		return ec.fieldContext_Me_sessions(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Me", field.Name)
 }
@@ -4564,6 +4721,16 @@ func (ec *executionContext) childFields_Region(ctx context.Context, field graphq
 	return nil, fmt.Errorf("no field named %q was found under type Region", field.Name)
 }
 
+func (ec *executionContext) childFields_RemoveUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_RemoveUserPayload_deletedId(ctx, field)
+	case "customer":
+		return ec.fieldContext_RemoveUserPayload_customer(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RemoveUserPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_ReprocessContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "context":
@@ -4602,6 +4769,22 @@ func (ec *executionContext) childFields_RevokeApiKeyPayload(ctx context.Context,
 		return ec.fieldContext_RevokeApiKeyPayload_apiKey(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RevokeApiKeyPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RevokeOtherSessionsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "sessions":
+		return ec.fieldContext_RevokeOtherSessionsPayload_sessions(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RevokeOtherSessionsPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RevokeSessionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "session":
+		return ec.fieldContext_RevokeSessionPayload_session(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RevokeSessionPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Role(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4772,6 +4955,26 @@ func (ec *executionContext) childFields_Secret(ctx context.Context, field graphq
 	return nil, fmt.Errorf("no field named %q was found under type Secret", field.Name)
 }
 
+func (ec *executionContext) childFields_Session(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Session_id(ctx, field)
+	case "databaseId":
+		return ec.fieldContext_Session_databaseId(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Session_createdAt(ctx, field)
+	case "lastUsedAt":
+		return ec.fieldContext_Session_lastUsedAt(ctx, field)
+	case "userAgent":
+		return ec.fieldContext_Session_userAgent(ctx, field)
+	case "address":
+		return ec.fieldContext_Session_address(ctx, field)
+	case "current":
+		return ec.fieldContext_Session_current(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Session", field.Name)
+}
+
 func (ec *executionContext) childFields_SetAccountDisabledPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "account":
@@ -4876,6 +5079,14 @@ func (ec *executionContext) childFields_UpdateSecretPayload(ctx context.Context,
 		return ec.fieldContext_UpdateSecretPayload_secret(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UpdateSecretPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_UpdateUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_UpdateUserPayload_user(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpdateUserPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_UpdateWebhookDestinationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5990,6 +6201,20 @@ func (ec *executionContext) field_Mutation_cancelRun_args(ctx context.Context, r
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_changePassword_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.ChangePasswordInput, error) {
+			return ec.unmarshalNChangePasswordInput2canopyᚋresolversᚐChangePasswordInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_confirmTotp_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -6284,6 +6509,20 @@ func (ec *executionContext) field_Mutation_enableTotp_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_leaveCustomer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.LeaveCustomerInput, error) {
+			return ec.unmarshalNLeaveCustomerInput2canopyᚋresolversᚐLeaveCustomerInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_publishAgent_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -6318,6 +6557,20 @@ func (ec *executionContext) field_Mutation_regenerateRecoveryCodes_args(ctx cont
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.RegenerateRecoveryCodesInput, error) {
 			return ec.unmarshalNRegenerateRecoveryCodesInput2canopyᚋresolversᚐRegenerateRecoveryCodesInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_removeUser_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.RemoveUserInput, error) {
+			return ec.unmarshalNRemoveUserInput2canopyᚋresolversᚐRemoveUserInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -6388,6 +6641,34 @@ func (ec *executionContext) field_Mutation_revokeApiKey_args(ctx context.Context
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.RevokeAPIKeyInput, error) {
 			return ec.unmarshalNRevokeApiKeyInput2canopyᚋresolversᚐRevokeAPIKeyInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_revokeOtherSessions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.RevokeOtherSessionsInput, error) {
+			return ec.unmarshalNRevokeOtherSessionsInput2canopyᚋresolversᚐRevokeOtherSessionsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_revokeSession_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.RevokeSessionInput, error) {
+			return ec.unmarshalNRevokeSessionInput2canopyᚋresolversᚐRevokeSessionInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -6612,6 +6893,20 @@ func (ec *executionContext) field_Mutation_updateSecret_args(ctx context.Context
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.UpdateSecretInput, error) {
 			return ec.unmarshalNUpdateSecretInput2canopyᚋresolversᚐUpdateSecretInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updateUser_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.UpdateUserInput, error) {
+			return ec.unmarshalNUpdateUserInput2canopyᚋresolversᚐUpdateUserInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -10935,6 +11230,38 @@ func (ec *executionContext) fieldContext_CancelRunPayload_run(_ context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _ChangePasswordPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.ChangePasswordPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChangePasswordPayload_user(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.User, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
+			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ChangePasswordPayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChangePasswordPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Chunk_id(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -15101,6 +15428,29 @@ func (ec *executionContext) fieldContext_Grant_features(_ context.Context, field
 	return graphql.NewScalarFieldContext("Grant", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _LeaveCustomerPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.LeaveCustomerPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LeaveCustomerPayload_deletedId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LeaveCustomerPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LeaveCustomerPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _Me_customerId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -15261,6 +15611,38 @@ func (ec *executionContext) fieldContext_Me_grants(_ context.Context, field grap
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Grant(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Me_sessions(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Me_sessions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Me().Sessions(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Session) graphql.Marshaler {
+			return ec.marshalNSession2ᚕᚖcanopyᚋdbᚐSessionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Me_sessions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Me",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Session(ctx, field)
 		},
 	}
 	return fc, nil
@@ -15970,6 +16352,138 @@ func (ec *executionContext) fieldContext_Mutation_deleteRole(ctx context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_updateUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_updateUser(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UpdateUser(ctx, fc.Args["input"].(resolvers.UpdateUserInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.UpdateUserPayload) graphql.Marshaler {
+			return ec.marshalOUpdateUserPayload2ᚖcanopyᚋresolversᚐUpdateUserPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_updateUser(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UpdateUserPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_removeUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_removeUser(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RemoveUser(ctx, fc.Args["input"].(resolvers.RemoveUserInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RemoveUserPayload) graphql.Marshaler {
+			return ec.marshalORemoveUserPayload2ᚖcanopyᚋresolversᚐRemoveUserPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_removeUser(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RemoveUserPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_removeUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_leaveCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_leaveCustomer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().LeaveCustomer(ctx, fc.Args["input"].(resolvers.LeaveCustomerInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.LeaveCustomerPayload) graphql.Marshaler {
+			return ec.marshalOLeaveCustomerPayload2ᚖcanopyᚋresolversᚐLeaveCustomerPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_leaveCustomer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_LeaveCustomerPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_leaveCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_setAccountDisabled(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -16184,6 +16698,138 @@ func (ec *executionContext) fieldContext_Mutation_disableTotp(ctx context.Contex
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_disableTotp_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_changePassword(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_changePassword(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ChangePassword(ctx, fc.Args["input"].(resolvers.ChangePasswordInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.ChangePasswordPayload) graphql.Marshaler {
+			return ec.marshalOChangePasswordPayload2ᚖcanopyᚋresolversᚐChangePasswordPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_changePassword(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ChangePasswordPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_changePassword_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_revokeSession(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_revokeSession(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RevokeSession(ctx, fc.Args["input"].(resolvers.RevokeSessionInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RevokeSessionPayload) graphql.Marshaler {
+			return ec.marshalORevokeSessionPayload2ᚖcanopyᚋresolversᚐRevokeSessionPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_revokeSession(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RevokeSessionPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_revokeSession_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_revokeOtherSessions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_revokeOtherSessions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RevokeOtherSessions(ctx, fc.Args["input"].(resolvers.RevokeOtherSessionsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RevokeOtherSessionsPayload) graphql.Marshaler {
+			return ec.marshalORevokeOtherSessionsPayload2ᚖcanopyᚋresolversᚐRevokeOtherSessionsPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_revokeOtherSessions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RevokeOtherSessionsPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_revokeOtherSessions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19836,6 +20482,61 @@ func (ec *executionContext) fieldContext_Region_createdAt(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Region", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _RemoveUserPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.RemoveUserPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RemoveUserPayload_deletedId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RemoveUserPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RemoveUserPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _RemoveUserPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.RemoveUserPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RemoveUserPayload_customer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
+			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RemoveUserPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RemoveUserPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Customer(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _ReprocessContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.ReprocessContextPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -19991,6 +20692,70 @@ func (ec *executionContext) fieldContext_RevokeApiKeyPayload_apiKey(_ context.Co
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_ApiKey(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RevokeOtherSessionsPayload_sessions(ctx context.Context, field graphql.CollectedField, obj *resolvers.RevokeOtherSessionsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RevokeOtherSessionsPayload_sessions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Sessions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Session) graphql.Marshaler {
+			return ec.marshalNSession2ᚕᚖcanopyᚋdbᚐSessionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RevokeOtherSessionsPayload_sessions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RevokeOtherSessionsPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Session(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RevokeSessionPayload_session(ctx context.Context, field graphql.CollectedField, obj *resolvers.RevokeSessionPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RevokeSessionPayload_session(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Session, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Session) graphql.Marshaler {
+			return ec.marshalNSession2ᚖcanopyᚋdbᚐSession(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RevokeSessionPayload_session(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RevokeSessionPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Session(ctx, field)
 		},
 	}
 	return fc, nil
@@ -21373,6 +22138,167 @@ func (ec *executionContext) fieldContext_Secret_customer(_ context.Context, fiel
 	return fc, nil
 }
 
+func (ec *executionContext) _Session_id(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Session_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Session_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Session", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Session_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Session_databaseId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Session_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Session_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Session_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Session_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Session_lastUsedAt(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Session_lastUsedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LastUsedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Session_lastUsedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Session_userAgent(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Session_userAgent(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserAgent, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Session_userAgent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Session_address(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Session_address(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Address, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Session_address(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Session_current(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Session_current(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Session().Current(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Session_current(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Session", field, true, true, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _SetAccountDisabledPayload_account(ctx context.Context, field graphql.CollectedField, obj *resolvers.SetAccountDisabledPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -21971,6 +22897,38 @@ func (ec *executionContext) fieldContext_UpdateSecretPayload_secret(_ context.Co
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Secret(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UpdateUserPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateUserPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateUserPayload_user(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.User, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
+			return ec.marshalNUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateUserPayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UpdateUserPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
 		},
 	}
 	return fc, nil
@@ -25296,6 +26254,54 @@ func (ec *executionContext) unmarshalInputCancelRunInput(ctx context.Context, ob
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputChangePasswordInput(ctx context.Context, obj any) (resolvers.ChangePasswordInput, error) {
+	var it resolvers.ChangePasswordInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["revokeKeys"]; !present {
+		asMap["revokeKeys"] = true
+	}
+
+	fieldsInOrder := [...]string{"current", "new", "revokeKeys"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "current":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("current"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Current = data
+		case "new":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("new"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.New = data
+		case "revokeKeys":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("revokeKeys"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RevokeKeys = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputConfirmTotpInput(ctx context.Context, obj any) (resolvers.ConfirmTotpInput, error) {
 	var it resolvers.ConfirmTotpInput
 	if obj == nil {
@@ -26570,6 +27576,36 @@ func (ec *executionContext) unmarshalInputEnableTotpInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputLeaveCustomerInput(ctx context.Context, obj any) (resolvers.LeaveCustomerInput, error) {
+	var it resolvers.LeaveCustomerInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"customerId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputLimitInput(ctx context.Context, obj any) (resolvers.LimitInput, error) {
 	var it resolvers.LimitInput
 	if obj == nil {
@@ -26824,6 +27860,43 @@ func (ec *executionContext) unmarshalInputRegenerateRecoveryCodesInput(ctx conte
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputRemoveUserInput(ctx context.Context, obj any) (resolvers.RemoveUserInput, error) {
+	var it resolvers.RemoveUserInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"customerId", "userId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "userId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("userId"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UserID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputReprocessContextInput(ctx context.Context, obj any) (resolvers.ReprocessContextInput, error) {
 	var it resolvers.ReprocessContextInput
 	if obj == nil {
@@ -26946,6 +28019,70 @@ func (ec *executionContext) unmarshalInputResendWebhookDeliveryInput(ctx context
 
 func (ec *executionContext) unmarshalInputRevokeApiKeyInput(ctx context.Context, obj any) (resolvers.RevokeAPIKeyInput, error) {
 	var it resolvers.RevokeAPIKeyInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRevokeOtherSessionsInput(ctx context.Context, obj any) (resolvers.RevokeOtherSessionsInput, error) {
+	var it resolvers.RevokeOtherSessionsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["includeCurrent"]; !present {
+		asMap["includeCurrent"] = false
+	}
+
+	fieldsInOrder := [...]string{"includeCurrent"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "includeCurrent":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("includeCurrent"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IncludeCurrent = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRevokeSessionInput(ctx context.Context, obj any) (resolvers.RevokeSessionInput, error) {
+	var it resolvers.RevokeSessionInput
 	if obj == nil {
 		return it, nil
 	}
@@ -27842,6 +28979,50 @@ func (ec *executionContext) unmarshalInputUpdateSecretInput(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputUpdateUserInput(ctx context.Context, obj any) (resolvers.UpdateUserInput, error) {
+	var it resolvers.UpdateUserInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "firstName", "lastName"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "firstName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("firstName"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FirstName = data
+		case "lastName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastName"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastName = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputUpdateWebhookDestinationInput(ctx context.Context, obj any) (resolvers.UpdateWebhookDestinationInput, error) {
 	var it resolvers.UpdateWebhookDestinationInput
 	if obj == nil {
@@ -28214,6 +29395,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._User(ctx, sel, obj)
+	case *db.Session:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Session(ctx, sel, obj)
 	case *db.Secret:
 		if obj == nil {
 			return graphql.Null
@@ -29469,6 +30655,45 @@ func (ec *executionContext) _CancelRunPayload(ctx context.Context, sel ast.Selec
 		case "run":
 			out.Values[i] = ec._CancelRunPayload_run(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var changePasswordPayloadImplementors = []string{"ChangePasswordPayload"}
+
+func (ec *executionContext) _ChangePasswordPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ChangePasswordPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, changePasswordPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ChangePasswordPayload")
+		case "user":
+			out.Values[i] = ec._ChangePasswordPayload_user(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -31522,6 +32747,45 @@ func (ec *executionContext) _Grant(ctx context.Context, sel ast.SelectionSet, ob
 	return out
 }
 
+var leaveCustomerPayloadImplementors = []string{"LeaveCustomerPayload"}
+
+func (ec *executionContext) _LeaveCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.LeaveCustomerPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, leaveCustomerPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("LeaveCustomerPayload")
+		case "deletedId":
+			out.Values[i] = ec._LeaveCustomerPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var meImplementors = []string{"Me"}
 
 func (ec *executionContext) _Me(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Me) graphql.Marshaler {
@@ -31560,6 +32824,11 @@ func (ec *executionContext) _Me(ctx context.Context, sel ast.SelectionSet, obj *
 			}
 		case "grants":
 			out.Values[i] = ec._Me_grants(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sessions":
+			out.Values[i] = ec._Me_sessions(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -31717,6 +32986,27 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "updateUser":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateUser(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "removeUser":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_removeUser(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "leaveCustomer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_leaveCustomer(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "setAccountDisabled":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_setAccountDisabled(ctx, field)
@@ -31748,6 +33038,27 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "disableTotp":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_disableTotp(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changePassword":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_changePassword(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "revokeSession":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_revokeSession(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "revokeOtherSessions":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_revokeOtherSessions(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -32810,6 +34121,50 @@ func (ec *executionContext) _Region(ctx context.Context, sel ast.SelectionSet, o
 	return out
 }
 
+var removeUserPayloadImplementors = []string{"RemoveUserPayload"}
+
+func (ec *executionContext) _RemoveUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RemoveUserPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, removeUserPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RemoveUserPayload")
+		case "deletedId":
+			out.Values[i] = ec._RemoveUserPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "customer":
+			out.Values[i] = ec._RemoveUserPayload_customer(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var reprocessContextPayloadImplementors = []string{"ReprocessContextPayload"}
 
 func (ec *executionContext) _ReprocessContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ReprocessContextPayload) graphql.Marshaler {
@@ -32979,6 +34334,84 @@ func (ec *executionContext) _RevokeApiKeyPayload(ctx context.Context, sel ast.Se
 			out.Values[i] = graphql.MarshalString("RevokeApiKeyPayload")
 		case "apiKey":
 			out.Values[i] = ec._RevokeApiKeyPayload_apiKey(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var revokeOtherSessionsPayloadImplementors = []string{"RevokeOtherSessionsPayload"}
+
+func (ec *executionContext) _RevokeOtherSessionsPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RevokeOtherSessionsPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, revokeOtherSessionsPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RevokeOtherSessionsPayload")
+		case "sessions":
+			out.Values[i] = ec._RevokeOtherSessionsPayload_sessions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var revokeSessionPayloadImplementors = []string{"RevokeSessionPayload"}
+
+func (ec *executionContext) _RevokeSessionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RevokeSessionPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, revokeSessionPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RevokeSessionPayload")
+		case "session":
+			out.Values[i] = ec._RevokeSessionPayload_session(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -33615,6 +35048,75 @@ func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, o
 	return out
 }
 
+var sessionImplementors = []string{"Session", "Node"}
+
+func (ec *executionContext) _Session(ctx context.Context, sel ast.SelectionSet, obj *db.Session) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sessionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Session")
+		case "id":
+			out.Values[i] = ec._Session_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "databaseId":
+			out.Values[i] = ec._Session_databaseId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._Session_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lastUsedAt":
+			out.Values[i] = ec._Session_lastUsedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userAgent":
+			out.Values[i] = ec._Session_userAgent(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "address":
+			out.Values[i] = ec._Session_address(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "current":
+			out.Values[i] = ec._Session_current(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var setAccountDisabledPayloadImplementors = []string{"SetAccountDisabledPayload"}
 
 func (ec *executionContext) _SetAccountDisabledPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SetAccountDisabledPayload) graphql.Marshaler {
@@ -34127,6 +35629,45 @@ func (ec *executionContext) _UpdateSecretPayload(ctx context.Context, sel ast.Se
 			out.Values[i] = graphql.MarshalString("UpdateSecretPayload")
 		case "secret":
 			out.Values[i] = ec._UpdateSecretPayload_secret(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var updateUserPayloadImplementors = []string{"UpdateUserPayload"}
+
+func (ec *executionContext) _UpdateUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateUserPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, updateUserPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UpdateUserPayload")
+		case "user":
+			out.Values[i] = ec._UpdateUserPayload_user(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -35887,6 +37428,11 @@ func (ec *executionContext) unmarshalNCancelRunInput2canopyᚋresolversᚐCancel
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNChangePasswordInput2canopyᚋresolversᚐChangePasswordInput(ctx context.Context, v any) (resolvers.ChangePasswordInput, error) {
+	res, err := ec.unmarshalInputChangePasswordInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNChunk2ᚕᚖcanopyᚋdbᚐChunkᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Chunk) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -36554,6 +38100,11 @@ func (ec *executionContext) marshalNJSON2encodingᚋjsonᚐRawMessage(ctx contex
 	return res
 }
 
+func (ec *executionContext) unmarshalNLeaveCustomerInput2canopyᚋresolversᚐLeaveCustomerInput(ctx context.Context, v any) (resolvers.LeaveCustomerInput, error) {
+	res, err := ec.unmarshalInputLeaveCustomerInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNLimitInput2ᚕᚖcanopyᚋresolversᚐLimitInputᚄ(ctx context.Context, v any) ([]*resolvers.LimitInput, error) {
 	var vSlice []any
 	vSlice = graphql.CoerceList(v)
@@ -36805,6 +38356,11 @@ func (ec *executionContext) marshalNRegion2ᚖcanopyᚋdbᚐRegion(ctx context.C
 	return ec._Region(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNRemoveUserInput2canopyᚋresolversᚐRemoveUserInput(ctx context.Context, v any) (resolvers.RemoveUserInput, error) {
+	res, err := ec.unmarshalInputRemoveUserInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNReprocessContextInput2canopyᚋresolversᚐReprocessContextInput(ctx context.Context, v any) (resolvers.ReprocessContextInput, error) {
 	res, err := ec.unmarshalInputReprocessContextInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -36827,6 +38383,16 @@ func (ec *executionContext) unmarshalNResendWebhookDeliveryInput2canopyᚋresolv
 
 func (ec *executionContext) unmarshalNRevokeApiKeyInput2canopyᚋresolversᚐRevokeAPIKeyInput(ctx context.Context, v any) (resolvers.RevokeAPIKeyInput, error) {
 	res, err := ec.unmarshalInputRevokeApiKeyInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRevokeOtherSessionsInput2canopyᚋresolversᚐRevokeOtherSessionsInput(ctx context.Context, v any) (resolvers.RevokeOtherSessionsInput, error) {
+	res, err := ec.unmarshalInputRevokeOtherSessionsInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRevokeSessionInput2canopyᚋresolversᚐRevokeSessionInput(ctx context.Context, v any) (resolvers.RevokeSessionInput, error) {
+	res, err := ec.unmarshalInputRevokeSessionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -37069,6 +38635,32 @@ func (ec *executionContext) marshalNSecret2ᚖcanopyᚋdbᚐSecret(ctx context.C
 	return ec._Secret(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNSession2ᚕᚖcanopyᚋdbᚐSessionᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Session) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSession2ᚖcanopyᚋdbᚐSession(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSession2ᚖcanopyᚋdbᚐSession(ctx context.Context, sel ast.SelectionSet, v *db.Session) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Session(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNSetAccountDisabledInput2canopyᚋresolversᚐSetAccountDisabledInput(ctx context.Context, v any) (resolvers.SetAccountDisabledInput, error) {
 	res, err := ec.unmarshalInputSetAccountDisabledInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -37177,6 +38769,11 @@ func (ec *executionContext) unmarshalNUpdateRoleInput2canopyᚋresolversᚐUpdat
 
 func (ec *executionContext) unmarshalNUpdateSecretInput2canopyᚋresolversᚐUpdateSecretInput(ctx context.Context, v any) (resolvers.UpdateSecretInput, error) {
 	res, err := ec.unmarshalInputUpdateSecretInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUpdateUserInput2canopyᚋresolversᚐUpdateUserInput(ctx context.Context, v any) (resolvers.UpdateUserInput, error) {
+	res, err := ec.unmarshalInputUpdateUserInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -37902,6 +39499,13 @@ func (ec *executionContext) marshalOCancelRunPayload2ᚖcanopyᚋresolversᚐCan
 	return ec._CancelRunPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOChangePasswordPayload2ᚖcanopyᚋresolversᚐChangePasswordPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ChangePasswordPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ChangePasswordPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOConfirmTotpPayload2ᚖcanopyᚋresolversᚐConfirmTotpPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ConfirmTotpPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -38404,6 +40008,13 @@ func (ec *executionContext) marshalOJSON2encodingᚋjsonᚐRawMessage(ctx contex
 	return res
 }
 
+func (ec *executionContext) marshalOLeaveCustomerPayload2ᚖcanopyᚋresolversᚐLeaveCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.LeaveCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._LeaveCustomerPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOLong2ᚖint64(ctx context.Context, v any) (*int64, error) {
 	if v == nil {
 		return nil, nil
@@ -38515,6 +40126,13 @@ func (ec *executionContext) marshalORegion2ᚖcanopyᚋdbᚐRegion(ctx context.C
 	return ec._Region(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalORemoveUserPayload2ᚖcanopyᚋresolversᚐRemoveUserPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RemoveUserPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RemoveUserPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOReprocessContextPayload2ᚖcanopyᚋresolversᚐReprocessContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ReprocessContextPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -38548,6 +40166,20 @@ func (ec *executionContext) marshalORevokeApiKeyPayload2ᚖcanopyᚋresolversᚐ
 		return graphql.Null
 	}
 	return ec._RevokeApiKeyPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORevokeOtherSessionsPayload2ᚖcanopyᚋresolversᚐRevokeOtherSessionsPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RevokeOtherSessionsPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RevokeOtherSessionsPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORevokeSessionPayload2ᚖcanopyᚋresolversᚐRevokeSessionPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RevokeSessionPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RevokeSessionPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalORotateApiKeySecretPayload2ᚖcanopyᚋresolversᚐRotateAPIKeySecretPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RotateAPIKeySecretPayload) graphql.Marshaler {
@@ -38783,6 +40415,13 @@ func (ec *executionContext) marshalOUpdateSecretPayload2ᚖcanopyᚋresolversᚐ
 		return graphql.Null
 	}
 	return ec._UpdateSecretPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOUpdateUserPayload2ᚖcanopyᚋresolversᚐUpdateUserPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdateUserPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpdateUserPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOUpdateWebhookDestinationPayload2ᚖcanopyᚋresolversᚐUpdateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.UpdateWebhookDestinationPayload) graphql.Marshaler {

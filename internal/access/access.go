@@ -61,6 +61,8 @@ type Principal struct {
 	// KeyID and ClientID are those of the API key; 0 and "" for a login token.
 	KeyID    int64
 	ClientID string
+	// SessionID is the session of the login; 0 for a login without one, and for an API key.
+	SessionID int64
 	// KeyStale: the key's last use was written down over a minute ago.
 	KeyStale bool
 	// Serves tells which applications the token was issued for.
@@ -126,10 +128,10 @@ func PrincipalOf(ctx context.Context) *Principal {
 	return p
 }
 
-// TenantOf is the tenant that the caller of a request belongs to; 0 when there is none.
-func TenantOf(ctx context.Context) int64 {
+// BranchOf is the branch that the caller of a request belongs to; 0 when there is none.
+func BranchOf(ctx context.Context) int64 {
 	if p := PrincipalOf(ctx); p != nil {
-		return p.Lineage.Tenant()
+		return p.Lineage.Branch()
 	}
 	return 0
 }

@@ -11,9 +11,9 @@ import (
 // subtree is one contiguous range and their order is the tree's preorder.
 type Lineage []int64
 
-// Tenant is the company that work and budgets are counted for: the one right below the root, with all
+// Branch is the company that work and budgets are counted for: the one right below the root, with all
 // below it; the root itself is one. It is 0 for the empty lineage.
-func (l Lineage) Tenant() int64 {
+func (l Lineage) Branch() int64 {
 	if len(l) == 0 {
 		return 0
 	}

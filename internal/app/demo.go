@@ -16,7 +16,7 @@ import (
 // DemoAdmin is the address of the demo data's first person, the root company's owner.
 const DemoAdmin = "ada.owner@northwind.example"
 
-// demoRegions: in the last one the builder does not run, so that it takes no new customers.
+// demoRegions: in the last one the builder does not run, so that it takes no new companies.
 var demoRegions = append(append([]resolvers.RegionSeed{}, resolvers.DefaultRegions...),
 	resolvers.RegionSeed{Code: "uk-south", Name: "UK South", Description: "London", Apps: []access.App{access.Tenant, access.Assistant}})
 

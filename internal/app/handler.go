@@ -30,7 +30,7 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	door, _ := rest.New(p.Resolver, rest.Options{Version: p.version, Readable: func(r *http.Request) bool {
+	door, _ := rest.New(p.Resolver, rest.Options{Version: p.version, Origins: p.Config.CORSOrigins, Readable: func(r *http.Request) bool {
 		_, pattern := mux.Handler(&http.Request{Method: http.MethodGet, URL: r.URL, Host: r.Host})
 		return pattern != "/"
 	}})

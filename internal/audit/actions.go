@@ -32,6 +32,8 @@ var (
 	AccountUpdated  = action("account.updated", "An application account is closed or opened.")
 
 	UserCreated = action("user.created", "A user is added to a company.")
+	UserUpdated = action("user.updated", "A user's names are changed.")
+	UserRemoved = action("user.removed", "A user is taken out of a company, or leaves it.")
 	UserInvited = action("user.invited", "A user is invited again.")
 
 	UserSignedIn       = action("user.signedIn", "A user signs in with the password.")
@@ -39,6 +41,10 @@ var (
 	UserSetUp          = action("user.setUp", "A user redeems an invitation, and sets a password.")
 	UserResetRequested = action("user.resetRequested", "Somebody asks for a link that resets a user's password.")
 	UserPasswordReset  = action("user.passwordReset", "A user sets a password by the link of a reset.")
+
+	UserPasswordChanged = action("user.passwordChanged", "A user changes the password, with the one before it.")
+	UserSessionsEnded   = action("user.sessionsEnded", "A user ends several sessions of its own.")
+	SessionEnded        = action("session.ended", "A user signs out or ends a session, or it is ended because its refresh token was used twice.")
 
 	UserTotpStarted  = action("user.totpStarted", "A user begins to set two-factor up.")
 	UserTotpEnabled  = action("user.totpEnabled", "A user turns two-factor on.")

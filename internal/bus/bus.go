@@ -58,9 +58,13 @@ func (b *Bus) Close() {
 	b.done.Wait()
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	closed := map[chan []byte]bool{}
 	for _, subscribers := range b.topics {
 		for c := range subscribers {
-			close(c)
+			if !closed[c] {
+				close(c)
+			}
+			closed[c] = true
 		}
 	}
 	b.topics = nil
@@ -173,10 +177,10 @@ func offer(c chan []byte, payload []byte) {
 	c <- payload
 }
 
-// Subscribe gives the messages of a topic until ctx ends or the bus is closed; then the channel is
+// Subscribe gives the messages of topics until ctx ends or the bus is closed; then the channel is
 // closed. A subscriber that falls behind by more than 256 messages loses the oldest ones. The
-// messages are shared with the topic's other subscribers: they are for reading only.
-func (b *Bus) Subscribe(ctx context.Context, topic string) <-chan []byte {
+// messages are shared with the topics' other subscribers: they are for reading only.
+func (b *Bus) Subscribe(ctx context.Context, topics ...string) <-chan []byte {
 	c := make(chan []byte, buffered)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -184,20 +188,24 @@ func (b *Bus) Subscribe(ctx context.Context, topic string) <-chan []byte {
 		close(c)
 		return c
 	}
-	if b.topics[topic] == nil {
-		b.topics[topic] = map[chan []byte]struct{}{}
+	for _, topic := range topics {
+		if b.topics[topic] == nil {
+			b.topics[topic] = map[chan []byte]struct{}{}
+		}
+		b.topics[topic][c] = struct{}{}
 	}
-	b.topics[topic][c] = struct{}{}
 	context.AfterFunc(ctx, func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if _, there := b.topics[topic][c]; !there {
+		if b.topics == nil {
 			return // closed with the bus
 		}
-		delete(b.topics[topic], c)
 		close(c)
-		if len(b.topics[topic]) == 0 {
-			delete(b.topics, topic)
+		for _, topic := range topics {
+			delete(b.topics[topic], c)
+			if len(b.topics[topic]) == 0 {
+				delete(b.topics, topic)
+			}
 		}
 	})
 	return c

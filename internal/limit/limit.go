@@ -68,14 +68,14 @@ end
 return left`)
 
 // Allow counts a call of the given cost, at least 1, against budgets for the current minute, in one round
-// trip; a refused call counts nothing. tenant is whose they are: its counts lie on one Redis. The error
+// trip; a refused call counts nothing. branch is whose they are: its counts lie on one Redis. The error
 // says that Redis could not be asked (ErrAway) or that ctx ended; the call is allowed then.
-func (l *Limiter) Allow(ctx context.Context, tenant string, cost int, budgets ...Budget) (Decision, error) {
+func (l *Limiter) Allow(ctx context.Context, branch string, cost int, budgets ...Budget) (Decision, error) {
 	now := time.Now()
 	minute := now.Truncate(window)
 	names, args, all := make([]string, len(budgets)), []any{cost, (2 * window).Milliseconds()}, make([]int, len(budgets))
 	for i, b := range budgets {
-		names[i], all[i] = key(tenant, b.Name, minute), b.Limit
+		names[i], all[i] = key(branch, b.Name, minute), b.Limit
 		args = append(args, b.Limit)
 	}
 	open := Decision{Allowed: true, Remaining: slices.Min(all), Left: all, Reset: minute.Add(window).Sub(now)}
@@ -100,18 +100,18 @@ func (l *Limiter) Allow(ctx context.Context, tenant string, cost int, budgets ..
 	return d, nil
 }
 
-// key names the count of a minute. Those of one tenant lie on one Redis.
-func key(tenant, name string, minute time.Time) string {
-	return "canopy:limit:{" + tenant + "}:" + name + ":" + strconv.FormatInt(minute.Unix(), 10)
+// key names the count of a minute. Those of one branch lie on one Redis.
+func key(branch, name string, minute time.Time) string {
+	return "canopy:limit:{" + branch + "}:" + name + ":" + strconv.FormatInt(minute.Unix(), 10)
 }
 
 // Count is what was counted for a budget in the current minute; 0 where Redis can't be asked.
-func (l *Limiter) Count(ctx context.Context, tenant, name string) int64 {
+func (l *Limiter) Count(ctx context.Context, branch, name string) int64 {
 	if l.redis == nil {
 		return 0
 	}
 	n, err := ask(ctx, &l.breaker, func(ctx context.Context) (int64, error) {
-		n, err := l.redis.Get(ctx, key(tenant, name, time.Now().Truncate(window))).Int64()
+		n, err := l.redis.Get(ctx, key(branch, name, time.Now().Truncate(window))).Int64()
 		if errors.Is(err, redis.Nil) {
 			err = nil
 		}

@@ -54,6 +54,10 @@ func New(url string, statements ...string) (*Connector, error) {
 		"max_parallel_workers_per_gather": "0",
 		// Pages that are not in memory are on a disk without a head that moves: the default of 4 has small tables read whole.
 		"random_page_cost": "1.1",
+		// Statements are written for one plan that serves all values (TestPlans), so none is planned anew for each.
+		"plan_cache_mode": "force_generic_plan",
+		// No statement runs for as long as it would take to compile it.
+		"jit": "off",
 	}
 	maps.Copy(settings, cfg.Runtime)
 	cfg.Runtime = nil

@@ -35,6 +35,7 @@ var (
 	DocumentChunks                   = &Rule{Field: "Document.chunks", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	ChunkDocument                    = &Rule{Field: "Chunk.document", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	SearchHitDocument                = &Rule{Field: "SearchHit.document", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
+	MeSessions                       = &Rule{Field: "Me.sessions", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	AgentRuns                        = &Rule{Field: "Agent.runs", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	AgentRevisionAgent               = &Rule{Field: "AgentRevision.agent", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	RunAgent                         = &Rule{Field: "Run.agent", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
@@ -84,11 +85,17 @@ var (
 	CreateRole                       = &Rule{Field: "Mutation.createRole", Apps: []access.App{access.Tenant}, Right: access.PermissionWrite}
 	UpdateRole                       = &Rule{Field: "Mutation.updateRole", Apps: []access.App{access.Tenant}, Right: access.PermissionWrite}
 	DeleteRole                       = &Rule{Field: "Mutation.deleteRole", Apps: []access.App{access.Tenant}, Right: access.PermissionWrite}
+	UpdateUser                       = &Rule{Field: "Mutation.updateUser", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	RemoveUser                       = &Rule{Field: "Mutation.removeUser", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
+	LeaveCustomer                    = &Rule{Field: "Mutation.leaveCustomer", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	SetAccountDisabled               = &Rule{Field: "Mutation.setAccountDisabled", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	EnableTotp                       = &Rule{Field: "Mutation.enableTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	ConfirmTotp                      = &Rule{Field: "Mutation.confirmTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	RegenerateRecoveryCodes          = &Rule{Field: "Mutation.regenerateRecoveryCodes", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	DisableTotp                      = &Rule{Field: "Mutation.disableTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	ChangePassword                   = &Rule{Field: "Mutation.changePassword", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	RevokeSession                    = &Rule{Field: "Mutation.revokeSession", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	RevokeOtherSessions              = &Rule{Field: "Mutation.revokeOtherSessions", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	CreateContext                    = &Rule{Field: "Mutation.createContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	UpdateContext                    = &Rule{Field: "Mutation.updateContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
 	DeleteContext                    = &Rule{Field: "Mutation.deleteContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
@@ -151,6 +158,7 @@ var all = []*Rule{
 	DocumentChunks,
 	ChunkDocument,
 	SearchHitDocument,
+	MeSessions,
 	AgentRuns,
 	AgentRevisionAgent,
 	RunAgent,
@@ -200,11 +208,17 @@ var all = []*Rule{
 	CreateRole,
 	UpdateRole,
 	DeleteRole,
+	UpdateUser,
+	RemoveUser,
+	LeaveCustomer,
 	SetAccountDisabled,
 	EnableTotp,
 	ConfirmTotp,
 	RegenerateRecoveryCodes,
 	DisableTotp,
+	ChangePassword,
+	RevokeSession,
+	RevokeOtherSessions,
 	CreateContext,
 	UpdateContext,
 	DeleteContext,

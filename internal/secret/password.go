@@ -41,8 +41,8 @@ type Asker struct {
 	name string
 }
 
-// Known is somebody of a tenant who is known before the password is: by a link, or by where it comes from.
-func Known(tenantID int64) Asker { return Asker{known, strconv.FormatInt(tenantID, 10)} }
+// Known is somebody of a branch who is known before the password is: by a link, or by where it comes from.
+func Known(branchID int64) Asker { return Asker{known, strconv.FormatInt(branchID, 10)} }
 
 // Stranger is anybody else, by the group of addresses that it comes from. That says nothing of whether there is such a user.
 func Stranger(network string) Asker { return Asker{strangers, network} }

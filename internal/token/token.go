@@ -20,7 +20,7 @@ const leeway = 5 * time.Second
 // maxLength bounds what is looked at as a token at all, in bytes.
 const maxLength = 8 << 10
 
-// Claims are what an access token says (RFC 9068, section 2.2, and the contract's cid and aid).
+// Claims are what an access token says (RFC 9068, section 2.2, and cid and aid of the platform's own).
 type Claims struct {
 	Issuer    string
 	Audience  []string
@@ -33,6 +33,8 @@ type Claims struct {
 	CustomerID int64
 	// AccountID is the account that it stands on; 0 leaves the claim out.
 	AccountID int64
+	// SessionID is the session of a person's login; 0 leaves the claim out.
+	SessionID int64
 	// Scope holds the rights of the role, separated by spaces; "" leaves the claim out.
 	Scope string
 	// KeyID names the key that has signed them; Sign takes it from the key.
@@ -45,6 +47,7 @@ type wire struct {
 	ClientID   string `json:"client_id"`
 	CustomerID int64  `json:"cid"`
 	AccountID  int64  `json:"aid,omitempty"`
+	SessionID  int64  `json:"sid,string,omitempty"`
 	Scope      string `json:"scope,omitempty"`
 }
 
@@ -55,7 +58,7 @@ func Sign(key *Key, c Claims) (string, error) {
 			Issuer: c.Issuer, Subject: c.Subject, Audience: c.Audience, ID: c.ID,
 			ExpiresAt: jwt.NewNumericDate(c.ExpiresAt), IssuedAt: jwt.NewNumericDate(c.IssuedAt),
 		},
-		ClientID: c.ClientID, CustomerID: c.CustomerID, AccountID: c.AccountID, Scope: c.Scope,
+		ClientID: c.ClientID, CustomerID: c.CustomerID, AccountID: c.AccountID, SessionID: c.SessionID, Scope: c.Scope,
 	})
 	t.Header["typ"] = mediaType
 	t.Header["kid"] = key.ID
@@ -128,7 +131,7 @@ func (v *Verifier) Verify(raw string) (*Claims, error) {
 	}
 	c := &Claims{
 		Issuer: w.Issuer, Audience: w.Audience, ExpiresAt: w.ExpiresAt.Time, IssuedAt: w.IssuedAt.Time, ID: w.ID,
-		Subject: w.Subject, ClientID: w.ClientID, CustomerID: w.CustomerID, AccountID: w.AccountID, Scope: w.Scope,
+		Subject: w.Subject, ClientID: w.ClientID, CustomerID: w.CustomerID, AccountID: w.AccountID, SessionID: w.SessionID, Scope: w.Scope,
 		KeyID: t.Header["kid"].(string),
 	}
 	v.remember(sum, c)

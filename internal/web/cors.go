@@ -12,11 +12,12 @@ const (
 	corsHeaders = "Authorization, Content-Type, X-Request-Id, GraphQL-Preflight, Apollo-Require-Preflight"
 	corsExposed = "X-Request-Id, Link, Retry-After"
 	corsMaxAge  = "7200" // seconds; no browser keeps it longer
+	cookiePath  = "/auth/session"
 )
 
 // CORS lets the pages of the listed origins ("https://app.example.com") call this server, as the
-// Fetch standard asks (https://fetch.spec.whatwg.org/#http-cors-protocol). Credentials are off:
-// tokens travel in the Authorization header, and no cookie is ever read. A preflight of an origin
+// Fetch standard asks (https://fetch.spec.whatwg.org/#http-cors-protocol). Credentials are off: tokens travel in
+// the Authorization header, and the only cookie that is read is that of /auth/session and what is below. A preflight of an origin
 // that is not listed goes to the handler like any other request, and gets no permission.
 func CORS(origins []string) Middleware {
 	return func(next http.Handler) http.Handler {
@@ -32,6 +33,9 @@ func CORS(origins []string) Middleware {
 				return
 			}
 			h.Set("Access-Control-Allow-Origin", origin)
+			if r.URL.Path == cookiePath || strings.HasPrefix(r.URL.Path, cookiePath+"/") {
+				h.Set("Access-Control-Allow-Credentials", "true")
+			}
 			if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
 				preflight(w)
 				return

@@ -1,14 +1,14 @@
 -- What lists are filtered and ordered by. Each order has an index, so that a page is read and no more, at whatever depth of
--- the tree: for all companies, for those of a tenant, and for those below one that is right below a tenant. Of what lies
+-- the tree: for all companies, for those of a branch, and for those below one that is right below the top of a branch. Of what lies
 -- deeper there is little enough to be ordered.
 
 -- +goose Up
 CREATE INDEX customers_name ON customers (lower(name) COLLATE "C", id);
 CREATE INDEX customers_created ON customers (created_at, id);
 CREATE INDEX customers_level ON customers (level, lineage);
-CREATE INDEX customers_tenant ON customers ((lineage[2]), id);
-CREATE INDEX customers_tenant_name ON customers ((lineage[2]), lower(name) COLLATE "C", id);
-CREATE INDEX customers_tenant_created ON customers ((lineage[2]), created_at, id);
+CREATE INDEX customers_branch ON customers ((lineage[2]), id);
+CREATE INDEX customers_branch_name ON customers ((lineage[2]), lower(name) COLLATE "C", id);
+CREATE INDEX customers_branch_created ON customers ((lineage[2]), created_at, id);
 CREATE INDEX customers_third ON customers ((lineage[3]), id) WHERE level > 1;
 CREATE INDEX customers_third_name ON customers ((lineage[3]), lower(name) COLLATE "C", id) WHERE level > 1;
 CREATE INDEX customers_third_created ON customers ((lineage[3]), created_at, id) WHERE level > 1;
@@ -198,5 +198,5 @@ DROP INDEX runs_account, runs_created;
 DROP INDEX permissions_disabled, permissions_last_access, permissions_created;
 DROP INDEX customers_region;
 CREATE INDEX customers_region ON customers (region_id);
-DROP INDEX customers_third_created, customers_third_name, customers_third, customers_tenant_created, customers_tenant_name, customers_tenant,
+DROP INDEX customers_third_created, customers_third_name, customers_third, customers_branch_created, customers_branch_name, customers_branch,
     customers_level, customers_created, customers_name;

@@ -1,0 +1,100 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/audit"
+	"canopy/internal/webhook"
+)
+
+// Record is what a transaction has to tell of its change: audit events, and events for webhooks. It is collected on
+// the way and written at once, at the end of the transaction.
+type Record struct {
+	audits []db.NewAudit
+	events []db.NewEvent
+}
+
+// Told is what was written of a record.
+type Told struct {
+	// Audits are the ids of the audit events.
+	Audits []int64
+	// Due: there is something to deliver.
+	Due bool
+}
+
+// Audit adds an audit event with what was changed. It is told, too, to each destination of the company that asked for
+// it by name.
+func (r *Record) Audit(e db.AuditEvent, what audit.Changes) (err error) {
+	if e.Details, err = json.Marshal(what); err != nil {
+		return err
+	}
+	names, _ := webhook.NamesOf(webhook.AuditType(e.Action))
+	r.audits = append(r.audits, db.NewAudit{AuditEvent: e, Names: names})
+	return nil
+}
+
+// Emit adds an event of a company: its bytes are made here, once, for each of the company's destinations that wants it.
+func (r *Record) Emit(customerID int64, data webhook.Data) error {
+	e, err := webhook.New(time.Now(), data)
+	if err != nil {
+		return err
+	}
+	names, all := webhook.NamesOf(e.Type)
+	r.events = append(r.events, db.NewEvent{
+		CustomerID: customerID, ID: e.ID, Type: e.Type, Payload: e.Payload, Names: names, All: all, Free: webhook.IsLimit(e.Type),
+	})
+	return nil
+}
+
+// Write writes the record, in the transaction of what it tells of.
+func (r *Record) Write(ctx context.Context, tx *db.Store) (told Told, err error) {
+	if len(r.audits)+len(r.events) == 0 {
+		return told, nil
+	}
+	written, deliveries, err := tx.Tell(ctx, r.audits, r.events)
+	if err != nil {
+		return told, err
+	}
+	told.Due = deliveries > 0
+	var wanted Record
+	for i, w := range written {
+		told.Audits = append(told.Audits, w.ID)
+		if !w.Wanted {
+			continue
+		}
+		if err := wanted.audited(ctx, tx, r.audits[i].AuditEvent, w); err != nil {
+			return told, err
+		}
+	}
+	more, err := wanted.Write(ctx, tx)
+	told.Due = told.Due || more.Due
+	return told, err
+}
+
+// audited adds the event that tells webhooks of an audit event.
+func (r *Record) audited(ctx context.Context, tx *db.Store, e db.AuditEvent, w db.WrittenAudit) error {
+	told := webhook.Audited{
+		AuditEventID: w.ID, Action: e.Action, ObjectType: e.ObjectType, ObjectID: e.ObjectID, CustomerID: e.CustomerID,
+		ClientID: unlessEmpty(e.ClientID), Details: e.Details, CreatedAt: w.CreatedAt.UTC().Truncate(time.Millisecond),
+	}
+	if e.ActorUserID != nil {
+		seen, err := tx.Within(ctx, e.CustomerID, *e.ActorUserID)
+		if err != nil {
+			return err
+		}
+		if seen {
+			told.ActorID = e.ActorUserID
+		}
+	}
+	return r.Emit(e.CustomerID, told)
+}
+
+func unlessEmpty(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

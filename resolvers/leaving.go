@@ -1,0 +1,203 @@
+package resolvers
+
+import (
+	"context"
+	"errors"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/audit"
+	"canopy/internal/globalid"
+	"canopy/internal/problem"
+	"canopy/internal/rule"
+)
+
+// UpdateUserInput is a change of a user; nil keeps a field.
+type UpdateUserInput struct {
+	ID        globalid.ID
+	FirstName *string
+	LastName  *string
+}
+
+// UpdateUserPayload is what UpdateUser changed.
+type UpdateUserPayload struct{ User *db.User }
+
+// UpdateUser changes a user's names: the person's own, or, with the right user.write, those of somebody who has accepted
+// no company out of reach.
+func (m Mutation) UpdateUser(ctx context.Context, in UpdateUserInput) (*UpdateUserPayload, error) {
+	c, err := m.may(ctx, rule.UpdateUser)
+	if err != nil {
+		return nil, err
+	}
+	id, err := in.ID.Of("User", "id")
+	if err != nil {
+		return nil, err
+	}
+	own := id == c.UserID && c.Login()
+	if !own {
+		if err := c.mayInTenant(access.UserWrite); err != nil {
+			return nil, err
+		}
+	}
+	var v check
+	v.person("firstName", in.FirstName)
+	v.person("lastName", in.LastName)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	out := &UpdateUserPayload{}
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		old, err := userIn(ctx, tx, c, in.ID, "id")
+		if err != nil {
+			return err
+		}
+		if _, err := tx.LockUser(ctx, id); err != nil {
+			return err
+		}
+		first, last := or(in.FirstName, old.FirstName), or(in.LastName, old.LastName)
+		home := c.CustomerID
+		if !own {
+			if home, err = mayRename(ctx, tx, c, id); err != nil {
+				return err
+			}
+			if err := tx.RenameMember(ctx, c.Scope(), id, first, last); err != nil {
+				return err
+			}
+		}
+		if err := tx.RenameUser(ctx, id, first, last); err != nil {
+			return err
+		}
+		if out.User, err = tx.User(ctx, c.Scope(), id); err != nil {
+			return err
+		}
+		return ch.audit(home, audit.UserUpdated, old, audit.Between(old, out.User))
+	})
+	return out, err
+}
+
+// mayRename: who has accepted a company out of the caller's reach is not this one's to name. It gives the company that
+// the change is told in: the caller's own, or else the one within reach that the user has belonged to longest.
+func mayRename(ctx context.Context, tx *db.Store, c *caller, userID int64) (home int64, err error) {
+	elsewhere, err := tx.HasAcceptedOutside(ctx, c.Scope(), userID)
+	if err == nil && elsewhere {
+		err = problem.Denied("the user belongs to companies out of reach, too: only the user itself can change its name")
+	}
+	if err != nil {
+		return 0, err
+	}
+	member, err := tx.MemberToInvite(ctx, c.Scope(), userID, c.CustomerID)
+	return member.CustomerID, c.unreached(err, "user", userID)
+}
+
+// RemoveUserInput names a user of a company, by default the caller's own.
+type RemoveUserInput struct {
+	CustomerID *globalid.ID
+	UserID     globalid.ID
+}
+
+// RemoveUserPayload is who was taken out of which company.
+type RemoveUserPayload struct {
+	DeletedID globalid.ID
+	Customer  *db.Customer
+}
+
+// RemoveUser takes a user out of a company: its permissions, API keys and sessions there end.
+func (m Mutation) RemoveUser(ctx context.Context, in RemoveUserInput) (*RemoveUserPayload, error) {
+	c, err := m.may(ctx, rule.RemoveUser)
+	if err != nil {
+		return nil, err
+	}
+	userID, err := in.UserID.Of("User", "userId")
+	if err != nil {
+		return nil, err
+	}
+	out := &RemoveUserPayload{DeletedID: globalid.ID{Type: "User", Int: userID}}
+	out.Customer, err = m.customer(ctx, c, in.CustomerID, "customerId")
+	if err != nil {
+		return nil, err
+	}
+	return out, m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		above := out.Customer.ID != c.CustomerID // since it is within reach
+		left, err := ch.leave(ctx, userID, out.Customer.ID, func(p *db.Permission) error {
+			if err := c.mayDealWithOwners(p.RoleOwner); err != nil || above {
+				return err
+			}
+			return mayLoseOwner(ctx, tx, c, p)
+		})
+		if err == nil && len(left) == 0 {
+			err = c.unreached(db.ErrNoRows, "user", userID)
+		}
+		return err
+	})
+}
+
+// LeaveCustomerInput names a company that the caller belongs to.
+type LeaveCustomerInput struct{ CustomerID globalid.ID }
+
+// LeaveCustomerPayload is which company was left.
+type LeaveCustomerPayload struct{ DeletedID globalid.ID }
+
+// LeaveCustomer takes the caller out of a company, wherever that is: its permissions, API keys and sessions there end.
+func (m Mutation) LeaveCustomer(ctx context.Context, in LeaveCustomerInput) (*LeaveCustomerPayload, error) {
+	c, err := m.person(ctx, rule.LeaveCustomer)
+	if err != nil {
+		return nil, err
+	}
+	customerID, err := in.CustomerID.Of("Customer", "customerId")
+	if err != nil {
+		return nil, err
+	}
+	out := &LeaveCustomerPayload{globalid.ID{Type: "Customer", Int: customerID}}
+	return out, m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		left, err := ch.leave(ctx, c.UserID, customerID, func(p *db.Permission) error { return mayBeWithout(ctx, tx, p) })
+		if err == nil && len(left) == 0 {
+			err = problem.Denied("you don't belong to the company %d", customerID)
+		}
+		return err
+	})
+}
+
+// leave takes a user out of a company, or, with 0, out of all, as far as each of its permissions may be lost, and gives the companies.
+// What the user had there ends: permissions, API keys, sessions, links; whatever it has open is looked at again.
+func (ch *changes) leave(ctx context.Context, userID, customerID int64, mayLose func(*db.Permission) error) (left []int64, err error) {
+	if err := ch.tx.HoldAccountsOf(ctx, userID, customerID); err != nil {
+		return nil, err
+	}
+	if _, err := ch.tx.LockUser(ctx, userID); err != nil {
+		if errors.Is(err, db.ErrNoRows) {
+			err = nil
+		}
+		return nil, err
+	}
+	permissions, err := ch.tx.PermissionsIn(ctx, userID, customerID)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int64, len(permissions))
+	for i, p := range permissions {
+		if err := mayLose(p); err != nil {
+			return nil, err
+		}
+		ids[i] = p.ID
+	}
+	if err := ch.tx.DropPermissions(ctx, userID, ids); err != nil {
+		return nil, err
+	}
+	for _, p := range permissions {
+		if err := ch.audit(p.CustomerID, audit.PermissionDeleted, p, audit.Removed(p)); err != nil {
+			return nil, err
+		}
+	}
+	if err := revokeKeys(ctx, ch, userID, customerID); err != nil {
+		return nil, err
+	}
+	if left, err = ch.tx.DropMemberships(ctx, userID, customerID); err != nil {
+		return nil, err
+	}
+	for _, id := range left {
+		if err := ch.audit(id, audit.UserRemoved, &db.User{ID: userID}, audit.None().Value("customer", id, nil)); err != nil {
+			return nil, err
+		}
+	}
+	return left, ch.endSessionsIn(ctx, userID, customerID)
+}
