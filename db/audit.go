@@ -41,7 +41,7 @@ var (
 
 var (
 	auditEventCustomer = edgeBy(func(e *AuditEvent) int64 { return e.CustomerID }, customersByID)
-	auditEventActor    = edgeBy(func(e *AuditEvent) int64 { return orZero(e.ActorUserID) }, usersByID)
+	auditEventActor    = edgeBy(func(e *AuditEvent) int64 { return orZero(e.ActorUserID) }, actorsByID)
 )
 
 // Within tells whether a user belongs to a company, or to one below it.
@@ -63,7 +63,7 @@ func (e *AuditEvent) Customer(ctx context.Context, s *Store, scope access.Scope)
 }
 
 // Actor is the edge from an event to the user who caused it; nil when that was the platform
-// itself, or is beyond the scope.
+// itself, or is beyond the scope; who was erased stands under a pseudonym.
 func (e *AuditEvent) Actor(ctx context.Context, s *Store, scope access.Scope) (*User, error) {
 	return follow(ctx, s, e, auditEventActor, scope)
 }

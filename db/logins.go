@@ -48,12 +48,12 @@ func branchOfUser(id string) string {
 
 var (
 	qCredentials = prepare(`
-		SELECT id, email, password_hash, otp_method, otp_secret, otp_last_step FROM users WHERE lower(email) = lower($1)`)
+		SELECT id, email, password_hash, otp_method, otp_secret, otp_last_step FROM users WHERE lower(email) = lower($1) AND erased_at IS NULL`)
 	qCredentialsFrom = prepare(`
 		SELECT u.id, u.email, u.password_hash, u.otp_method, u.otp_secret, u.otp_last_step,
 			(SELECT n.seen_at FROM login_networks n WHERE n.user_id = u.id AND n.network = $2 AND n.seen_at > now() - ` + knownFor + `) AS seen_at,
 			` + branchOfUser("u.id") + ` AS branch_id
-		FROM users u WHERE lower(u.email) = lower($1)`)
+		FROM users u WHERE lower(u.email) = lower($1) AND u.erased_at IS NULL`)
 	qOwnTexts = prepare(`
 		SELECT ARRAY[u.email, u.first_name, u.last_name] || ARRAY(
 			SELECT c.name FROM memberships m JOIN customers c ON c.id = m.customer_id WHERE m.user_id = u.id ORDER BY c.id LIMIT 100)

@@ -42,7 +42,7 @@ const insertMembership = `
 	INSERT INTO memberships (customer_id, user_id, added, email, first_name, last_name, known)
 	SELECT t.id, u.id, $3, $4, $5, $6, u.password_hash IS NOT NULL OR EXISTS (
 		SELECT FROM memberships m WHERE m.user_id = u.id AND m.lineage[t.level + 1] IS DISTINCT FROM t.id)
-	FROM customers t, users u WHERE t.id = $1 AND u.id = $2
+	FROM customers t, users u WHERE t.id = $1 AND u.id = $2 AND u.erased_at IS NULL FOR KEY SHARE OF u
 	ON CONFLICT (customer_id, user_id) `
 
 var (
@@ -82,10 +82,9 @@ func (s *Store) IsMember(ctx context.Context, customerID, userID int64) (member 
 	return member, err
 }
 
-// holdMembership makes a user who gets a permission in a company a member of it.
+// holdMembership makes a user who gets a permission in a company a member of it; ErrNoRows when it was erased meanwhile.
 func (s *Store) holdMembership(ctx context.Context, customerID int64, u *User) error {
-	_, err := s.exec(ctx, qHoldMembership, customerID, u.ID, false, u.Email, u.FirstName, u.LastName)
-	return err
+	return s.must(ctx, qHoldMembership, customerID, u.ID, false, u.Email, u.FirstName, u.LastName)
 }
 
 // releaseMembership takes a user who was in a company only by permissions out of it with the last

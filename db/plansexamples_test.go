@@ -154,6 +154,18 @@ var examples = map[query]example{
 	qReprocessAll:      few(299),
 	qUnpin:             few(299),
 
+	// erasure.go
+	qEraseUser:       few(299),
+	qScrubObjects:    few(299),
+	qScrubKeys:       few(299),
+	qScrubActor:      few(299),
+	qScrubDeliveries: whole("it looks at the deliveries of companies", 299),
+	qDropSessionsOf:  few(299),
+	qDropKeysOf:      few(299),
+	qDropLinksOf:     few(299),
+	qDropMailsOf:     few(299),
+	qDropNetworksOf:  few(299),
+
 	// leaving.go
 	qHoldAccountsOf:      few(299, 0).and(299, 299),
 	qPermissionsIn:       few(299, 0).and(299, 299),
@@ -396,6 +408,7 @@ var examples = map[query]example{
 
 	// users.go
 	qUsersByID:     within("{299}").and("{1,15,301}", "{1,15,302}", "{7}"),
+	qActorsByID:    within("{299}"),
 	qUserForUpdate: few(299),
 	qLastAccess:    within("{299}"),
 	qEnsureUser:    few("new@x.example", "", "").and("user299@x.example", "", ""),

@@ -58,8 +58,12 @@ func seen(id string) string {
 const personColumns = `u.id, u.password_hash IS NOT NULL AS has_password`
 
 var (
-	qUsersByID     = prepare(`SELECT ` + userColumns + ` FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (` + seen("k.id") + `) u`)
-	qUserForUpdate = prepare(`SELECT ` + personColumns + ` FROM users u WHERE u.id = $1 FOR UPDATE`)
+	qUsersByID = prepare(`SELECT ` + userColumns + ` FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (` + seen("k.id") + `) u`)
+	// Who was erased is seen by everyone, since there is nothing to see.
+	qActorsByID = prepare(`SELECT ` + userColumns + ` FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (
+		(` + seen("k.id") + `) UNION ALL
+		(SELECT x.id, x.email, x.first_name, x.last_name, x.created_at, false, 'none' FROM users x WHERE x.id = k.id AND x.erased_at IS NOT NULL)) u`)
+	qUserForUpdate = prepare(`SELECT ` + personColumns + ` FROM users u WHERE u.id = $1 AND u.erased_at IS NULL FOR UPDATE`)
 	qLastAccess    = prepare(`
 		SELECT p.user_id AS id, max(p.last_access) AS value
 		FROM permissions p` + joinByID("accounts", "a", "p.account_id") + joinByID("customers", "c", "a.customer_id") + `
@@ -73,7 +77,8 @@ var (
 )
 
 var (
-	usersByID = rowsBy(qUsersByID, scoped, (*User).key)
+	usersByID  = rowsBy(qUsersByID, scoped, (*User).key)
+	actorsByID = rowsBy(qActorsByID, scoped, (*User).key)
 
 	customerUsers     = edgeBy((*Customer).key, pagesOf[User](members))
 	customerUserCount = edgeBy((*Customer).key, countsOf(members))
@@ -87,7 +92,7 @@ func (s *Store) User(ctx context.Context, scope access.Scope, id int64) (*User, 
 	return one(ctx, s, usersByID, scope, id)
 }
 
-// LockUser holds a user's row until the transaction ends. It takes no scope: the caller of this
+// LockUser holds a user's row until the transaction ends; ErrNoRows when it was erased. It takes no scope: the caller of this
 // package has found the user within its own before.
 func (s *Store) LockUser(ctx context.Context, id int64) (*Person, error) {
 	u := &Person{}

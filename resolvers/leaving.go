@@ -2,7 +2,6 @@ package resolvers
 
 import (
 	"context"
-	"errors"
 
 	"canopy/db"
 	"canopy/internal/access"
@@ -164,10 +163,7 @@ func (ch *changes) leave(ctx context.Context, userID, customerID int64, mayLose 
 		return nil, err
 	}
 	if _, err := ch.tx.LockUser(ctx, userID); err != nil {
-		if errors.Is(err, db.ErrNoRows) {
-			err = nil
-		}
-		return nil, err
+		return nil, unlessGone(err)
 	}
 	permissions, err := ch.tx.PermissionsIn(ctx, userID, customerID)
 	if err != nil {
@@ -200,4 +196,53 @@ func (ch *changes) leave(ctx context.Context, userID, customerID int64, mayLose 
 		}
 	}
 	return left, ch.endSessionsIn(ctx, userID, customerID)
+}
+
+// EraseUserInput names a user to erase.
+type EraseUserInput struct{ UserID globalid.ID }
+
+// EraseUserPayload is who was erased.
+type EraseUserPayload struct{ DeletedID globalid.ID }
+
+// EraseUser takes a person out of all companies and away: nothing of the address and the names is left, and the audit log has a
+// pseudonym. Only the person itself may ask for it, or an owner of the root company.
+func (m Mutation) EraseUser(ctx context.Context, in EraseUserInput) (*EraseUserPayload, error) {
+	c, err := m.may(ctx, rule.EraseUser)
+	if err != nil {
+		return nil, err
+	}
+	id, err := in.UserID.Of("User", "userId")
+	if err != nil {
+		return nil, err
+	}
+	own := id == c.UserID && c.Login()
+	if !own {
+		if err := c.mayErase(); err != nil {
+			return nil, err
+		}
+	}
+	out := &EraseUserPayload{globalid.ID{Type: "User", Int: id}}
+	return out, m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		_, err := ch.leave(ctx, id, 0, func(p *db.Permission) error {
+			if own {
+				return mayBeWithout(ctx, tx, p)
+			}
+			return mayLoseOwner(ctx, tx, c, p)
+		})
+		if err != nil {
+			return err
+		}
+		if err := tx.EraseUser(ctx, id); err != nil {
+			return missing(err, "user", id)
+		}
+		return ch.audit(c.CustomerID, audit.UserErased, &db.User{ID: id}, audit.None().With("erased", true))
+	})
+}
+
+// mayErase: an owner of the root company may erase others.
+func (c *caller) mayErase() error {
+	if g := c.Grants[access.Tenant]; c.IsRoot() && c.Serves[access.Tenant] && g != nil && g.Owner {
+		return nil
+	}
+	return problem.Denied("only the person itself, with the token of a login, or an owner of the root company may erase a user")
 }

@@ -258,6 +258,9 @@ func (r *Resolver) SetUp(ctx context.Context, link, password string, keepKeys bo
 		ch.person = userID
 		// The user first: whoever sends a new link holds the user, too, and then ends this one.
 		held, err := tx.LockUser(ctx, userID)
+		if errors.Is(err, db.ErrNoRows) {
+			return errLink
+		}
 		if err != nil {
 			return err
 		}
@@ -346,12 +349,23 @@ func (r *Resolver) RequestReset(ctx context.Context, email string) error {
 	if try.own == nil {
 		return nil
 	}
-	return r.change(ctx, nil, func(_ *db.Store, ch *changes) error {
+	return r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
+		if _, err := tx.LockUser(ctx, try.own.UserID); err != nil {
+			return unlessGone(err)
+		}
 		if err := r.sendReset(ctx, ch, try.own.UserID, try.own.Email); err != nil {
 			return err
 		}
 		return ch.auditAtHome(ctx, try.own.UserID, audit.UserResetRequested, r.from(ctx, audit.None()))
 	})
+}
+
+// unlessGone keeps to itself that a user was erased a moment ago.
+func unlessGone(err error) error {
+	if errors.Is(err, db.ErrNoRows) {
+		return nil
+	}
+	return err
 }
 
 // unlessLimited keeps to itself that there were too many tries.

@@ -85,7 +85,7 @@ func (m Mutation) CreatePermission(ctx context.Context, in CreatePermissionInput
 			return problem.Bad("the user has a permission on this account already").With("permission_exists")
 		}
 		if err != nil {
-			return err
+			return c.unreached(err, "user", user.ID)
 		}
 		if out.Permission, err = tx.Permission(ctx, c.Scope(), id); err != nil {
 			return err

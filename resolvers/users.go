@@ -158,7 +158,7 @@ func (r *Resolver) admitUser(ctx context.Context, ch *changes, customer *db.Cust
 		}
 	}
 	user, err = ch.tx.User(ctx, ch.caller.Scope(), person.ID)
-	return user, added, err
+	return user, added, ch.caller.unreached(err, "user", person.ID)
 }
 
 // welcome invites a new member who may still be invited today, as may whoever was made just now.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	_ "github.com/lib/pq" // the outbox is filled directly
@@ -21,6 +22,7 @@ const (
 	paceLength  = 10 * time.Second
 	manyTargets = 100
 	hanging     = 5
+	publishers  = 32
 )
 
 // courier measures deliveries.
@@ -63,7 +65,7 @@ func (b *bencher) withCourier(self string, do func(*courier) error) (err error) 
 // deliveries measures the worker.
 func (b *bencher) deliveries(self string) (rows []row, err error) {
 	err = b.withCourier(self, func(c *courier) error {
-		for _, measure := range []func() (row, error){c.burst, c.paced(30), c.paced(200), c.gaps, c.many, c.backlog} {
+		for _, measure := range []func() (row, error){c.burst, c.published, c.paced(30), c.paced(200), c.gaps, c.many, c.backlog} {
 			r, err := measure()
 			if err != nil {
 				return err
@@ -167,6 +169,44 @@ func (c *courier) burst() (row, error) {
 		}
 	}
 	return row{name: "deliveries: burst of 3,000 to one receiver", figure: fmt.Sprintf("%.0f/s", best), wanted: "≥ 2500/s"}, c.unsubscribe(id)
+}
+
+// published has clients emit 3,000 events side by side, and times them to the last outcome that is written down.
+func (c *courier) published() (row, error) {
+	id, err := c.subscribe("ok", 0)
+	if err != nil {
+		return row{}, err
+	}
+	var left atomic.Int64
+	left.Store(burstSize)
+	results := make(chan error, publishers)
+	begin := time.Now()
+	for range publishers {
+		go func() {
+			var err error
+			for err == nil && left.Add(-1) >= 0 {
+				err = c.event()
+			}
+			results <- err
+		}()
+	}
+	var all error
+	for range publishers {
+		all = errors.Join(all, <-results)
+	}
+	accepted := time.Since(begin)
+	if err := errors.Join(all, c.settle("", time.Minute)); err != nil {
+		return row{}, err
+	}
+	took := time.Since(begin)
+	a, err := c.report("ok")
+	if err == nil && a.Count != burstSize {
+		err = fmt.Errorf("the receiver got %d of %d deliveries", a.Count, burstSize)
+	}
+	return row{
+		name:   fmt.Sprintf("deliveries: 3,000 events of %d clients, published and delivered", publishers),
+		figure: fmt.Sprintf("%.0f/s (accepted: %.0f/s)", burstSize/took.Seconds(), burstSize/accepted.Seconds()), wanted: "≥ 2500/s",
+	}, errors.Join(err, c.unsubscribe(id))
 }
 
 // paced has events emitted at a steady rate.

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"flag"
+	"os"
 
 	"canopy/internal/app"
+	"canopy/internal/cgroup"
 	"canopy/internal/config"
 )
 
@@ -38,7 +40,7 @@ func workerCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string)
 func (m *Main) settings(mode config.Mode) (*config.Config, error) {
 	cfg, err := m.load(mode)
 	if err == nil {
-		app.TuneMemory(mode, m.Getenv)
+		app.TuneMemory(mode, cfg.VectorCache, cgroup.MemoryLimit(os.DirFS("/")), m.Getenv)
 	}
 	return cfg, err
 }

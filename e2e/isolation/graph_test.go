@@ -242,6 +242,10 @@ func customerMutations() []graphRow {
 		mutate("removeUser", `deletedId`, func(a *ask) object {
 			return object{"customerId": a.theCustomer(), "userId": a.freshUser()}
 		}, reach),
+		mutate("eraseUser", `deletedId`, func(a *ask) object {
+			a.ownLast()
+			return object{"userId": a.selfOrUser()}
+		}, shape(reach).but(gets403, asAncestor, asOwner, asViewer, asOtherApp).there(getsBad, asDeputy)),
 		mutate("setAccountDisabled", `account { name }`, func(a *ask) object {
 			return object{"id": a.theAccount(), "disabled": false}
 		}, reach),
@@ -324,6 +328,16 @@ func (a *ask) joined() int64 {
 	id := a.aChild()
 	a.SQL(`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name) SELECT $1, id, email, '', '' FROM users WHERE email = 'rita' || $2`, id, targetMail)
 	return id
+}
+
+// ownLast has the deputy be the only owner of something, so that it can't go.
+func (a *ask) ownLast() {
+	if a.as != asDeputy {
+		return
+	}
+	a.SQL(`WITH o AS (INSERT INTO accounts (customer_id, app_instance_id, name) SELECT $1, min(id), 'Own' FROM app_instances WHERE application_id = 1 RETURNING id)
+		INSERT INTO permissions (account_id, user_id, role_id) SELECT o.id, u.id, r.id FROM o, users u, roles r
+		WHERE u.email = 'rita' || $2 AND r.application_id = 1 AND r.customer_id IS NULL AND r.is_owner`, a.joined(), targetMail)
 }
 
 // passwordNow gives the deputy the password of the demo data again.

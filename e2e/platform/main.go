@@ -36,9 +36,12 @@ func Main(m *testing.M) {
 	os.Exit(run())
 }
 
+// testMemory is what the indexes of all platforms of a test process may have, in bytes.
+const testMemory = 768 << 20
+
 // test runs tests in a process that trusts the certificate of their servers.
 func test(m *testing.M) int {
-	app.TuneMemory(config.Dev, os.Getenv)
+	app.TuneMemory(config.Dev, testMemory, 0, os.Getenv)
 	// Tests wait more than they work. The flag is parsed later: what the command line says, wins.
 	_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
 	dir, err := os.MkdirTemp("", "canopy-e2e-")
@@ -81,7 +84,7 @@ func runProgram(ctx context.Context, command string, o app.Options) error {
 	if err != nil {
 		return err
 	}
-	app.TuneMemory(mode, os.Getenv)
+	app.TuneMemory(mode, cfg.VectorCache, 0, os.Getenv)
 	if mode == config.Worker {
 		return app.Work(ctx, cfg, "", o)
 	}

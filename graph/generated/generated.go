@@ -179,6 +179,7 @@ type MutationResolver interface {
 	UpdateUser(ctx context.Context, input resolvers.UpdateUserInput) (*resolvers.UpdateUserPayload, error)
 	RemoveUser(ctx context.Context, input resolvers.RemoveUserInput) (*resolvers.RemoveUserPayload, error)
 	LeaveCustomer(ctx context.Context, input resolvers.LeaveCustomerInput) (*resolvers.LeaveCustomerPayload, error)
+	EraseUser(ctx context.Context, input resolvers.EraseUserInput) (*resolvers.EraseUserPayload, error)
 	SetAccountDisabled(ctx context.Context, input resolvers.SetAccountDisabledInput) (*resolvers.SetAccountDisabledPayload, error)
 	EnableTotp(ctx context.Context, input resolvers.EnableTotpInput) (*resolvers.EnableTotpPayload, error)
 	ConfirmTotp(ctx context.Context, input resolvers.ConfirmTotpInput) (*resolvers.ConfirmTotpPayload, error)
@@ -358,6 +359,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDocumentOrder,
 		ec.unmarshalInputEnableAgentInput,
 		ec.unmarshalInputEnableTotpInput,
+		ec.unmarshalInputEraseUserInput,
 		ec.unmarshalInputLeaveCustomerInput,
 		ec.unmarshalInputLimitInput,
 		ec.unmarshalInputPermissionFilter,
@@ -2668,6 +2670,11 @@ type Mutation {
   removeUser("The user." input: RemoveUserInput!): RemoveUserPayload @needs(app: [TENANT], right: "user.write")
   "Takes the caller out of a company, wherever that is: its permissions, API keys and sessions there end. For a token of a person's login. Takes a token for any application."
   leaveCustomer("The company." input: LeaveCustomerInput!): LeaveCustomerPayload @needs
+  """
+  Erases a user for good: it leaves all companies, nothing of its address and its names is kept, and the audit log has a pseudonym. By
+  the person itself, with the token of a login, or by an owner of the root company. Takes a token for any application.
+  """
+  eraseUser("The user." input: EraseUserInput!): EraseUserPayload @needs
   "Closes an account to all its users, or opens it again. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   setAccountDisabled("The account." input: SetAccountDisabledInput!): SetAccountDisabledPayload @needs(app: [TENANT], right: "company.write")
   "Begins the caller's two-factor enrolment, with the password: gives a new TOTP secret, for a token of a person's login. Takes a token for any application."
@@ -3184,6 +3191,18 @@ input LeaveCustomerInput {
 "Which company ` + "`" + `leaveCustomer` + "`" + ` left."
 type LeaveCustomerPayload {
   "The company's id."
+  deletedId: ID!
+}
+
+"A user to erase."
+input EraseUserInput {
+  "The user."
+  userId: ID!
+}
+
+"Whom ` + "`" + `eraseUser` + "`" + ` erased."
+type EraseUserPayload {
+  "The user's id."
   deletedId: ID!
 }
 
@@ -4521,6 +4540,14 @@ func (ec *executionContext) childFields_EnableTotpPayload(ctx context.Context, f
 		return ec.fieldContext_EnableTotpPayload_uri(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EnableTotpPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_EraseUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_EraseUserPayload_deletedId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EraseUserPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Grant(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6501,6 +6528,20 @@ func (ec *executionContext) field_Mutation_enableTotp_args(ctx context.Context, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.EnableTotpInput, error) {
 			return ec.unmarshalNEnableTotpInput2canopyᚋresolversᚐEnableTotpInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_eraseUser_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.EraseUserInput, error) {
+			return ec.unmarshalNEraseUserInput2canopyᚋresolversᚐEraseUserInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -15313,6 +15354,29 @@ func (ec *executionContext) fieldContext_EnableTotpPayload_uri(_ context.Context
 	return graphql.NewScalarFieldContext("EnableTotpPayload", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _EraseUserPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.EraseUserPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EraseUserPayload_deletedId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EraseUserPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EraseUserPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _Grant_application(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -16478,6 +16542,50 @@ func (ec *executionContext) fieldContext_Mutation_leaveCustomer(ctx context.Cont
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_leaveCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_eraseUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_eraseUser(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().EraseUser(ctx, fc.Args["input"].(resolvers.EraseUserInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.EraseUserPayload) graphql.Marshaler {
+			return ec.marshalOEraseUserPayload2ᚖcanopyᚋresolversᚐEraseUserPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_eraseUser(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_EraseUserPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_eraseUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -27576,6 +27684,36 @@ func (ec *executionContext) unmarshalInputEnableTotpInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputEraseUserInput(ctx context.Context, obj any) (resolvers.EraseUserInput, error) {
+	var it resolvers.EraseUserInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"userId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "userId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("userId"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UserID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputLeaveCustomerInput(ctx context.Context, obj any) (resolvers.LeaveCustomerInput, error) {
 	var it resolvers.LeaveCustomerInput
 	if obj == nil {
@@ -32688,6 +32826,45 @@ func (ec *executionContext) _EnableTotpPayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
+var eraseUserPayloadImplementors = []string{"EraseUserPayload"}
+
+func (ec *executionContext) _EraseUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.EraseUserPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, eraseUserPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("EraseUserPayload")
+		case "deletedId":
+			out.Values[i] = ec._EraseUserPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var grantImplementors = []string{"Grant"}
 
 func (ec *executionContext) _Grant(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Grant) graphql.Marshaler {
@@ -33003,6 +33180,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "leaveCustomer":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_leaveCustomer(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "eraseUser":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_eraseUser(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -37978,6 +38162,11 @@ func (ec *executionContext) unmarshalNEnableTotpInput2canopyᚋresolversᚐEnabl
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNEraseUserInput2canopyᚋresolversᚐEraseUserInput(ctx context.Context, v any) (resolvers.EraseUserInput, error) {
+	res, err := ec.unmarshalInputEraseUserInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNFloat2float64(ctx context.Context, v any) (float64, error) {
 	res, err := graphql.UnmarshalFloatContext(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -39847,6 +40036,13 @@ func (ec *executionContext) marshalOEnableTotpPayload2ᚖcanopyᚋresolversᚐEn
 		return graphql.Null
 	}
 	return ec._EnableTotpPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOEraseUserPayload2ᚖcanopyᚋresolversᚐEraseUserPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.EraseUserPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._EraseUserPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {

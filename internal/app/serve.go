@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
 
 	"canopy/internal/config"
 	"canopy/internal/web"
@@ -48,6 +49,7 @@ func (p *Platform) serve(ctx context.Context, l net.Listener, open bool) error {
 	if err != nil {
 		return err
 	}
+	debug.FreeOSMemory() // wiring leaves as much behind as the process then needs
 	p.Log.InfoContext(ctx, "serving", "address", l.Addr().String(), "url", p.Config.PublicURL.String())
 	return web.Serve(ctx, l, h, web.ServeOptions{Drain: p.Config.Drain, Log: p.Log})
 }

@@ -34,6 +34,7 @@ var (
 	UserCreated = action("user.created", "A user is added to a company.")
 	UserUpdated = action("user.updated", "A user's names are changed.")
 	UserRemoved = action("user.removed", "A user is taken out of a company, or leaves it.")
+	UserErased  = action("user.erased", "A user is erased, for good.")
 	UserInvited = action("user.invited", "A user is invited again.")
 
 	UserSignedIn       = action("user.signedIn", "A user signs in with the password.")

@@ -88,6 +88,7 @@ var (
 	UpdateUser                       = &Rule{Field: "Mutation.updateUser", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	RemoveUser                       = &Rule{Field: "Mutation.removeUser", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
 	LeaveCustomer                    = &Rule{Field: "Mutation.leaveCustomer", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	EraseUser                        = &Rule{Field: "Mutation.eraseUser", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	SetAccountDisabled               = &Rule{Field: "Mutation.setAccountDisabled", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	EnableTotp                       = &Rule{Field: "Mutation.enableTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	ConfirmTotp                      = &Rule{Field: "Mutation.confirmTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
@@ -211,6 +212,7 @@ var all = []*Rule{
 	UpdateUser,
 	RemoveUser,
 	LeaveCustomer,
+	EraseUser,
 	SetAccountDisabled,
 	EnableTotp,
 	ConfirmTotp,

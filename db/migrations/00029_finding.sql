@@ -67,33 +67,34 @@ BEGIN
       AND (s.email, s.name, s.created_at, s.accepted, s.has_password) IS DISTINCT FROM (k.email, k.name, k.created_at, k.accepted, k.has_password);
 END $$;
 
--- A row that is there already is held until the transaction ends, so that nobody takes it away meanwhile, as one
--- that is no longer needed. Others can hold it, too; where it says something else now, it is written.
-CREATE OR REPLACE FUNCTION memberships_made() RETURNS trigger LANGUAGE plpgsql AS $$
+-- A person who is new somewhere is known there by this membership. A row that is there already is held until the
+-- transaction ends, so that nobody takes it away meanwhile, as one that is no longer needed; others can hold it, too. It is
+-- written where this membership comes before those that it was made of.
+CREATE OR REPLACE FUNCTION membership_made() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    companies bigint[];
-    people    bigint[];
     had       bigint;
+    companies bigint[];
 BEGIN
-    SELECT array_agg(w.id ORDER BY w.id, w.user_id), array_agg(w.user_id ORDER BY w.id, w.user_id) INTO companies, people FROM (
-        SELECT DISTINCT above.id, x.user_id FROM changed x JOIN customers c ON c.id = x.customer_id CROSS JOIN unnest(c.lineage) above(id)) w;
-    IF companies IS NULL THEN
-        RETURN NULL;
-    END IF;
     LOOP
         INSERT INTO subtree_users (customer_id, user_id, email, name, created_at, accepted, has_password)
-        SELECT n.* FROM (SELECT array_agg(k.customer_id) AS companies, array_agg(k.user_id) AS people FROM unnest(companies, people) k(customer_id, user_id)
-            WHERE NOT EXISTS (SELECT FROM subtree_users s WHERE s.customer_id = k.customer_id AND s.user_id = k.user_id OFFSET 0)) missing
-        CROSS JOIN LATERAL known_users(missing.companies, missing.people) n ORDER BY 1, 2 ON CONFLICT DO NOTHING;
-        SELECT count(*) INTO had FROM (
-            SELECT 1 FROM subtree_users s JOIN unnest(companies, people) k(customer_id, user_id) USING (customer_id, user_id)
-            ORDER BY s.customer_id, s.user_id FOR KEY SHARE OF s) held;
-        EXIT WHEN had = cardinality(companies);
+        SELECT above.id, NEW.user_id, CASE WHEN k.accepted THEN o.email ELSE NEW.email END,
+            CASE WHEN k.accepted THEN btrim(o.first_name || ' ' || o.last_name) ELSE btrim(NEW.first_name || ' ' || NEW.last_name) END,
+            CASE WHEN k.accepted THEN o.created_at ELSE NEW.created_at END, k.accepted, k.accepted AND o.password_hash IS NOT NULL
+        FROM unnest(NEW.lineage) above(id) JOIN users o ON o.id = NEW.user_id CROSS JOIN (SELECT NEW.accepted_at IS NOT NULL AS accepted) k
+        ON CONFLICT DO NOTHING;
+        GET DIAGNOSTICS had = ROW_COUNT;
+        IF had = cardinality(NEW.lineage) THEN
+            RETURN NULL;
+        END IF;
+        PERFORM 1 FROM subtree_users s WHERE s.customer_id = ANY (NEW.lineage) AND s.user_id = NEW.user_id ORDER BY s.customer_id FOR KEY SHARE;
+        GET DIAGNOSTICS had = ROW_COUNT;
+        EXIT WHEN had = cardinality(NEW.lineage);
     END LOOP;
-    -- A membership that comes first of its user's where it stands is what is known there from now on.
-    PERFORM know_users(array_agg(s.customer_id), array_agg(s.user_id)) FROM changed x JOIN customers c ON c.id = x.customer_id
-    CROSS JOIN unnest(c.lineage) above(id) JOIN subtree_users s ON s.customer_id = above.id AND s.user_id = x.user_id
-    WHERE NOT s.accepted AND (x.accepted_at IS NOT NULL OR x.created_at < s.created_at);
+    companies := ARRAY(SELECT s.customer_id FROM subtree_users s WHERE s.customer_id = ANY (NEW.lineage) AND s.user_id = NEW.user_id
+        AND NOT s.accepted AND (NEW.accepted_at IS NOT NULL OR NEW.created_at < s.created_at) ORDER BY s.customer_id);
+    IF cardinality(companies) > 0 THEN
+        PERFORM know_users(companies, array_fill(NEW.user_id, ARRAY[cardinality(companies)]));
+    END IF;
     RETURN NULL;
 END $$;
 
@@ -151,28 +152,20 @@ DROP TRIGGER users_changed ON users;
 DROP TRIGGER memberships_changed ON memberships;
 DROP FUNCTION users_changed(), memberships_changed();
 -- +goose StatementBegin
-CREATE OR REPLACE FUNCTION memberships_made() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION membership_made() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    wanted bigint;
-    had    bigint;
+    had bigint;
 BEGIN
-    SELECT count(*) INTO wanted FROM (
-        SELECT DISTINCT above.id, x.user_id FROM changed x JOIN customers c ON c.id = x.customer_id CROSS JOIN unnest(c.lineage) above(id)) w;
     LOOP
-        INSERT INTO subtree_users (customer_id, user_id)
-        SELECT DISTINCT above.id, x.user_id FROM changed x JOIN customers c ON c.id = x.customer_id CROSS JOIN unnest(c.lineage) above(id)
-        ORDER BY 1, 2 ON CONFLICT DO NOTHING;
+        INSERT INTO subtree_users (customer_id, user_id) SELECT unnest(NEW.lineage), NEW.user_id ON CONFLICT DO NOTHING;
         GET DIAGNOSTICS had = ROW_COUNT;
-        EXIT WHEN had = wanted;
-        SELECT count(*) INTO had FROM (
-            SELECT 1 FROM subtree_users s WHERE (s.customer_id, s.user_id) IN (
-                SELECT above.id, x.user_id FROM changed x JOIN customers c ON c.id = x.customer_id CROSS JOIN unnest(c.lineage) above(id))
-            ORDER BY s.customer_id, s.user_id FOR KEY SHARE) held;
-        EXIT WHEN had = wanted;
+        EXIT WHEN had = cardinality(NEW.lineage);
+        PERFORM 1 FROM subtree_users s WHERE s.customer_id = ANY (NEW.lineage) AND s.user_id = NEW.user_id ORDER BY s.customer_id FOR KEY SHARE;
+        GET DIAGNOSTICS had = ROW_COUNT;
+        EXIT WHEN had = cardinality(NEW.lineage);
     END LOOP;
     RETURN NULL;
 END $$;
-
 CREATE OR REPLACE FUNCTION memberships_gone() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM 1 FROM subtree_users s WHERE (s.customer_id, s.user_id) IN (
