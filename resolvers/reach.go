@@ -209,12 +209,12 @@ func (q Query) Documents(ctx context.Context, company *globalid.ID, _ bool, filt
 	if err != nil {
 		return nil, err
 	}
-	n, err := customerID(c, company, "customerId")
+	of, err := q.customer(ctx, c, company, "customerId")
 	if err != nil {
 		return nil, err
 	}
-	if n != c.CustomerID {
-		return nil, problem.Denied("the token does not serve the documents of the company %d: a token for the company's assistant account does", n)
+	if of.ID != c.CustomerID {
+		return nil, problem.Denied("the token does not serve the documents of the company %d: a token for the company's assistant account does", of.ID)
 	}
 	return connected(ctx, q.Resolver, c, asked{list: db.Documents, filter: filter, order: orderBy, args: page(first, after, last, before)},
 		func(ctx context.Context, a db.Ask) ([]*db.Document, error) {
