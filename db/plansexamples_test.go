@@ -154,6 +154,14 @@ var examples = map[query]example{
 	qReprocessAll:      few(299),
 	qUnpin:             few(299),
 
+	// emailchanges.go
+	qInsertEmailChange: few(299, "x@x.example", `\x0000000000000000000000000000000000000000000000000000000000000000`, `\x0100000000000000000000000000000000000000000000000000000000000000`, "2100-01-01"),
+	qEmailChange:       few(`\x00`),
+	qDropEmailChange:   few(299),
+	qSetEmail:          few(299, "x@x.example"),
+	qEmailTaken:        few("user7@x.example", 299),
+	qSweepEmailChanges: few(),
+
 	// erasure.go
 	qEraseUser:       few(299),
 	qScrubObjects:    few(299),

@@ -36,6 +36,7 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 	steps := map[string]func(context.Context) error{
 		"rotate signing keys":          func(ctx context.Context) error { return rotateByAge(ctx, w.Store, w.Box) },
 		"forget old links":             w.Store.SweepLinks,
+		"forget old address changes":   w.Store.SweepEmailChanges,
 		"forget old sessions":          w.forgetSessions,
 		"forget old networks":          w.Store.SweepNetworks,
 		"forget old mails":             w.Store.SweepMails,

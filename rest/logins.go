@@ -47,6 +47,12 @@ type resetInput struct {
 	} `nameHint:"ResetRequest"`
 }
 
+type settleEmailInput struct {
+	Body struct {
+		Token string `json:"token" doc:"The token that the new address was sent, or that of the old one"`
+	} `nameHint:"SettleEmailRequest"`
+}
+
 func (a *api) registerLogins() {
 	add(a, operation{
 		id: "logIn", method: http.MethodPost, path: "/auth/token", tag: tagLogin, public: true,
@@ -58,6 +64,12 @@ func (a *api) registerLogins() {
 		summary: "Set a password", description: "Redeems the link of an invitation or of a password reset. A link works once. Earlier logins end, and with a reset the user's API keys, unless revokeKeys is false.",
 	}, func(ctx context.Context, in *setupInput) (*struct{}, error) {
 		return nil, a.r.SetUp(ctx, in.Body.Token, in.Body.Password, in.Body.RevokeKeys != nil && !*in.Body.RevokeKeys)
+	})
+	add(a, operation{
+		id: "settleEmail", method: http.MethodPost, path: "/auth/email", tag: tagLogin, public: true,
+		summary: "Confirm or stop a change of an address", description: "With the token that the new address was sent, it takes the place of the old one; with that of the old one, it does not. Changes are begun by the mutation requestEmailChange.",
+	}, func(ctx context.Context, in *settleEmailInput) (*struct{}, error) {
+		return nil, a.r.SettleEmail(ctx, in.Body.Token)
 	})
 	add(a, operation{
 		id: "requestReset", method: http.MethodPost, path: "/auth/reset", tag: tagLogin, public: true, errors: []int{http.StatusTooManyRequests},

@@ -36,7 +36,7 @@ func get(t *testing.T, h http.Handler, path string) *httptest.ResponseRecorder {
 func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 	want := map[string]bool{
 		"POST /connect/token": false, "GET /.well-known/jwks.json": false, "GET /.well-known/oauth-authorization-server": false,
-		"POST /auth/token": false, "POST /auth/setup": false, "POST /auth/reset": false,
+		"POST /auth/token": false, "POST /auth/setup": false, "POST /auth/reset": false, "POST /auth/email": false,
 		"POST /auth/session": false, "POST /auth/session/refresh": false, "DELETE /auth/session": false,
 		"GET /v1/sessions": true, "DELETE /v1/sessions": true, "GET /v1/sessions/{id}": true, "DELETE /v1/sessions/{id}": true,
 		"GET /tenant": true, "GET /tenant/{cid}": true, "PUT /tenant": true, "POST /tenant/customer": true,

@@ -18,6 +18,7 @@ import (
 var auditedElsewhere = map[string]string{
 	"enableTotp": "TestTwoFactor", "confirmTotp": "TestTwoFactor", "disableTotp": "TestTwoFactor",
 	"regenerateRecoveryCodes": "TestTwoFactor",
+	"requestEmailChange":      "TestEmailChange",
 	"leaveCustomer":           "TestLeaveCustomer", "changePassword": "TestChangePassword", "revokeSession": "TestSessionsAreListedAndRevoked", "revokeOtherSessions": "TestSessionsAreListedAndRevoked",
 	"uploadDocument": "here, by REST",
 }
@@ -25,6 +26,7 @@ var auditedElsewhere = map[string]string{
 // leftAlone are the operations of REST that change nothing that the log tells of.
 var leftAlone = map[string]string{
 	"relevantDocs": "a search", "exchangeToken": "TestTokenExchange",
+	"settleEmail": "TestEmailChange",
 	"openSession": "TestSessionsChangeTheCompany", "refreshSession": "TestSessionsChangeTheCompany", "endSession": "TestSessions",
 	"revokeSession": "TestSessionsAreListedAndRevoked", "revokeOtherSessions": "TestSessionsAreListedAndRevoked",
 	"logIn": "TestSignInsAreAudited", "requestReset": "TestSignInsAreAudited", "setPassword": "TestSignInsAreAudited",
@@ -189,7 +191,7 @@ func tellsChanges(t *testing.T, action string, raw json.RawMessage) {
 var byThePlatform = []audit.Action{
 	audit.DestinationDisabled, audit.UserTotpStarted, audit.UserTotpEnabled, audit.UserTotpDisabled,
 	audit.UserTotpReset, audit.UserCodesRegenerated,
-	audit.SessionEnded, audit.UserPasswordChanged, audit.UserSessionsEnded,
+	audit.UserEmailRequested, audit.UserEmailChanged, audit.UserEmailStopped, audit.SessionEnded, audit.UserPasswordChanged, audit.UserSessionsEnded,
 	audit.UserSignedIn, audit.UserSignInFailed, audit.UserSetUp, audit.UserResetRequested, audit.UserPasswordReset,
 }
 

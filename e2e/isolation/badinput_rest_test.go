@@ -74,6 +74,12 @@ func (b *badInput) publicRows() []restRow {
 		}},
 		{op: "refreshSession", body: func(*ask) any { return object{"refreshToken": b.refreshToken()} }},
 		{op: "endSession", body: func(*ask) any { return object{"refreshToken": b.refreshToken()} }},
+		{op: "settleEmail", body: func(a *ask) any {
+			link := secret.NewLinkToken()
+			change := db.EmailChange{UserID: a.shared, Email: "new@elsewhere.example"}
+			a.ok(a.App.Store.InsertEmailChange(a.ctx, change, secret.HashSecret(link), secret.HashSecret(link+"!"), time.Now().Add(time.Hour)))
+			return object{"token": link}
+		}},
 		{op: "requestReset", body: func(*ask) any { return object{"email": "minh" + targetMail} }},
 		{op: "setPassword", body: func(a *ask) any {
 			link := secret.NewLinkToken()

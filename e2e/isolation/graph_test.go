@@ -359,6 +359,10 @@ func ownMutations() []graphRow {
 	return []graphRow{
 		mutate("revokeSession", `session { address }`, func(a *ask) object { return object{"id": a.freshSession()} }, persons),
 		mutate("leaveCustomer", `deletedId`, func(a *ask) object { return object{"customerId": a.joined()} }, persons),
+		mutate("requestEmailChange", `user { email }`, func(a *ask) object {
+			a.serial++
+			return object{"email": platform.Decimal(int64(a.serial)) + "@new.example", "password": a.passwordNow()}
+		}, persons),
 		mutate("changePassword", `user { email }`, func(a *ask) object {
 			return object{"current": a.passwordNow(), "new": a.nextPassword(), "revokeKeys": false}
 		}, persons),

@@ -19,7 +19,7 @@ import (
 var used = map[string]string{
 	"rotateApiKeySecret": "a new secret", "rotateWebhookSecret": "a new secret",
 	"enableTotp": "the name in a link", "confirmTotp": "a code", "disableTotp": "a code", "regenerateRecoveryCodes": "a password",
-	"changePassword": "a password", "revokeOtherSessions": "which sessions end",
+	"requestEmailChange": "a link", "changePassword": "a password", "revokeOtherSessions": "which sessions end",
 	"uploadDocument": "a file", "startRun": "a run's input", "cancelRun": "the key of a run",
 	"testWebhookDestination": "the type of a delivery", "recoverWebhookDeliveries": "which deliveries",
 }

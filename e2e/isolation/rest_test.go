@@ -42,6 +42,7 @@ func customerRows() []restRow {
 		{op: "logIn", public: true},
 		{op: "setPassword", public: true},
 		{op: "requestReset", public: true},
+		{op: "settleEmail", public: true},
 		{op: "openSession", public: true},
 		{op: "refreshSession", public: true},
 		{op: "endSession", public: true},

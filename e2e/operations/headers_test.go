@@ -15,7 +15,7 @@ import (
 // everyKind are paths of every kind of answer.
 var everyKind = []string{
 	"/", "/setup", "/graphiql", "/docs", "/favicon.ico", "/schema.graphql", "/openapi.json", "/openapi.yaml", "/openapi-3.0.json",
-	"/monitoring", "/monitoring/", "/monitoring/queues/mail", "/monitoring/api/queues", "/metrics", "/healthz", "/readyz",
+	"/monitoring", "/monitoring/", "/monitoring/queues/mail", "/monitoring/api/queues", "/metrics", "/debug/pprof/", "/debug/pprof/heap", "/healthz", "/readyz",
 	"/graphql?query=%7B__typename%7D", "/graphql", "/tenant", "/nowhere", "//", "/.well-known/jwks.json",
 }
 

@@ -3,6 +3,7 @@ package operations
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,10 @@ func basic(user, password string) string {
 	return r.Header.Get("Authorization")
 }
 
-var operatorPages = []string{"/monitoring/", "/monitoring/api/queues", "/metrics"}
+var (
+	operatorPages = []string{"/monitoring/", "/monitoring/api/queues", "/metrics"}
+	profiles      = []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile?seconds=1", "/debug/pprof/trace?seconds=0.1"}
+)
 
 func TestMonitoring(t *testing.T) {
 	t.Parallel()
@@ -37,7 +41,7 @@ func TestMonitoring(t *testing.T) {
 	s.Work(&platform.Letterbox{})
 	devtest.Eventually(t, "a mail has gone through the queue", func() bool { return s.Number(`SELECT count(*) FROM mail_outbox WHERE sent_at IS NOT NULL`) > 0 })
 	closed(t, s)
-	for _, path := range operatorPages {
+	for _, path := range slices.Concat(operatorPages, profiles) {
 		for name, header := range map[string]string{
 			"nobody": "", "a stranger": basic("operator", "wrong"), "another": basic("other", "pass:word"), "an empty name": basic("", ""), "a token": "Bearer " + s.Root(),
 		} {
@@ -94,12 +98,26 @@ func TestMonitoringIsClosedWithoutCredentials(t *testing.T) {
 		t.Errorf("dev: a foreign write %d", a.Status)
 	}
 	closed(t, s)
-	for _, path := range operatorPages {
+	for _, path := range slices.Concat(operatorPages, profiles) {
 		if a := s.Raw(t, "GET", path, map[string]string{"Authorization": basic("", "")}); a.Status != 403 {
 			t.Errorf("%s: %d %.100s", path, a.Status, a.Body)
 		}
 	}
 	if a := s.Raw(t, "GET", "/healthz", nil); a.Status != 200 {
 		t.Errorf("/healthz %d", a.Status)
+	}
+}
+
+// TestProfilesNeedAPassword: where operators have none, profiles are closed, even where their other pages are open.
+func TestProfilesNeedAPassword(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	if a := s.Raw(t, "GET", "/metrics", nil); a.Status != 200 {
+		t.Fatalf("the operator's pages are not open: %d", a.Status)
+	}
+	for _, path := range profiles {
+		if a := s.Raw(t, "GET", path, nil); a.Status != 403 || !strings.Contains(string(a.Body), "closed") {
+			t.Errorf("%s: %d %.100s", path, a.Status, a.Body)
+		}
 	}
 }

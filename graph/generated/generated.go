@@ -186,6 +186,7 @@ type MutationResolver interface {
 	RegenerateRecoveryCodes(ctx context.Context, input resolvers.RegenerateRecoveryCodesInput) (*resolvers.RegenerateRecoveryCodesPayload, error)
 	DisableTotp(ctx context.Context, input resolvers.DisableTotpInput) (*resolvers.DisableTotpPayload, error)
 	ChangePassword(ctx context.Context, input resolvers.ChangePasswordInput) (*resolvers.ChangePasswordPayload, error)
+	RequestEmailChange(ctx context.Context, input resolvers.RequestEmailChangeInput) (*resolvers.RequestEmailChangePayload, error)
 	RevokeSession(ctx context.Context, input resolvers.RevokeSessionInput) (*resolvers.RevokeSessionPayload, error)
 	RevokeOtherSessions(ctx context.Context, input resolvers.RevokeOtherSessionsInput) (*resolvers.RevokeOtherSessionsPayload, error)
 	CreateContext(ctx context.Context, input resolvers.CreateContextInput) (*resolvers.CreateContextPayload, error)
@@ -370,6 +371,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRemoveUserInput,
 		ec.unmarshalInputReprocessContextInput,
 		ec.unmarshalInputReprocessDocumentInput,
+		ec.unmarshalInputRequestEmailChangeInput,
 		ec.unmarshalInputResendInvitationInput,
 		ec.unmarshalInputResendWebhookDeliveryInput,
 		ec.unmarshalInputRevokeApiKeyInput,
@@ -2690,6 +2692,11 @@ type Mutation {
   unless they are to be kept, the caller's API keys. For a token of a person's login. Takes a token for any application.
   """
   changePassword("The passwords." input: ChangePasswordInput!): ChangePasswordPayload @needs
+  """
+  Begins a change of the caller's address: the new one is sent a link that confirms it, the old one a link that stops it, good for
+  24 hours. For a token of a person's login. Takes a token for any application.
+  """
+  requestEmailChange("The address." input: RequestEmailChangeInput!): RequestEmailChangePayload @needs
   "Ends a session of the caller's: its access tokens stop working at the next request. For a token of a person's login. Takes a token for any application."
   revokeSession("The session." input: RevokeSessionInput!): RevokeSessionPayload @needs
   "Ends all sessions of the caller's but the one that the token belongs to. For a token of a person's login. Takes a token for any application."
@@ -3219,6 +3226,20 @@ input ChangePasswordInput {
 "Whose password ` + "`" + `changePassword` + "`" + ` has set."
 type ChangePasswordPayload {
   "The user."
+  user: User
+}
+
+"A new address of the caller's."
+input RequestEmailChangeInput {
+  "The new address."
+  email: String!
+  "The caller's password."
+  password: String!
+}
+
+"Whose address ` + "`" + `requestEmailChange` + "`" + ` is about."
+type RequestEmailChangePayload {
+  "The user, with the address until now."
   user: User
 }
 
@@ -4772,6 +4793,14 @@ func (ec *executionContext) childFields_ReprocessDocumentPayload(ctx context.Con
 		return ec.fieldContext_ReprocessDocumentPayload_document(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ReprocessDocumentPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_RequestEmailChangePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_RequestEmailChangePayload_user(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RequestEmailChangePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_ResendInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6640,6 +6669,20 @@ func (ec *executionContext) field_Mutation_reprocessDocument_args(ctx context.Co
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.ReprocessDocumentInput, error) {
 			return ec.unmarshalNReprocessDocumentInput2canopyᚋresolversᚐReprocessDocumentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_requestEmailChange_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.RequestEmailChangeInput, error) {
+			return ec.unmarshalNRequestEmailChangeInput2canopyᚋresolversᚐRequestEmailChangeInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -16856,6 +16899,50 @@ func (ec *executionContext) fieldContext_Mutation_changePassword(ctx context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_requestEmailChange(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_requestEmailChange(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RequestEmailChange(ctx, fc.Args["input"].(resolvers.RequestEmailChangeInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RequestEmailChangePayload) graphql.Marshaler {
+			return ec.marshalORequestEmailChangePayload2ᚖcanopyᚋresolversᚐRequestEmailChangePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_requestEmailChange(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RequestEmailChangePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_requestEmailChange_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_revokeSession(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -20704,6 +20791,38 @@ func (ec *executionContext) fieldContext_ReprocessDocumentPayload_document(_ con
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Document(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RequestEmailChangePayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.RequestEmailChangePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RequestEmailChangePayload_user(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.User, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
+			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RequestEmailChangePayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RequestEmailChangePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
 		},
 	}
 	return fc, nil
@@ -28095,6 +28214,43 @@ func (ec *executionContext) unmarshalInputReprocessDocumentInput(ctx context.Con
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputRequestEmailChangeInput(ctx context.Context, obj any) (resolvers.RequestEmailChangeInput, error) {
+	var it resolvers.RequestEmailChangeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"email", "password"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "email":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("email"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Email = data
+		case "password":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Password = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputResendInvitationInput(ctx context.Context, obj any) (resolvers.ResendInvitationInput, error) {
 	var it resolvers.ResendInvitationInput
 	if obj == nil {
@@ -33233,6 +33389,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "requestEmailChange":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_requestEmailChange(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "revokeSession":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_revokeSession(ctx, field)
@@ -34402,6 +34565,45 @@ func (ec *executionContext) _ReprocessDocumentPayload(ctx context.Context, sel a
 		case "document":
 			out.Values[i] = ec._ReprocessDocumentPayload_document(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var requestEmailChangePayloadImplementors = []string{"RequestEmailChangePayload"}
+
+func (ec *executionContext) _RequestEmailChangePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RequestEmailChangePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, requestEmailChangePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RequestEmailChangePayload")
+		case "user":
+			out.Values[i] = ec._RequestEmailChangePayload_user(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -38560,6 +38762,11 @@ func (ec *executionContext) unmarshalNReprocessDocumentInput2canopyᚋresolvers�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNRequestEmailChangeInput2canopyᚋresolversᚐRequestEmailChangeInput(ctx context.Context, v any) (resolvers.RequestEmailChangeInput, error) {
+	res, err := ec.unmarshalInputRequestEmailChangeInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNResendInvitationInput2canopyᚋresolversᚐResendInvitationInput(ctx context.Context, v any) (resolvers.ResendInvitationInput, error) {
 	res, err := ec.unmarshalInputResendInvitationInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -40341,6 +40548,13 @@ func (ec *executionContext) marshalOReprocessDocumentPayload2ᚖcanopyᚋresolve
 		return graphql.Null
 	}
 	return ec._ReprocessDocumentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORequestEmailChangePayload2ᚖcanopyᚋresolversᚐRequestEmailChangePayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RequestEmailChangePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RequestEmailChangePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOResendInvitationPayload2ᚖcanopyᚋresolversᚐResendInvitationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ResendInvitationPayload) graphql.Marshaler {

@@ -128,6 +128,7 @@ func (p *Platform) operators(mux *http.ServeMux, guard web.BasicAuth, own *prome
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok", nil) })
 	mux.HandleFunc("GET /readyz", p.ready)
 	mux.Handle("GET /metrics", guard.Guard(promhttp.HandlerFor(prometheus.Gatherers{own, p.registry}, promhttp.HandlerOpts{})))
+	profiles(mux, guard)
 }
 
 // own is a registry of what every process of the platform measures of itself and of the outboxes.

@@ -75,6 +75,26 @@ func (d ResetData) Minutes() int { return int(d.ValidFor / time.Minute) }
 // Reset lets a user set a new password.
 func Reset(d ResetData) (Message, error) { return render("reset", d.To, "Set a new password", d) }
 
+// EmailData is what the mails of a change of an address say.
+type EmailData struct {
+	// New is the address that is to take the place of another.
+	To, New, Link string
+	ValidFor      time.Duration
+}
+
+// Hours is how long the link can be used.
+func (d EmailData) Hours() int { return int(d.ValidFor / time.Hour) }
+
+// EmailChange lets a new address be confirmed.
+func EmailChange(d EmailData) (Message, error) {
+	return render("emailchange", d.To, "Confirm your new address", d)
+}
+
+// EmailNotice tells an address that another is to take its place, and lets it be stopped.
+func EmailNotice(d EmailData) (Message, error) {
+	return render("emailnotice", d.To, "Your address is to change", d)
+}
+
 // DisabledData is what the news of a disabled webhook destination says.
 type DisabledData struct {
 	To, Customer, URL string

@@ -44,6 +44,20 @@ func TestMessages(t *testing.T) {
 			[]string{`href="https://canopy.example/setup#token=abc&amp;x=1"`, "within 60 minutes"},
 		},
 		{
+			"change of an address", func(string) (Message, error) {
+				return EmailChange(EmailData{To: "ann@example.com", New: "ann@example.com", Link: link, ValidFor: 24 * time.Hour})
+			}, "Confirm your new address",
+			[]string{link, "within 24 hours"},
+			[]string{`href="https://canopy.example/setup#token=abc&amp;x=1"`, "within 24 hours"},
+		},
+		{
+			"notice of a change of an address", func(string) (Message, error) {
+				return EmailNotice(EmailData{To: "ann@example.com", New: "o'hara@example.com", Link: link, ValidFor: 24 * time.Hour})
+			}, "Your address is to change",
+			[]string{"o'hara@example.com", link, "for 24 hours"},
+			[]string{"o&#39;hara@example.com", `href="https://canopy.example/setup#token=abc&amp;x=1"`, "for 24 hours"},
+		},
+		{
 			"destination disabled", func(customer string) (Message, error) {
 				return DestinationDisabled(DisabledData{To: "ann@example.com", Customer: customer, URL: "https://hook.example/?a&b", Reason: "It failed for 3 days.", Link: link})
 			}, "A webhook destination of A <b> & Sons was disabled",

@@ -95,6 +95,7 @@ var (
 	RegenerateRecoveryCodes          = &Rule{Field: "Mutation.regenerateRecoveryCodes", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	DisableTotp                      = &Rule{Field: "Mutation.disableTotp", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	ChangePassword                   = &Rule{Field: "Mutation.changePassword", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	RequestEmailChange               = &Rule{Field: "Mutation.requestEmailChange", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	RevokeSession                    = &Rule{Field: "Mutation.revokeSession", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	RevokeOtherSessions              = &Rule{Field: "Mutation.revokeOtherSessions", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	CreateContext                    = &Rule{Field: "Mutation.createContext", Apps: []access.App{access.Assistant}, Right: access.ContextWrite}
@@ -219,6 +220,7 @@ var all = []*Rule{
 	RegenerateRecoveryCodes,
 	DisableTotp,
 	ChangePassword,
+	RequestEmailChange,
 	RevokeSession,
 	RevokeOtherSessions,
 	CreateContext,

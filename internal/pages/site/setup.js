@@ -3,15 +3,19 @@
 const minLength = 10;
 const byId = (id) => document.getElementById(id);
 
-// The token of the link, and whether it is that of a reset. They are best in the fragment, which never leaves the
-// browser; the query is taken too. Either way the address bar forgets them at once.
+// The token of the link, and what it is for: a password, as that of a reset or not, or a new address, which it confirms
+// or stops. They are best in the fragment, which never leaves the browser; the query is taken too. Either way the address
+// bar forgets them at once.
 function takeLink() {
-  const given = [location.hash, location.search].map((part) => new URLSearchParams(part.slice(1))).find((part) => part.get('token'));
-  if (!given) {
-    return { token: '', reset: false };
+  for (const part of [location.hash, location.search]) {
+    const given = new URLSearchParams(part.slice(1));
+    const kind = ['token', 'email', 'stop'].find((name) => given.get(name));
+    if (kind) {
+      history.replaceState(null, '', location.pathname);
+      return { token: given.get(kind), kind, reset: given.has('reset') };
+    }
   }
-  history.replaceState(null, '', location.pathname);
-  return { token: given.get('token'), reset: given.has('reset') };
+  return { token: '', kind: '', reset: false };
 }
 
 // Posts JSON, and gives '' where that went well, or a sentence on what did not.
@@ -160,8 +164,37 @@ function renew() {
   });
 }
 
+// Confirms a new address, or keeps the one before it.
+function settle({ token, kind }) {
+  const stops = kind === 'stop';
+  if (stops) {
+    byId('address-title').textContent = 'Keep your address';
+    byId('address-hint').textContent = 'Somebody who knows your password wants to put another in its place: set a new password, too.';
+    byId('address-button').textContent = 'Keep my address';
+  }
+  document.title = `${byId('address-title').textContent} · Canopy`;
+  const form = byId('address-form');
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    fault('address-error', '', null);
+    const refused = await busy(form, () => post('auth/email', { token }));
+    if (refused) {
+      fault('address-error', refused.replace(' Get a new one below.', ''), null);
+      return;
+    }
+    form.hidden = true;
+    byId('address-done').textContent = stops ? 'Your address stays as it is.' : 'The new address is yours now.';
+    byId('renew').hidden = !stops;
+  });
+}
+
 const link = takeLink();
+const aboutAddress = link.kind === 'email' || link.kind === 'stop';
 setUp(link);
 renew();
-byId('choose').hidden = !link.token;
+if (aboutAddress) {
+  settle(link);
+}
+byId('address').hidden = !aboutAddress;
+byId('choose').hidden = !link.token || aboutAddress;
 byId('renew').hidden = Boolean(link.token);

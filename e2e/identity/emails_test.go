@@ -1,0 +1,147 @@
+package identity
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"canopy/e2e/platform"
+	"canopy/internal/devstack/browsertest"
+)
+
+const requestEmailChange = `mutation($e: String!, $p: String!) { requestEmailChange(input: {email: $e, password: $p}) { user { email } } }`
+
+// addressLink is the link of the last mail to an address, of a kind: email confirms, stop stops.
+func addressLink(t *testing.T, s *platform.Platform, to, kind string) (token, link string) {
+	t.Helper()
+	mails := s.Mails(to)
+	if len(mails) == 0 {
+		t.Fatalf("no mail to %s", to)
+	}
+	found := regexp.MustCompile(`\S+/setup#` + kind + `=([0-9A-Za-z]+)`).FindStringSubmatch(mails[len(mails)-1].Text)
+	if found == nil {
+		t.Fatalf("no link in %q", mails[len(mails)-1].Text)
+	}
+	return found[1], found[0]
+}
+
+func TestEmailChange(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	s.SetUp("greta@alpine.example")
+	key := s.As("Alpine Energy", "greta@alpine.example")
+	s.NoDemoMails()
+	own := s.OpenSession(t, "greta@alpine.example", platform.NewPassword)
+	ask := func(email, password string) map[string]any { return map[string]any{"e": email, "p": password} }
+	settle := func(token string, status int) {
+		t.Helper()
+		s.Must(status, "POST", "/auth/email", "", map[string]any{"token": token})
+	}
+	login := func(email string, status int) {
+		t.Helper()
+		s.Must(status, "POST", "/auth/token", "", map[string]any{"email": email, "password": platform.NewPassword})
+		s.App.Resolver.Throttle.Succeed(t.Context(), "account:"+email+"|127.0.0.0/24")
+	}
+	for name, in := range map[string]map[string]any{
+		"a wrong password": ask("new@alpine.example", "wrong"), "no address": ask("new", platform.NewPassword), "the same": ask("greta@alpine.example", platform.NewPassword),
+	} {
+		t.Run(name, func(t *testing.T) { s.Refused(t, "BAD_REQUEST", own.Token, requestEmailChange, in) })
+	}
+	s.App.Resolver.Throttle.Succeed(t.Context(), "account:greta@alpine.example|127.0.0.0/24")
+	s.Refused(t, "FORBIDDEN", key, requestEmailChange, ask("new@alpine.example", platform.NewPassword))
+
+	s.MustGQL(own.Token, requestEmailChange, ask("new@alpine.example", platform.NewPassword))
+	token, _ := addressLink(t, s, "new@alpine.example", "email")
+	stop, _ := addressLink(t, s, "greta@alpine.example", "stop")
+	login("greta@alpine.example", 200) // it counts once it is confirmed
+	s.Must(400, "POST", "/auth/setup", "", map[string]any{"token": token, "password": platform.NewPassword + "2"})
+	settle(token, 204)
+	settle(token, 400)
+	settle(stop, 400)
+	login("greta@alpine.example", 401)
+	login("new@alpine.example", 200)
+	if got := s.MustGQL(own.Token, `{ me { email } }`, nil); platform.Member(t, got, "me.email") != "new@alpine.example" {
+		t.Errorf("%v", got)
+	}
+	t.Run("stopped by the old address", func(t *testing.T) {
+		s.MustGQL(own.Token, requestEmailChange, ask("foe@evil.example", platform.NewPassword))
+		token, _ := addressLink(t, s, "foe@evil.example", "email")
+		stop, _ := addressLink(t, s, "new@alpine.example", "stop")
+		settle(stop, 204)
+		settle(token, 400)
+		login("new@alpine.example", 200)
+	})
+	t.Run("one at a time, for a day", func(t *testing.T) {
+		s.MustGQL(own.Token, requestEmailChange, ask("a@alpine.example", platform.NewPassword))
+		first, _ := addressLink(t, s, "a@alpine.example", "email")
+		s.MustGQL(own.Token, requestEmailChange, ask("b@alpine.example", platform.NewPassword))
+		settle(first, 400)
+		second, _ := addressLink(t, s, "b@alpine.example", "email")
+		s.SQL(`UPDATE email_changes SET expires_at = now() - interval '1 second'`)
+		settle(second, 400)
+		if err := s.App.Store.SweepEmailChanges(t.Context()); err != nil || s.Number(`SELECT count(*) FROM email_changes`) != 0 {
+			t.Error(err)
+		}
+	})
+	t.Run("to the address of somebody else", func(t *testing.T) {
+		s.MustGQL(own.Token, requestEmailChange, ask("Jonas@alpine.example", platform.NewPassword)) // it is answered alike
+		if n := len(s.Mails("jonas@alpine.example")); n != 0 {
+			t.Errorf("%d mails", n)
+		}
+	})
+	t.Run("taken meanwhile", func(t *testing.T) {
+		s.SQL(`DELETE FROM mail_outbox`)
+		s.MustGQL(own.Token, requestEmailChange, ask("late@alpine.example", platform.NewPassword))
+		token, _ := addressLink(t, s, "late@alpine.example", "email")
+		s.Must(201, "POST", "/tenant/user", s.Root(), map[string]any{"email": "LATE@alpine.example"})
+		settle(token, 400)
+		login("new@alpine.example", 200)
+	})
+	t.Run("bounded", func(t *testing.T) {
+		s.SQL(`DELETE FROM mail_outbox`)
+		for n := range 5 {
+			s.MustGQL(own.Token, requestEmailChange, ask(string(rune('a'+n))+"@many.example", platform.NewPassword))
+		}
+		s.Refused(t, "RATE_LIMITED", own.Token, requestEmailChange, ask("z@many.example", platform.NewPassword))
+	})
+	t.Run("told in the log", func(t *testing.T) {
+		var told string
+		s.Look(&told, `SELECT details->>'email' FROM audit_events WHERE action = 'user.emailChanged'`)
+		if told != `{"new": "new@alpine.example", "old": "greta@alpine.example"}` {
+			t.Error(told)
+		}
+		if n := s.Number(`SELECT count(DISTINCT action) FROM audit_events WHERE action IN ('user.emailChangeRequested', 'user.emailChangeStopped')`); n != 2 {
+			t.Errorf("%d kinds", n)
+		}
+	})
+}
+
+// TestEmailChangeInBrowser follows both links as their readers would.
+func TestEmailChangeInBrowser(t *testing.T) {
+	t.Parallel()
+	b := browsertest.Open(t)
+	s := platform.Start(t)
+	own := s.OpenSession(t, platform.DemoAdmin, s.Demo.AdminPassword)
+	for _, c := range []struct{ to, at, kind, title, says string }{
+		{"foe@evil.example", platform.DemoAdmin, "stop", "Keep your address", "Your address stays as it is."},
+		{"new@northwind.example", "new@northwind.example", "email", "Confirm your new address", "The new address is yours now."},
+	} {
+		s.MustGQL(own.Token, requestEmailChange, map[string]any{"e": c.to, "p": s.Demo.AdminPassword})
+		_, link := addressLink(t, s, c.at, c.kind)
+		b.Run(t, chromedp.Navigate("about:blank"), chromedp.Navigate(link), chromedp.WaitVisible("#address-button"))
+		if got := b.Text(t, "#address-title"); got != c.title {
+			t.Errorf("%s: the page says %q", c.kind, got)
+		}
+		b.Run(t, chromedp.Click("#address-button"))
+		b.WaitFor(t, `document.getElementById('address-done').textContent !== ''`)
+		if got := b.Text(t, "#address-done"); got != c.says {
+			t.Errorf("%s: the page says %q", c.kind, got)
+		}
+		b.Clean(t, s.URL)
+	}
+	if got := platform.Member(t, s.MustGQL(own.Token, `{ me { email } }`, nil), "me.email").(string); !strings.HasPrefix(got, "new@") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,143 @@
+package resolvers
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/audit"
+	"canopy/internal/mail"
+	"canopy/internal/problem"
+	"canopy/internal/rule"
+	"canopy/internal/secret"
+)
+
+const (
+	// emailChangeLife is how long a new address has to confirm, and the old one to stop it.
+	emailChangeLife = 24 * time.Hour
+	// maxEmailChanges is how many a person may begin in a day, each of which is two mails.
+	maxEmailChanges = 5
+	mailEmailChange = "emailChange"
+)
+
+// RequestEmailChangeInput is a new address of the caller's, with the password.
+type RequestEmailChangeInput struct{ Email, Password string }
+
+// RequestEmailChangePayload is whose address is to change.
+type RequestEmailChangePayload struct{ User *db.User }
+
+// RequestEmailChange begins a change of the caller's address: the new one is sent a link that confirms it, the old one is told,
+// with a link that stops it. Whether the new one is somebody else's nobody learns: then it is sent nothing.
+func (m Mutation) RequestEmailChange(ctx context.Context, in RequestEmailChangeInput) (*RequestEmailChangePayload, error) {
+	c, err := m.person(ctx, rule.RequestEmailChange)
+	if err != nil {
+		return nil, err
+	}
+	var v check
+	v.email(in.Email)
+	if in.Email == c.Email {
+		v.fault("email", "is your address already")
+	}
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	proof, err := m.prove(ctx, c, "password", &in.Password)
+	if err != nil {
+		return nil, err
+	}
+	answered := time.After(evenAnswer)
+	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
+		if err := proof.holds(ctx, tx, c.UserID, "password"); err != nil {
+			return err
+		}
+		if sent, err := tx.MailsToday(ctx, c.UserID, mailEmailChange); err != nil || sent >= 2*maxEmailChanges {
+			return manyChanges(err)
+		}
+		if err := m.sendEmailChange(ctx, ch, c, in.Email); err != nil {
+			return err
+		}
+		return ch.audit(c.CustomerID, audit.UserEmailRequested, &db.User{ID: c.UserID}, m.from(ctx, audit.None()))
+	})
+	<-answered
+	if err != nil {
+		return nil, err
+	}
+	user, err := m.Store.User(ctx, c.Scope(), c.UserID)
+	return &RequestEmailChangePayload{user}, c.unreached(err, "user", c.UserID)
+}
+
+func manyChanges(err error) error {
+	if err == nil {
+		err = &problem.Error{Code: problem.RateLimited, Detail: "too many changes of the address were asked for today", RetryAfter: time.Hour}
+	}
+	return err
+}
+
+// sendEmailChange writes the change down, and both mails.
+func (r *Resolver) sendEmailChange(ctx context.Context, ch *changes, c *caller, email string) error {
+	confirm, stop := secret.NewLinkToken(), secret.NewLinkToken()
+	err := ch.tx.InsertEmailChange(ctx, db.EmailChange{UserID: c.UserID, Email: email}, secret.HashSecret(confirm), secret.HashSecret(stop), time.Now().Add(emailChangeLife))
+	if err != nil {
+		return err
+	}
+	page := r.PublicURL.JoinPath("setup").String()
+	notice, err := mail.EmailNotice(mail.EmailData{To: c.Email, New: email, Link: page + "#stop=" + stop, ValidFor: emailChangeLife})
+	if err != nil {
+		return err
+	}
+	if err := r.post(ctx, ch, c.UserID, mailEmailChange, notice); err != nil {
+		return err
+	}
+	if taken, err := ch.tx.EmailTaken(ctx, email, c.UserID); err != nil || taken {
+		return err
+	}
+	message, err := mail.EmailChange(mail.EmailData{To: email, New: email, Link: page + "#email=" + confirm, ValidFor: emailChangeLife})
+	if err != nil {
+		return err
+	}
+	return r.post(ctx, ch, c.UserID, mailEmailChange, message)
+}
+
+// SettleEmail confirms a change of an address, by the token that the new address was sent, or stops it, by that of the old one.
+// Whoever has the token may call it.
+func (r *Resolver) SettleEmail(ctx context.Context, token string) error {
+	hash := secret.HashSecret(token)
+	found, err := r.Store.EmailChange(ctx, hash)
+	if err != nil {
+		return unknownLink(err)
+	}
+	return r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
+		ch.person = found.UserID
+		own, err := tx.OwnCredentials(ctx, found.UserID)
+		if err != nil {
+			return unknownLink(err)
+		}
+		// Now that the person is held, the change stays as it is.
+		if found, err = tx.EmailChange(ctx, hash); err != nil {
+			return unknownLink(err)
+		}
+		if err := tx.DropEmailChange(ctx, found.UserID); err != nil {
+			return err
+		}
+		if found.Stops {
+			return ch.auditAtHome(ctx, found.UserID, audit.UserEmailStopped, r.from(ctx, audit.None()))
+		}
+		err = tx.SetEmail(ctx, found.UserID, found.Email)
+		if db.Violates(err, db.UsersEmail) {
+			return problem.Invalid(problem.Fault{Location: "token", Message: "is for an address that belongs to somebody else"})
+		}
+		if err != nil {
+			return err
+		}
+		return ch.auditAtHome(ctx, found.UserID, audit.UserEmailChanged, r.from(ctx, audit.None().Value("email", own.Email, found.Email)))
+	})
+}
+
+// unknownLink is what whoever comes with a link hears where there is none such.
+func unknownLink(err error) error {
+	if errors.Is(err, db.ErrNoRows) {
+		return errLink
+	}
+	return err
+}
