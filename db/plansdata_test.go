@@ -126,6 +126,9 @@ var manyRows = []string{
 	`INSERT INTO chunks (id, document_id, revision, position, content, overlap_bytes, tokens, sparse)
 		SELECT i, i, 1, 0, 'words', 0, 1, 'vector'::bytea FROM generate_series(:some + 1, :n) i
 		UNION ALL SELECT 10000000 + i, 5, 1, i, 'words', 0, 1, 'vector'::bytea FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
+	`INSERT INTO vector_blocks (document_id, revision, dense, first, chunks, block)
+		SELECT i, 1, false, 0, int8send(i), 'vectors'::bytea FROM generate_series(:some + 1, :n) i
+		UNION ALL SELECT 5, 1, false, i, int8send(10000000 + i), 'vectors'::bytea FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
 	`INSERT INTO blob_deletions (key, next_attempt_at)
 		SELECT 'documents/' || i, now() + CASE WHEN i % 100 = 0 THEN interval '0' ELSE interval '1 day' END FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
 	`INSERT INTO agents (id, account_id, name, draft, published_id)

@@ -91,10 +91,7 @@ var examples = map[query]example{
 	qChunk:        few(299, 0, 299),
 	qChunkCounts:  few("{299,5}"),
 	qFoundChunks:  few(299, "{299,5}"),
-	qIndexState:   few(5, ""),
-	qSparseRows:   few("{299,5}", "{1,1}"),
-	qDenseRows:    few("{299}", "{1}"),
-	qInsertChunks: few(201, 0, "{5}", "{x}", "{0}", "{1}", "{0}", "{x}", "{0}", `{x}`, `{x}`),
+	qInsertChunks: few(201, 0, "{5}", "{x}", "{0}", "{1}", "{0}", "{x}", "{0}"),
 
 	// contexts.go
 	qContext:          few(299, 0, 299),
@@ -308,6 +305,7 @@ var examples = map[query]example{
 	qTwin:                 few(298, 299),
 	qTwinAtWork:           few(298, 299),
 	qCopyChunks:           few(201, 0, 299, 1),
+	qCopyBlocks:           few(201, 0, 299, 1),
 
 	// regions.go
 	qRegions:          few(),
@@ -415,9 +413,21 @@ var examples = map[query]example{
 	qBranchOfAccount: few(299),
 
 	// users.go
-	qUsersByID:     within("{299}").and("{1,15,301}", "{1,15,302}", "{7}"),
-	qActorsByID:    within("{299}"),
-	qUserForUpdate: few(299),
-	qLastAccess:    within("{299}"),
-	qEnsureUser:    few("new@x.example", "", "").and("user299@x.example", "", ""),
+	qUsersByID:      within("{299}").and("{1,15,301}", "{1,15,302}", "{7}"),
+	qActorsByID:     within("{299}"),
+	qUserForUpdate:  few(299),
+	qLastAccess:     within("{299}"),
+	qEnsureUser:     few("new@x.example", "", "").and("user299@x.example", "", ""),
+
+	// vectors.go
+	qIndexState:     few(5, ""),
+	qBlocks:         few("{299,5}", "{1,1}", false),
+	qSparseRows:     few("{299,5}", "{1,1}"),
+	qDenseRows:      few("{299}", "{1}"),
+	qBlockPositions: few(5, 1),
+	qInsertBlock:    few(201, 0, true, 0, 1, "block"),
+	qUnpacked:       few(0, 20),
+	qPack:           few(298, 1),
+	qPackBlock:      few(299, 1, true, 0, 1, "block"),
+	qVectorsFrom:    few(5, 1, 0, 20),
 }

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -53,17 +54,23 @@ var (
 	qFinishContext  = prepare(`
 		UPDATE contexts SET version = version + 1, dimensions = CASE WHEN dimensions = 0 THEN $2 ELSE dimensions END WHERE id = $1`)
 	qFinishDocument = prepare(`
-		UPDATE documents SET status = 'ready', progress = 1, error = '', chunks = $3, completed_at = now()
+		UPDATE documents SET status = 'ready', progress = 1, error = '', chunks = $3, packed = revision, completed_at = now()
 		WHERE ` + heldDocument)
 	qDocumentBacklog = prepare(`
 		SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS lag
 		FROM (SELECT next_attempt_at FROM documents WHERE status IN ('pending', 'processing') AND next_attempt_at <= now()
 			ORDER BY next_attempt_at LIMIT 100000) due`)
 	qReadBy          = prepare(`UPDATE documents SET reader = $3 WHERE ` + heldDocument)
-	qDropOtherChunks = prepare(`DELETE FROM chunks WHERE document_id = $1 AND (revision <> $2 OR position >= $3)`)
-	qDropRevision    = prepare(`DELETE FROM chunks WHERE document_id = $1 AND revision = $2`)
-	qDropChunks      = prepare(`DELETE FROM chunks WHERE document_id = $1`)
-	qFailDocument    = prepare(`
+	qDropOtherChunks = prepare(`
+		WITH blocks AS (DELETE FROM vector_blocks WHERE document_id = $1 AND (revision <> $2 OR first >= $3))
+		DELETE FROM chunks WHERE document_id = $1 AND (revision <> $2 OR position >= $3)`)
+	qDropRevision = prepare(`
+		WITH blocks AS (DELETE FROM vector_blocks WHERE document_id = $1 AND revision = $2)
+		DELETE FROM chunks WHERE document_id = $1 AND revision = $2`)
+	qDropChunks = prepare(`
+		WITH blocks AS (DELETE FROM vector_blocks WHERE document_id = $1)
+		DELETE FROM chunks WHERE document_id = $1`)
+	qFailDocument = prepare(`
 		UPDATE documents SET status = 'failed', error = $3, chunks = 0, completed_at = now()
 		WHERE ` + heldDocument)
 	qDocumentLate = prepare(`
@@ -76,11 +83,18 @@ var (
 	qTwin       = prepare(`SELECT d.id, d.revision, d.chunks, x.dimensions` + twin + ` AND d.status = 'ready' AND d.reader = o.reader ORDER BY d.id LIMIT 1`)
 	qTwinAtWork = prepare(`SELECT EXISTS (SELECT 1` + twin + ` AND d.status IN ('pending', 'processing') AND d.id < o.id AND d.faults = 0)`)
 	qCopyChunks = prepare(`
-		INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, page, heading, row_number, sparse, dense)
-		SELECT d.id, d.revision, k.position, k.content, k.overlap_bytes, k.tokens, k.page, k.heading, k.row_number, k.sparse, k.dense
+		INSERT INTO chunks (document_id, revision, position, content, overlap_bytes, tokens, page, heading, row_number)
+		SELECT d.id, d.revision, k.position, k.content, k.overlap_bytes, k.tokens, k.page, k.heading, k.row_number
 		FROM documents d JOIN chunks k ON k.document_id = $3 AND k.revision = $4
 		WHERE d.id = $1 AND d.attempts = $2 AND ` + unindexed("d.status = 'processing'") + `
 		ON CONFLICT ON CONSTRAINT chunks_once DO NOTHING`)
+	// The vectors are the same; the ids of their chunks are not.
+	qCopyBlocks = prepare(`
+		INSERT INTO vector_blocks (document_id, revision, dense, first, chunks, block)
+		SELECT d.id, d.revision, b.dense, b.first, ` + idsOfChunks("b.first", "b.first + length(b.chunks) / 8") + `, b.block
+		FROM documents d JOIN vector_blocks b ON b.document_id = $3 AND b.revision = $4
+		WHERE d.id = $1 AND d.attempts = $2 AND ` + unindexed("d.status = 'processing'") + `
+		ON CONFLICT DO NOTHING`)
 )
 
 // LeaseDocuments hands out due documents by turns of branches, for the lease, so that no more than so many
@@ -193,10 +207,27 @@ func (s *Store) TwinAtWork(ctx context.Context, w *DocumentWork) (busy bool, err
 	return busy, err
 }
 
-// CopyChunks takes over a twin's chunks and tells how many there were.
-func (s *Store) CopyChunks(ctx context.Context, w *DocumentWork, t *Twin) (int64, error) {
-	return s.exec(ctx, qCopyChunks, w.ID, w.Attempts, t.ID, t.Revision)
+// CopyChunks takes over all chunks of a twin with their vectors. It takes none, and says so, where the twin is being
+// changed, or a part was here already.
+func (s *Store) CopyChunks(ctx context.Context, w *DocumentWork, t *Twin) (copied bool, err error) {
+	err = s.Tx(ctx, func(tx *Store) error {
+		n, err := tx.exec(ctx, qCopyChunks, w.ID, w.Attempts, t.ID, t.Revision)
+		if err == nil && n != int64(t.Chunks) {
+			err = errOtherTwin
+		}
+		if err == nil {
+			_, err = tx.exec(ctx, qCopyBlocks, w.ID, w.Attempts, t.ID, t.Revision)
+		}
+		return err
+	})
+	if errors.Is(err, errOtherTwin) {
+		return false, nil
+	}
+	return err == nil, err
 }
+
+// errOtherTwin undoes a copy.
+var errOtherTwin = errors.New("the twin has other chunks")
 
 // DocumentBacklog tells of the documents that wait to be processed, counting no further than 100,000.
 func (s *Store) DocumentBacklog(ctx context.Context) (b Backlog, err error) {

@@ -2,11 +2,9 @@ package jobs
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"net"
 
 	"golang.org/x/sync/errgroup"
@@ -18,6 +16,7 @@ import (
 	"canopy/internal/models/lexical"
 	"canopy/internal/models/openai"
 	"canopy/internal/quota"
+	"canopy/internal/vector"
 )
 
 // batchSize is how many chunks are embedded and stored together, batchBytes how much text they hold at
@@ -33,50 +32,48 @@ type maker struct {
 	*processing
 	model embed.Model
 	text  *extract.Document
-	// have tells of each position up to the last one that is stored whether it is.
-	have []bool
+	// have tells of each position up to the last one that is stored whether it is, and packed of each block of words by
+	// its first position.
+	have   []bool
+	packed map[int]bool
+	// words collects the vectors of the block that begins at the position first.
+	words vector.SparsePacker
+	first int
 	// limit is the one that leaves the least room for chunks; nil where there is none.
 	limit *db.LimitReached
 }
 
-// batch is a run of chunks, with the first one's position and where the last one ends.
+// batch is a run of chunks, with the first one's position and where the last one ends. Where words are not stored yet,
+// it has the vectors of them.
 type batch struct {
 	first  int
 	chunks []chunk.Chunk
+	words  []lexical.Vector
 	bytes  int
 	end    int
 }
 
 // run makes all chunks and gives their number, and the length of the dense vectors.
 func (m *maker) run(ctx context.Context) (count, dimensions int, err error) {
-	err = m.store.ChunkPositions(ctx, m.work, func(position int) error {
-		m.have = append(m.have, make([]bool, position-len(m.have))...)
-		m.have = append(m.have, true)
-		return nil
-	})
-	if err != nil {
+	if err := m.resume(ctx); err != nil {
 		return 0, 0, err
 	}
 	// Chunks of an earlier revision count already.
 	if m.limit, err = m.store.Tightest(ctx, m.work.AccountID, quota.Chunks); err != nil {
 		return 0, 0, err
 	}
-	batches := make(chan batch, 1)
+	cut, embedded := make(chan batch, 1), make(chan batch, 1)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		defer close(batches)
-		count, err = m.cut(ctx, batches)
+		defer close(cut)
+		count, err = m.cut(ctx, cut)
 		return err
 	})
 	group.Go(func() error {
-		for b := range batches {
-			if err := m.storeBatch(ctx, b); err != nil {
-				return err
-			}
-			m.progress.Store(extractedAt + int64(float64(b.end)/float64(m.text.Size)*(1000-extractedAt-1)))
-		}
-		return nil
+		defer close(embedded)
+		return m.embedWords(ctx, cut, embedded)
 	})
+	group.Go(func() error { return m.storeAll(ctx, embedded) })
 	if err := group.Wait(); err != nil {
 		return 0, 0, err
 	}
@@ -86,18 +83,32 @@ func (m *maker) run(ctx context.Context) (count, dimensions int, err error) {
 	return count, dimensions, nil
 }
 
+// resume finds out what an earlier attempt has stored.
+func (m *maker) resume(ctx context.Context) error {
+	err := m.store.ChunkPositions(ctx, m.work, func(position int) error {
+		m.have = append(m.have, make([]bool, position-len(m.have))...)
+		m.have = append(m.have, true)
+		return nil
+	})
+	if err != nil || len(m.have) == 0 {
+		return err
+	}
+	blocks, err := m.store.BlockPositions(ctx, m.work)
+	m.packed = make(map[int]bool, len(blocks))
+	for _, first := range blocks {
+		m.packed[first] = true
+	}
+	return err
+}
+
 // cut sends the chunks of the text on, and counts them.
 func (m *maker) cut(ctx context.Context, out chan<- batch) (count int, err error) {
 	options := chunk.Options{Size: m.work.ChunkSize, Overlap: m.work.Overlap, Header: m.text.Header}
 	b := batch{}
 	send := func() error {
-		select {
-		case out <- b:
-			b = batch{first: count}
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		err := hand(ctx, out, b)
+		b = batch{first: count}
+		return err
 	}
 	for c, err := range chunk.All(m.text.Text(), m.marks(), options) {
 		if err != nil {
@@ -129,7 +140,77 @@ func (m *maker) marks() iter.Seq2[chunk.Mark, error] {
 	}
 }
 
-// storeBatch embeds and stores one batch.
+// hand passes a batch on.
+func hand(ctx context.Context, out chan<- batch, b batch) error {
+	select {
+	case out <- b:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// embedWords makes the vectors of words, while the next chunks are cut and the last ones stored.
+func (m *maker) embedWords(ctx context.Context, in <-chan batch, out chan<- batch) error {
+	for b := range in {
+		b.words = make([]lexical.Vector, len(b.chunks))
+		for i, c := range b.chunks {
+			if !c.Blank() && !m.packed[blockOf(b.first+i)] {
+				b.words[i] = lexical.Embed(c.Content)
+			}
+		}
+		if err := hand(ctx, out, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blockOf is where the block of words begins that covers a position.
+func blockOf(position int) int { return position - position%vector.BlockChunks }
+
+// storeAll stores batches, and tells the progress.
+func (m *maker) storeAll(ctx context.Context, in <-chan batch) error {
+	next := 0
+	for b := range in {
+		if err := m.storeBatch(ctx, b); err != nil {
+			return err
+		}
+		next = b.first + len(b.chunks)
+		if err := m.pack(ctx, b); err != nil {
+			return err
+		}
+		m.progress.Store(extractedAt + int64(float64(b.end)/float64(m.text.Size)*(1000-extractedAt-1)))
+	}
+	return m.storeWords(ctx, next)
+}
+
+// pack collects the words of a batch whose chunks are stored, and stores each block that is full.
+func (m *maker) pack(ctx context.Context, b batch) error {
+	for i, c := range b.chunks {
+		position := b.first + i
+		if first := blockOf(position); first != m.first {
+			if err := m.storeWords(ctx, position); err != nil {
+				return err
+			}
+			m.first = first
+		}
+		if !c.Blank() && !m.packed[m.first] {
+			m.words.Add(position-m.first, b.words[i])
+		}
+	}
+	return nil
+}
+
+// storeWords stores what was collected of a block that ends before a position.
+func (m *maker) storeWords(ctx context.Context, end int) error {
+	if m.words.Len() == 0 {
+		return nil
+	}
+	return m.store.InsertBlock(ctx, m.work, db.NewBlock{First: m.first, Count: end - m.first, Bytes: m.words.Pack()})
+}
+
+// storeBatch stores the chunks of one batch, and their dense vectors where they have some.
 func (m *maker) storeBatch(ctx context.Context, b batch) error {
 	rows := make([]db.NewChunk, 0, len(b.chunks))
 	var dense []int // the rows to embed with the dense model
@@ -138,18 +219,13 @@ func (m *maker) storeBatch(ctx context.Context, b batch) error {
 		if position < len(m.have) && m.have[position] {
 			continue
 		}
-		row := db.NewChunk{
-			Position: position, OverlapBytes: c.OverlapBytes, Tokens: c.Tokens, Page: c.Page, Row: c.Row,
-			Content: c.Content, Heading: c.Heading,
-		}
 		if !c.Blank() {
-			var err error
-			if row.Sparse, err = lexical.Embed(c.Content).MarshalBinary(); err != nil {
-				return err
-			}
 			dense = append(dense, len(rows))
 		}
-		rows = append(rows, row)
+		rows = append(rows, db.NewChunk{
+			Position: position, OverlapBytes: c.OverlapBytes, Tokens: c.Tokens, Page: c.Page, Row: c.Row,
+			Content: c.Content, Heading: c.Heading,
+		})
 	}
 	if m.model == nil || len(dense) == 0 {
 		return m.insert(ctx, rows)
@@ -162,6 +238,26 @@ func (m *maker) insert(ctx context.Context, rows []db.NewChunk) error {
 		return nil
 	}
 	return m.store.InsertChunks(ctx, m.work, rows)
+}
+
+// insertDense stores rows with the block of their dense vectors, which are those of some of them.
+func (m *maker) insertDense(ctx context.Context, rows []db.NewChunk, dense []int, vectors [][]float32) error {
+	var p vector.DensePacker
+	first := rows[0].Position
+	for i, v := range vectors {
+		if m.work.Dimensions != 0 && len(v) != m.work.Dimensions {
+			return fmt.Errorf("%w: %d, not %d", embed.ErrDimensions, len(v), m.work.Dimensions)
+		}
+		if err := p.Add(rows[dense[i]].Position-first, v); err != nil {
+			return err
+		}
+	}
+	return m.store.Tx(ctx, func(tx *db.Store) error {
+		if err := tx.InsertChunks(ctx, m.work, rows); err != nil {
+			return err
+		}
+		return tx.InsertBlock(ctx, m.work, db.NewBlock{Dense: true, First: first, Count: rows[len(rows)-1].Position + 1 - first, Bytes: p.Pack()})
+	})
 }
 
 // embed gets the dense vectors of rows, and stores the rows as their vectors come, so that what was
@@ -177,14 +273,12 @@ func (m *maker) embed(ctx context.Context, rows []db.NewChunk, dense []int) erro
 	}
 	stored := 0
 	err := m.model.Batches(ctx, texts, func(first int, vectors [][]float32) error {
-		for i, v := range vectors {
-			if m.work.Dimensions != 0 && len(v) != m.work.Dimensions {
-				return fmt.Errorf("%w: %d, not %d", embed.ErrDimensions, len(v), m.work.Dimensions)
-			}
-			rows[dense[first+i]].Dense = denseBytes(v)
+		at := make([]int, len(vectors))
+		for i := range vectors {
+			at[i] = dense[first+i] - stored
 		}
 		upTo := dense[first+len(vectors)-1] + 1
-		err := m.insert(ctx, rows[stored:upTo])
+		err := m.insertDense(ctx, rows[stored:upTo], at, vectors)
 		stored = upTo
 		return err
 	})
@@ -204,15 +298,6 @@ func (m *maker) refusal(err error) error {
 		return &unreadable{fmt.Sprintf("The embedding model %q gives vectors of another length than before: process the whole context anew.", m.work.Model), err}
 	}
 	return err
-}
-
-// denseBytes is a vector as it is stored: little-endian float32.
-func denseBytes(v []float32) []byte {
-	b := make([]byte, 0, 4*len(v))
-	for _, f := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
-	}
-	return b
 }
 
 // trouble is a sentence for a person about a fault that may pass.

@@ -123,8 +123,9 @@ func (p *processing) run(ctx context.Context) error {
 const progressEvery = 500 * time.Millisecond
 
 // reader is the version of what reads documents and cuts their text. It goes up with every change of
-// where chunks begin and end, or of what they say: chunks of two versions don't belong together.
-const reader = 2
+// where chunks begin and end, of what they say, or of how their vectors are stored: chunks of two versions don't belong
+// together.
+const reader = 3
 
 // process takes over the chunks of a twin where there is one, and makes them otherwise.
 func (p *processing) process(ctx context.Context) error {
@@ -196,9 +197,8 @@ func (p *processing) takeOver(ctx context.Context) (done bool, err error) {
 	if err != nil || t.Dimensions != p.work.Dimensions && p.work.Dimensions != 0 {
 		return false, err
 	}
-	n, err := p.store.CopyChunks(ctx, p.work, t)
-	if err != nil || n != int64(t.Chunks) {
-		return false, err // the twin is being changed, or a part was here already
+	if copied, err := p.store.CopyChunks(ctx, p.work, t); err != nil || !copied {
+		return false, err
 	}
 	dimensions := t.Dimensions
 	if p.work.Model == lexical.Name {

@@ -46,6 +46,7 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 		"forget old runs":              w.forgetRuns,
 		"forget old audit events":      w.forgetAuditEvents,
 		"disable failing destinations": w.disableFailing,
+		"pack vectors":                 w.packVectors,
 	}
 	if w.Documents != nil {
 		steps["find originals without a document"] = func(ctx context.Context) error {

@@ -60,12 +60,22 @@ func (e *Engine) loadSparse(ctx context.Context, contextID int64, from *vector.S
 	add, remove := from.Documents().Changes(state.Documents)
 	b := vector.NewSparseBuilder(from)
 	b.Remove(remove...)
-	err = e.store.StreamVectors(ctx, false, pick(state.Documents, add), func(row db.VectorRow) error {
+	packed, unpacked := pick(state, add)
+	err = e.store.StreamBlocks(ctx, false, packed, func(s db.Block) error {
+		if err := b.AddBlock(s.Document, packed[s.Document], s.Chunks, s.Bytes); err != nil {
+			return fmt.Errorf("document %d: %w", s.Document, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	err = e.store.StreamVectors(ctx, false, unpacked, func(row db.VectorRow) error {
 		var v lexical.Vector
 		if err := v.UnmarshalBinary(row.Vector); err != nil {
 			return fmt.Errorf("chunk %d: %w", row.Chunk, err)
 		}
-		b.Add(vector.SparseRow{Chunk: row.Chunk, Document: row.Document, Revision: state.Documents[row.Document], Vector: v})
+		b.Add(vector.SparseRow{Chunk: row.Chunk, Document: row.Document, Revision: unpacked[row.Document], Vector: v})
 		return nil
 	})
 	return b.Build(), state.Version, err
@@ -93,29 +103,40 @@ func (e *Engine) loadDense(ctx context.Context, row *db.Context, from *vector.De
 		return nil, 0, err
 	}
 	b.Remove(remove...)
-	more := 0
-	for _, id := range add {
-		more += state.Chunks[id]
+	packed, unpacked := pick(state, add)
+	err = e.store.StreamBlocks(ctx, true, packed, func(s db.Block) error {
+		// Of a length that the context had before: its document is processed anew.
+		if err := b.AddBlock(s.Document, packed[s.Document], s.Chunks, s.Bytes); err != nil && !errors.Is(err, vector.ErrDimensions) {
+			return fmt.Errorf("document %d: %w", s.Document, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
 	}
-	b.Grow(more)
 	buffer := make([]float32, row.Dimensions)
-	err = e.store.StreamVectors(ctx, true, pick(state.Documents, add), func(v db.VectorRow) error {
+	err = e.store.StreamVectors(ctx, true, unpacked, func(v db.VectorRow) error {
 		if len(v.Vector) != 4*row.Dimensions {
-			return nil // of a length that the context had before; its document is processed anew
+			return nil // as above
 		}
 		for i := range buffer {
 			buffer[i] = math.Float32frombits(binary.LittleEndian.Uint32(v.Vector[4*i:]))
 		}
-		return b.Add(vector.DenseRow{Chunk: v.Chunk, Document: v.Document, Revision: state.Documents[v.Document], Vector: buffer})
+		return b.Add(vector.DenseRow{Chunk: v.Chunk, Document: v.Document, Revision: unpacked[v.Document], Vector: buffer})
 	})
 	return b.Build(), state.Version, err
 }
 
-// pick gives some documents with their revisions.
-func pick(all map[int64]int64, ids []int64) map[int64]int64 {
-	some := make(map[int64]int64, len(ids))
+// pick gives some documents with their revisions: those whose vectors are in blocks, and those where they are beside
+// their chunks.
+func pick(state *db.IndexState, ids []int64) (packed, unpacked map[int64]int64) {
+	packed, unpacked = make(map[int64]int64, len(ids)), map[int64]int64{}
 	for _, id := range ids {
-		some[id] = all[id]
+		if state.Unpacked[id] {
+			unpacked[id] = state.Documents[id]
+		} else {
+			packed[id] = state.Documents[id]
+		}
 	}
-	return some
+	return packed, unpacked
 }

@@ -1,20 +1,18 @@
 package main
 
 import (
-	"encoding/binary"
+	"database/sql"
 	"encoding/json"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"time"
 
-	"github.com/lib/pq"
-
 	"canopy/db"
 	"canopy/internal/access"
 	"canopy/internal/client"
+	"canopy/internal/vector"
 )
 
 // The sizes of the figures of documents: chunks, components of dense vectors, bytes.
@@ -239,24 +237,22 @@ func (b *bencher) vectors(at filled) error {
 		return err
 	}
 	defer func() { _ = pool.Close() }()
-	var ids []int64
-	err = pool.SelectContext(b.ctx, &ids, `SELECT k.id FROM chunks k JOIN documents d ON d.id = k.document_id WHERE d.context_id = $1`, at.context)
+	var blocks []struct {
+		DocumentID int64 `db:"document_id"`
+		Revision   int64
+		First      int
+		Chunks     []byte
+	}
+	err = pool.SelectContext(b.ctx, &blocks, `SELECT v.document_id, v.revision, v.first, v.chunks FROM vector_blocks v
+		JOIN documents d ON d.id = v.document_id WHERE d.context_id = $1 AND NOT v.dense`, at.context)
 	if err != nil {
 		return err
 	}
 	r := rand.New(rand.NewPCG(6, 7))
-	for len(ids) > 0 {
-		n := min(len(ids), 1000)
-		list := make(pq.ByteaArray, n)
-		for i := range list {
-			for _, f := range randomVector(r) {
-				list[i] = binary.LittleEndian.AppendUint32(list[i], math.Float32bits(f))
-			}
-		}
-		if _, err := pool.ExecContext(b.ctx, `UPDATE chunks k SET dense = v.dense FROM unnest($1::bigint[], $2::bytea[]) v(id, dense) WHERE k.id = v.id`, pq.Int64Array(ids[:n]), list); err != nil {
+	for _, block := range blocks {
+		if err := b.denseBlocks(pool.DB, r, block.DocumentID, block.Revision, block.First, block.Chunks); err != nil {
 			return err
 		}
-		ids = ids[n:]
 	}
 	for _, statement := range []string{
 		`UPDATE contexts SET embedding_model = $2, dimensions = $3, version = version + 1 WHERE id = $1`,
@@ -266,6 +262,28 @@ func (b *bencher) vectors(at filled) error {
 			return err
 		}
 	}
-	_, err = pool.ExecContext(b.ctx, `VACUUM ANALYZE chunks`)
+	_, err = pool.ExecContext(b.ctx, `VACUUM ANALYZE vector_blocks`)
 	return err
+}
+
+// embeddedAtOnce is how many chunks have a dense block together, as the platform stores them.
+const embeddedAtOnce = 128
+
+// denseBlocks stores vectors for chunks, which are given by their ids of 8 bytes each.
+func (b *bencher) denseBlocks(pool *sql.DB, r *rand.Rand, document, revision int64, first int, chunks []byte) error {
+	for len(chunks) > 0 {
+		n := min(len(chunks)/8, embeddedAtOnce)
+		var p vector.DensePacker
+		for i := range n {
+			if err := p.Add(i, randomVector(r)); err != nil {
+				return err
+			}
+		}
+		if _, err := pool.ExecContext(b.ctx, `INSERT INTO vector_blocks (document_id, revision, dense, first, chunks, block) VALUES ($1, $2, true, $3, $4, $5)`,
+			document, revision, first, chunks[:8*n], p.Pack()); err != nil {
+			return err
+		}
+		first, chunks = first+n, chunks[8*n:]
+	}
+	return nil
 }

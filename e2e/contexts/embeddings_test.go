@@ -188,7 +188,7 @@ func TestModelOfTheContext(t *testing.T) {
 	if hits := s.Search(token, id, "hhh"); len(hits) != 0 {
 		t.Errorf("vectors of the model before are searched: %v", hits)
 	}
-	if n := s.Number(`SELECT count(*) FROM chunks WHERE dense IS NOT NULL`); n != 0 {
+	if n := s.Number(`SELECT count(*) FROM vector_blocks WHERE dense`); n != 0 {
 		t.Errorf("%d vectors of the model before are left", n)
 	}
 	s.SQL(`UPDATE contexts SET embedding_model = 'gone-1'`)

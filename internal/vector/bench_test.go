@@ -38,7 +38,7 @@ func buildSparse(rows []SparseRow) *Sparse {
 
 func BenchmarkSparse(b *testing.B) {
 	const chunks = 30_000
-	rows := sparseRows(chunks, 150)
+	rows := sparseRows(chunks, 400)
 	b.Run("decodeAndBuild", func(b *testing.B) {
 		encoded := make([][]byte, len(rows))
 		for i := range rows {
@@ -55,6 +55,30 @@ func BenchmarkSparse(b *testing.B) {
 			b.ReportMetric(float64(builder.Build().Bytes())/chunks, "B/chunk")
 		}
 	})
+	for _, length := range []int{3, BlockChunks} {
+		b.Run(fmt.Sprintf("blocksOf%d", length), func(b *testing.B) {
+			var blocks [][]byte
+			var p SparsePacker
+			size := 0
+			for i, row := range rows {
+				if p.Add(i%length, row.Vector); p.Len() == length || i == len(rows)-1 {
+					blocks = append(blocks, p.Pack())
+					size += len(blocks[len(blocks)-1])
+				}
+			}
+			ids := make([]int64, length)
+			for b.Loop() {
+				builder := NewSparseBuilder(nil)
+				for i, block := range blocks {
+					if err := builder.AddBlock(int64(i), 1, ids, block); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(builder.Build().Bytes())/chunks, "B/chunk")
+			}
+			b.ReportMetric(float64(size)/chunks, "stored-B/chunk")
+		})
+	}
 	x := buildSparse(rows)
 	z := rand.NewZipf(rand.New(rand.NewPCG(3, 4)), 1.1, 8, 50_000)
 	b.Run("search", func(b *testing.B) {
@@ -80,7 +104,6 @@ func BenchmarkDense(b *testing.B) {
 	const chunks, dimensions = 30_000, 512
 	vectors := randomVectors(1000, dimensions)
 	builder, _ := NewDenseBuilder(dimensions, nil)
-	builder.Grow(chunks)
 	for i := range chunks {
 		v := vectors[i%len(vectors)]
 		v[i%dimensions] = float32(math.Sin(float64(i)))

@@ -38,15 +38,6 @@ func NewDenseBuilder(dimensions int, from *Dense) (*DenseBuilder, error) {
 	return b, nil
 }
 
-// Grow makes room for n more chunks at once.
-func (b *DenseBuilder) Grow(n int) {
-	if free := cap(b.fresh.values) - len(b.fresh.values); free < n*b.dimensions {
-		grown := make([]float32, len(b.fresh.values), len(b.fresh.values)+n*b.dimensions)
-		copy(grown, b.fresh.values)
-		b.fresh.values = grown
-	}
-}
-
 // Remove takes out all chunks of these documents. A document to replace is removed before its new
 // chunks are added.
 func (b *DenseBuilder) Remove(documents ...int64) {
@@ -77,8 +68,34 @@ func (b *DenseBuilder) Add(row DenseRow) error {
 	}
 	b.documents[row.Document] = row.Revision
 	b.fresh.places.add(row.Chunk, row.Document)
+	if len(b.fresh.chunks) == b.segmentChunks() {
+		b.flush()
+	}
 	return nil
 }
+
+// AddBlock takes in a block of a document that a DensePacker made. chunks are the ids of the chunks at all positions
+// that it covers. The error is ErrDimensions or ErrBlock, and the block is left out.
+func (b *DenseBuilder) AddBlock(document, revision int64, chunks []int64, block []byte) error {
+	head, values, err := readDense(block, document, chunks, b.dimensions)
+	if err != nil {
+		return err
+	}
+	if n := len(b.fresh.chunks); n > 0 && n+len(head.chunks) > b.segmentChunks() {
+		b.flush()
+	}
+	b.documents[document] = revision
+	b.fresh.chunks = append(b.fresh.chunks, head.chunks...)
+	b.fresh.documents = append(b.fresh.documents, head.documents...)
+	b.fresh.values = appendFloats(b.fresh.values, values)
+	return nil
+}
+
+// denseSegmentBytes is about how large a segment of dense vectors gets: what is to grow further needs no more memory
+// than that at once.
+const denseSegmentBytes = 8 << 20
+
+func (b *DenseBuilder) segmentChunks() int { return max(1, denseSegmentBytes/4/b.dimensions) }
 
 func (b *DenseBuilder) flush() {
 	if len(b.fresh.chunks) > 0 {
@@ -98,7 +115,7 @@ func (b *DenseBuilder) Build() *Dense {
 		sizes[i] = size{live: len(b.parts[i].chunks) - b.parts[i].goneCount, gone: b.parts[i].goneCount}
 	}
 	x := &Dense{dimensions: b.dimensions, documents: b.documents}
-	for _, run := range mergePlan(sizes, 0) {
+	for _, run := range mergePlan(sizes, b.segmentChunks()) {
 		if part := b.merge(b.parts[run.from:run.to], run.rewrite); part != nil {
 			x.segments = append(x.segments, *part)
 			x.live += len(part.chunks) - part.goneCount

@@ -166,6 +166,10 @@ func TestSparseEqualsTheDefinition(t *testing.T) {
 			b := NewSparseBuilder(index)
 			b.Remove(removed...)
 			for d, chunks := range added {
+				if rapid.Bool().Draw(t, "packed") {
+					addSparseBlock(t, b, d, next, chunks)
+					continue
+				}
 				for id, v := range chunks {
 					b.Add(SparseRow{Chunk: id, Document: d, Revision: next, Vector: v})
 				}
@@ -197,7 +201,10 @@ func TestDenseEqualsTheDefinition(t *testing.T) {
 			}
 			b.Remove(removed...)
 			for d, chunks := range added {
-				b.Grow(len(chunks))
+				if rapid.Bool().Draw(t, "packed") {
+					addDenseBlock(t, b, d, next, chunks)
+					continue
+				}
 				for id, v := range chunks {
 					if err := b.Add(DenseRow{Chunk: id, Document: d, Revision: next, Vector: v}); err != nil {
 						t.Fatal(err)
@@ -255,7 +262,7 @@ func TestAnOldIndexStaysAsItWas(t *testing.T) {
 
 func TestMoreChunksThanASegmentHolds(t *testing.T) {
 	b := NewSparseBuilder(nil)
-	const n = maxSegment + 10
+	const n = segmentChunks + 10
 	words := lexical.Embed("lift wing")
 	for i := range int64(n) {
 		b.Add(SparseRow{Chunk: i, Document: i % 7, Vector: words})

@@ -22,19 +22,6 @@ type sparsePart struct {
 	goneCount int
 }
 
-// sparseSegment holds postings by bucket: those of bucket keys[i] are postings[starts[i]:starts[i+1]].
-// A posting packs the chunk's number within the segment (high 16 bits) and the bucket's two counts.
-type sparseSegment struct {
-	places
-	norms    []float32
-	keys     []uint32
-	starts   []uint32
-	postings []uint32
-}
-
-// maxSegment is the number of chunks that the postings of one segment can tell apart.
-const maxSegment = 1 << 16
-
 // Len returns the number of chunks.
 func (x *Sparse) Len() int { return x.live }
 
@@ -52,7 +39,7 @@ func (x *Sparse) Documents() Documents {
 // component is one bucket of a query with its weight, and the postings in each segment.
 type component struct {
 	weight   float32
-	postings [][]uint32
+	postings []postings
 }
 
 // Search returns the chunks of greatest cosine with the query, best first. The query's components
@@ -70,8 +57,10 @@ func (x *Sparse) All(query lexical.Vector, f Filter) []Hit {
 func (x *Sparse) search(query lexical.Vector, f Filter) *top {
 	components, norm := x.weigh(query)
 	best := newTop(f.Top, x.live)
+	work := works.Get().(*work)
+	defer works.Put(work)
 	for i := range x.segments {
-		x.segments[i].search(i, components, norm, &f, best)
+		x.segments[i].search(i, components, norm, &f, best, work)
 	}
 	return best
 }
@@ -80,7 +69,7 @@ func (x *Sparse) search(query lexical.Vector, f Filter) *top {
 func (x *Sparse) weigh(query lexical.Vector) (components []component, norm float32) {
 	squares := 0.0
 	for _, q := range query {
-		c := component{postings: make([][]uint32, len(x.segments))}
+		c := component{postings: make([]postings, len(x.segments))}
 		df := 0
 		for i := range x.segments {
 			c.postings[i] = x.segments[i].lookup(q.Bucket)
@@ -95,22 +84,14 @@ func (x *Sparse) weigh(query lexical.Vector) (components []component, norm float
 	return components, sqrt32(squares)
 }
 
-// lookup returns the postings of a bucket.
-func (s *sparseSegment) lookup(bucket uint32) []uint32 {
-	i, ok := slices.BinarySearch(s.keys, bucket)
-	if !ok {
-		return nil
-	}
-	return s.postings[s.starts[i]:s.starts[i+1]]
-}
-
 // liveCount returns how many postings are of chunks that are not removed.
-func (p *sparsePart) liveCount(postings []uint32) int {
-	if p.gone == nil {
-		return len(postings)
+func (p *sparsePart) liveCount(of postings) int {
+	if p.gone == nil || of.n == 0 {
+		return of.n
 	}
+	list, _ := of.read(make([]uint32, 0, of.n))
 	n := 0
-	for _, posting := range postings {
+	for _, posting := range list {
 		if !p.gone.has(int(posting >> 16)) {
 			n++
 		}
@@ -118,21 +99,24 @@ func (p *sparsePart) liveCount(postings []uint32) int {
 	return n
 }
 
-// accumulators are the scores of one segment's chunks, kept for the next search.
-var accumulators = sync.Pool{New: func() any { return new([]float32) }}
+// work is what searching one segment needs, kept for the next.
+type work struct {
+	scores   []float32
+	postings []uint32
+}
 
-func (p *sparsePart) search(segment int, components []component, norm float32, f *Filter, best *top) {
-	buffer := accumulators.Get().(*[]float32)
-	defer accumulators.Put(buffer)
-	scores := slices.Grow((*buffer)[:0], len(p.chunks))[:len(p.chunks)]
-	*buffer = scores
-	clear(scores)
+var works = sync.Pool{New: func() any { return new(work) }}
+
+func (p *sparsePart) search(segment int, components []component, norm float32, f *Filter, best *top, w *work) {
+	w.scores = slices.Grow(w.scores[:0], len(p.chunks))[:len(p.chunks)]
+	clear(w.scores)
 	for _, c := range components {
-		for _, posting := range c.postings[segment] {
-			scores[posting>>16] += c.weight * lexical.Count{Words: uint8(posting >> 8), Pairs: uint8(posting)}.Weight()
+		w.postings, _ = c.postings[segment].read(w.postings[:0])
+		for _, posting := range w.postings {
+			w.scores[posting>>16] += c.weight * lexical.Count{Words: uint8(posting >> 8), Pairs: uint8(posting)}.Weight()
 		}
 	}
-	p.collect(scores, norm, f, best)
+	p.collect(w.scores, norm, f, best)
 }
 
 // collect turns scores into cosines and keeps the best.

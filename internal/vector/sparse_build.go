@@ -3,6 +3,7 @@ package vector
 import (
 	"maps"
 	"math"
+	"slices"
 
 	"canopy/internal/models/lexical"
 )
@@ -56,17 +57,40 @@ func (b *SparseBuilder) Remove(documents ...int64) {
 func (b *SparseBuilder) Add(row SparseRow) {
 	b.documents[row.Document] = row.Revision
 	b.fresh.add(row)
-	if len(b.fresh.chunks) == maxSegment {
+	if len(b.fresh.chunks) == segmentChunks {
 		b.flush()
 	}
 }
+
+// AddBlock takes in a block of a document that a SparsePacker made. chunks are the ids of the chunks at all positions
+// that it covers. The error is ErrBlock, and the block is left out.
+func (b *SparseBuilder) AddBlock(document, revision int64, chunks []int64, block []byte) error {
+	s, err := readSparse(block, document, chunks)
+	if err != nil {
+		return err
+	}
+	b.documents[document] = revision
+	part := sparsePart{sparseSegment: s}
+	if len(s.chunks) >= wholeBlock {
+		b.flush()
+		b.parts = append(b.parts, part)
+		return nil
+	}
+	if len(b.fresh.chunks)+len(s.chunks) > segmentChunks {
+		b.flush()
+	}
+	b.fresh.addSegment(&part)
+	return nil
+}
+
+// wholeBlock is from how many chunks on a block becomes a segment as it is; smaller ones are merged.
+const wholeBlock = segmentChunks / 4
 
 func (b *SparseBuilder) flush() {
 	if len(b.fresh.chunks) == 0 {
 		return
 	}
 	b.parts = append(b.parts, sparsePart{sparseSegment: b.fresh.segment()})
-	b.fresh = sparseBuffer{}
 }
 
 // Build returns the index. The builder must not be used afterwards.
@@ -77,8 +101,8 @@ func (b *SparseBuilder) Build() *Sparse {
 		sizes[i] = size{live: len(b.parts[i].chunks) - b.parts[i].goneCount, gone: b.parts[i].goneCount}
 	}
 	x := &Sparse{documents: b.documents}
-	for _, run := range mergePlan(sizes, maxSegment) {
-		if part := mergeSparse(b.parts[run.from:run.to], run.rewrite); part != nil {
+	for _, run := range mergePlan(sizes, segmentChunks) {
+		if part := b.merge(b.parts[run.from:run.to], run.rewrite); part != nil {
 			x.segments = append(x.segments, *part)
 			x.live += len(part.chunks) - part.goneCount
 			x.bytes += part.bytes()
@@ -91,31 +115,34 @@ func (b *SparseBuilder) Build() *Sparse {
 // documentBytes is about the memory of one entry of Documents.
 const documentBytes = 40
 
-func (p *sparsePart) bytes() int64 {
-	return int64(len(p.chunks))*(placeBytes+4) + int64(len(p.keys))*8 + int64(len(p.postings))*4 + int64(len(p.gone))*8
-}
+func (p *sparsePart) bytes() int64 { return p.sparseSegment.bytes() + int64(len(p.gone))*8 }
 
-// mergeSparse returns one segment for several, without what was removed; nil for an empty one.
-func mergeSparse(parts []sparsePart, rewrite bool) *sparsePart {
+// merge returns one segment for several, without what was removed; nil for an empty one.
+func (b *SparseBuilder) merge(parts []sparsePart, rewrite bool) *sparsePart {
 	if !rewrite {
 		return &parts[0]
 	}
-	var buffer sparseBuffer
 	for i := range parts {
-		buffer.addSegment(&parts[i])
+		b.fresh.addSegment(&parts[i])
 	}
-	if len(buffer.chunks) == 0 {
+	if len(b.fresh.chunks) == 0 {
 		return nil
 	}
-	return &sparsePart{sparseSegment: buffer.segment()}
+	return &sparsePart{sparseSegment: b.fresh.segment()}
 }
 
-// sparseBuffer collects postings in any order of buckets.
+// sparseBuffer collects the postings of one segment in any order of buckets. It can be filled again and again.
 type sparseBuffer struct {
 	places
 	norms    []float32
 	buckets  []uint32
 	postings []uint32 // parallel to buckets
+	// What follows is for segment alone.
+	ends    []uint32 // by bucket
+	sorted  []uint32
+	data    []byte
+	scratch []byte
+	list    []uint32
 }
 
 func (b *sparseBuffer) add(row SparseRow) {
@@ -128,52 +155,85 @@ func (b *sparseBuffer) add(row SparseRow) {
 	}
 }
 
+// addSegment adds the chunks of a segment that are not removed.
 func (b *sparseBuffer) addSegment(p *sparsePart) {
-	renumbered := make([]uint32, len(p.chunks))
+	first := uint32(len(b.chunks)) << 16
+	var renumbered []uint32 // where some are removed
+	if p.gone != nil {
+		renumbered = make([]uint32, len(p.chunks))
+	}
 	for i := range p.gone.live(len(p.chunks)) {
-		renumbered[i] = uint32(len(b.chunks))
+		if renumbered != nil {
+			renumbered[i] = uint32(len(b.chunks))
+		}
 		b.places.add(p.chunks[i], p.documents[i])
 		b.norms = append(b.norms, p.norms[i])
 	}
-	for k, bucket := range p.keys {
-		for _, posting := range p.postings[p.starts[k]:p.starts[k+1]] {
-			if i := posting >> 16; !p.gone.has(int(i)) {
-				b.buckets = append(b.buckets, bucket)
-				b.postings = append(b.postings, renumbered[i]<<16|posting&0xffff)
+	for group := range len(p.starts) - 1 {
+		at := uint32(group) << p.shift
+		for data := p.data[p.starts[group]:p.starts[group+1]]; len(data) > 0; {
+			distance, of, rest := bucket(data)
+			at += distance
+			b.list, data = of.read(b.list[:0])
+			if rest != nil {
+				data = rest
+			}
+			for _, posting := range b.list {
+				switch i := posting >> 16; {
+				case renumbered == nil:
+					b.buckets, b.postings = append(b.buckets, at), append(b.postings, posting+first)
+				case !p.gone.has(int(i)):
+					b.buckets, b.postings = append(b.buckets, at), append(b.postings, renumbered[i]<<16|posting&0xffff)
+				}
 			}
 		}
 	}
 }
 
-// segment sorts the postings by bucket, by counting.
+// segment makes a segment of what was collected, and empties the buffer.
 func (b *sparseBuffer) segment() *sparseSegment {
-	s := &sparseSegment{places: b.places, norms: b.norms, postings: make([]uint32, len(b.postings))}
-	next := make([]uint32, lexical.Buckets)
-	for _, bucket := range b.buckets {
-		next[bucket]++
+	s := &sparseSegment{places: places{slices.Clone(b.chunks), slices.Clone(b.documents)}, norms: slices.Clone(b.norms)}
+	for s.shift = 0; groups(s.shift) > 1 && groups(s.shift)*groupPostings > len(b.postings); s.shift++ {
 	}
-	distinct := 0
-	for _, n := range next {
-		if n > 0 {
-			distinct++
+	b.sort()
+	s.starts = make([]uint32, 0, groups(s.shift)+1)
+	b.data = b.data[:0]
+	start, before := uint32(0), uint32(0)
+	for at, end := range b.ends {
+		if at&(1<<s.shift-1) == 0 {
+			s.starts = append(s.starts, uint32(len(b.data)))
+			before = uint32(at)
+		}
+		if end > start {
+			b.data = appendPostings(b.data, uint32(at)-before, b.sorted[start:end], &b.scratch)
+			before, start = uint32(at), end
 		}
 	}
-	s.keys = make([]uint32, 0, distinct)
-	s.starts = make([]uint32, 0, distinct+1)
-	start := uint32(0)
-	for bucket, n := range next {
-		if n > 0 {
-			s.keys = append(s.keys, uint32(bucket))
-			s.starts = append(s.starts, start)
-			next[bucket], start = start, start+n
-		}
-	}
-	s.starts = append(s.starts, start)
-	for i, bucket := range b.buckets {
-		s.postings[next[bucket]] = b.postings[i]
-		next[bucket]++
-	}
+	s.starts = append(s.starts, uint32(len(b.data)))
+	s.data = slices.Clone(b.data)
+	b.places, b.norms = places{b.chunks[:0], b.documents[:0]}, b.norms[:0]
+	b.buckets, b.postings = b.buckets[:0], b.postings[:0]
 	return s
+}
+
+// sort puts the postings in the order of their buckets, by counting; those of a bucket stay as they are.
+func (b *sparseBuffer) sort() {
+	if b.ends == nil {
+		b.ends = make([]uint32, lexical.Buckets)
+	}
+	clear(b.ends)
+	for _, bucket := range b.buckets {
+		b.ends[bucket]++
+	}
+	start := uint32(0)
+	for bucket, n := range b.ends {
+		b.ends[bucket], start = start, start+n
+	}
+	b.sorted = slices.Grow(b.sorted[:0], len(b.postings))[:len(b.postings)]
+	for i, bucket := range b.buckets {
+		b.sorted[b.ends[bucket]] = b.postings[i]
+		b.ends[bucket]++
+	}
 }
 
 func sqrt32(x float64) float32 { return float32(math.Sqrt(x)) }

@@ -1,0 +1,209 @@
+package vector
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+
+	"canopy/internal/models/lexical"
+)
+
+// Blocks are how vectors are stored: those of neighbouring chunks of a document together, in the form in which they are
+// searched. A block names its chunks by their distance from the first position that it covers; it begins with
+// blockVersion and ends with a checksum (CRC-32C) of all before. All numbers are variable-length integers unless said
+// otherwise.
+//
+// A block of words goes on with the number of chunks, their distances, each from the one before, their norms
+// (little-endian float32), the shift, the length of each group of buckets, and the groups (see sparseSegment). A dense
+// one with the number of chunks, the dimensions, the distances, and the vectors, of length 1 (little-endian float32).
+const blockVersion = 1
+
+// BlockChunks is how many positions a block of words covers at most.
+const BlockChunks = segmentChunks
+
+// ErrBlock is the error for bytes that are no block.
+var ErrBlock = errors.New("vector: not a block of vectors")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// SparsePacker makes blocks of vectors of words. It can be used again and again; its zero value is ready.
+type SparsePacker struct{ buffer sparseBuffer }
+
+// Add takes in the vector of a chunk, by its distance from the block's first position. They come in ascending order,
+// each below BlockChunks.
+func (p *SparsePacker) Add(distance int, v lexical.Vector) {
+	p.buffer.add(SparseRow{Chunk: int64(distance), Vector: v})
+}
+
+// Len is how many vectors were added since the last block.
+func (p *SparsePacker) Len() int { return len(p.buffer.chunks) }
+
+// Pack gives the block of what was added, and begins the next.
+func (p *SparsePacker) Pack() []byte {
+	s := p.buffer.segment()
+	b := make([]byte, 0, len(s.data)+8*len(s.chunks)+2*len(s.starts)+32)
+	b = appendDistances(binary.AppendUvarint(append(b, blockVersion), uint64(len(s.chunks))), s.chunks)
+	b = appendBytes(b, s.norms)
+	b = append(b, s.shift)
+	for i, start := range s.starts[1:] {
+		b = binary.AppendUvarint(b, uint64(start-s.starts[i]))
+	}
+	return appendSum(append(b, s.data...))
+}
+
+// DensePacker makes blocks of dense vectors. It can be used again and again; its zero value is ready.
+type DensePacker struct {
+	dimensions int
+	distances  []int64
+	values     []float32
+}
+
+// Add takes in the vector of a chunk, by its distance from the block's first position. They come in ascending order, and
+// have the same dimensions within a block. The error is ErrDimensions or ErrNotFinite.
+func (p *DensePacker) Add(distance int, v []float32) error {
+	if len(p.distances) == 0 {
+		p.dimensions = len(v)
+	}
+	at := len(p.values)
+	p.values = append(p.values, v...)
+	if err := normalise(p.values[at:], v, p.dimensions); err != nil {
+		p.values = p.values[:at]
+		return err
+	}
+	p.distances = append(p.distances, int64(distance))
+	return nil
+}
+
+// Len is how many vectors were added since the last block.
+func (p *DensePacker) Len() int { return len(p.distances) }
+
+// Pack gives the block of what was added, and begins the next.
+func (p *DensePacker) Pack() []byte {
+	b := make([]byte, 0, 4*len(p.values)+3*len(p.distances)+32)
+	b = binary.AppendUvarint(append(b, blockVersion), uint64(len(p.distances)))
+	b = appendDistances(binary.AppendUvarint(b, uint64(p.dimensions)), p.distances)
+	b = appendBytes(b, p.values)
+	p.distances, p.values = p.distances[:0], p.values[:0]
+	return appendSum(b)
+}
+
+func appendDistances(b []byte, distances []int64) []byte {
+	before := int64(0)
+	for _, d := range distances {
+		b = binary.AppendUvarint(b, uint64(d-before))
+		before = d
+	}
+	return b
+}
+
+func appendBytes(b []byte, list []float32) []byte {
+	for _, f := range list {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
+	}
+	return b
+}
+
+func appendSum(b []byte) []byte {
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+// appendFloats reads floats as appendBytes writes them.
+func appendFloats(to []float32, b []byte) []float32 {
+	for ; len(b) >= 4; b = b[4:] {
+		to = append(to, math.Float32frombits(binary.LittleEndian.Uint32(b)))
+	}
+	return to
+}
+
+// blockReader reads a block. Where it is cut short, it reads zeros and remembers that.
+type blockReader struct {
+	rest []byte
+	bad  bool
+}
+
+// openBlock checks what all blocks have.
+func openBlock(b []byte) (*blockReader, error) {
+	n := len(b) - crc32.Size
+	if n < 1 || binary.LittleEndian.Uint32(b[n:]) != crc32.Checksum(b[:n], castagnoli) {
+		return nil, fmt.Errorf("%w: its checksum differs", ErrBlock)
+	}
+	if b[0] != blockVersion {
+		return nil, fmt.Errorf("%w: of version %d", ErrBlock, b[0])
+	}
+	return &blockReader{rest: b[1:n]}, nil
+}
+
+// number reads a number of at most so much.
+func (r *blockReader) number(most int) int {
+	n, size := binary.Uvarint(r.rest)
+	if size <= 0 || n > uint64(most) {
+		r.bad = true
+		return 0
+	}
+	r.rest = r.rest[size:]
+	return int(n)
+}
+
+func (r *blockReader) bytes(n int) []byte {
+	if n > len(r.rest) {
+		r.bad = true
+		return nil
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+// places reads which chunks of a document the block has.
+func (r *blockReader) places(n int, document int64, chunks []int64) places {
+	p := places{make([]int64, 0, n), make([]int64, 0, n)}
+	at := 0
+	for range n {
+		if at += r.number(len(chunks)); at >= len(chunks) || r.bad {
+			r.bad = true
+			return places{}
+		}
+		p.add(chunks[at], document)
+	}
+	return p
+}
+
+// readSparse reads a block of words into memory of its own.
+func readSparse(block []byte, document int64, chunks []int64) (*sparseSegment, error) {
+	r, err := openBlock(block)
+	if err != nil {
+		return nil, err
+	}
+	n := r.number(BlockChunks)
+	s := &sparseSegment{places: r.places(n, document, chunks)}
+	s.norms = appendFloats(make([]float32, 0, n), r.bytes(4*n))
+	s.shift = uint8(r.number(maxShift))
+	s.starts = make([]uint32, groups(s.shift)+1)
+	for i := range groups(s.shift) {
+		s.starts[i+1] = s.starts[i] + uint32(r.number(len(r.rest)))
+	}
+	if r.bad || int(s.starts[len(s.starts)-1]) != len(r.rest) {
+		return nil, fmt.Errorf("%w: of words", ErrBlock)
+	}
+	s.data = append(make([]byte, 0, len(r.rest)), r.rest...)
+	return s, nil
+}
+
+// readDense reads a dense block; the vectors are part of it. Without vectors it has any dimensions.
+func readDense(block []byte, document int64, chunks []int64, dimensions int) (p places, values []byte, err error) {
+	r, err := openBlock(block)
+	if err != nil {
+		return p, nil, err
+	}
+	n, own := r.number(len(chunks)), r.number(math.MaxInt32)
+	p = r.places(n, document, chunks)
+	switch {
+	case r.bad || len(r.rest) != 4*n*own:
+		return p, nil, fmt.Errorf("%w: dense", ErrBlock)
+	case n > 0 && own != dimensions:
+		return p, nil, fmt.Errorf("%w: %d, not %d", ErrDimensions, own, dimensions)
+	}
+	return p, r.rest, nil
+}

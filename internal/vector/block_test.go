@@ -1,0 +1,149 @@
+package vector
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"canopy/internal/models/lexical"
+)
+
+// spread gives chunks' ids in order, with an id between any two for a chunk without a vector.
+func spread[V any](chunks map[int64]V) (ids []int64) {
+	for _, id := range slices.Sorted(maps.Keys(chunks)) {
+		ids = append(ids, -id, id)
+	}
+	return ids
+}
+
+func addSparseBlock(t rapid.TB, b *SparseBuilder, document, revision int64, chunks map[int64]lexical.Vector) {
+	t.Helper()
+	ids := spread(chunks)
+	var p SparsePacker
+	for i, id := range ids {
+		if v, ok := chunks[id]; ok {
+			p.Add(i, v)
+		}
+	}
+	if err := b.AddBlock(document, revision, ids, p.Pack()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func addDenseBlock(t rapid.TB, b *DenseBuilder, document, revision int64, chunks map[int64][]float32) {
+	t.Helper()
+	ids := spread(chunks)
+	var p DensePacker
+	for i, id := range ids {
+		if v, ok := chunks[id]; ok {
+			if err := p.Add(i, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := b.AddBlock(document, revision, ids, p.Pack()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBlocksChangeNoHit: an index of blocks, however long they are, gives exactly the hits of one that was made of
+// vectors, to the last bit of their similarities.
+func TestBlocksChangeNoHit(t *testing.T) {
+	rows := sparseRows(3000, 60)
+	queries := make([]lexical.Vector, 50)
+	z := rand.NewZipf(rand.New(rand.NewPCG(3, 4)), 1.1, 8, 50_000)
+	for i := range queries {
+		queries[i] = lexical.Embed(zipfText(z, 8))
+	}
+	want := buildSparse(rows)
+	for _, length := range []int{1, 7, 200, wholeBlock, BlockChunks} {
+		t.Run(fmt.Sprint(length), func(t *testing.T) {
+			b := NewSparseBuilder(nil)
+			var p SparsePacker
+			for first := 0; first < len(rows); first += length {
+				ids := []int64{}
+				for i, row := range rows[first:min(first+length, len(rows))] {
+					p.Add(i, row.Vector)
+					ids = append(ids, row.Chunk)
+				}
+				if err := b.AddBlock(rows[first].Document, 1, ids, p.Pack()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := b.Build()
+			if got.Len() != want.Len() {
+				t.Fatalf("%d chunks, not %d", got.Len(), want.Len())
+			}
+			for _, q := range queries {
+				f := Filter{Top: 40, Zeros: true}
+				a, b := got.Search(q, f), want.Search(q, f)
+				for i := range a {
+					if a[i].Chunk != b[i].Chunk || a[i].Similarity != b[i].Similarity {
+						t.Fatalf("hit %d: %+v, not %+v", i, a[i], b[i])
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestForeignBlocksAreRefused(t *testing.T) {
+	var words SparsePacker
+	words.Add(0, lexical.Embed("lift wing"))
+	words.Add(2, lexical.Embed("drag"))
+	var dense DensePacker
+	if err := errors.Join(dense.Add(0, []float32{1, 2}), dense.Add(2, []float32{3, 4})); err != nil {
+		t.Fatal(err)
+	}
+	ids := []int64{1, 2, 3}
+	for name, c := range map[string]struct {
+		block []byte
+		add   func(ids []int64, block []byte) error
+	}{
+		"words": {words.Pack(), func(ids []int64, block []byte) error { return NewSparseBuilder(nil).AddBlock(1, 1, ids, block) }},
+		"dense": {dense.Pack(), func(ids []int64, block []byte) error {
+			b, _ := NewDenseBuilder(2, nil)
+			return b.AddBlock(1, 1, ids, block)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := c.add(ids, c.block); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.add(ids[:2], c.block); !errors.Is(err, ErrBlock) {
+				t.Errorf("with too few chunks: %v", err)
+			}
+			for cut := range c.block {
+				if err := c.add(ids, c.block[:cut]); !errors.Is(err, ErrBlock) {
+					t.Errorf("the first %d bytes: %v", cut, err)
+				}
+				// A sum that fits doesn't make what is before it any better.
+				if err := c.add(ids, appendSum(slices.Clone(c.block[:cut]))); cut < len(c.block)-4 && !errors.Is(err, ErrBlock) {
+					t.Errorf("the first %d bytes with their sum: %v", cut, err)
+				}
+			}
+			other := slices.Clone(c.block)
+			other[len(other)/2] ^= 1
+			if err := c.add(ids, other); !errors.Is(err, ErrBlock) {
+				t.Errorf("with another byte: %v", err)
+			}
+		})
+	}
+	t.Run("other dimensions", func(t *testing.T) {
+		if err := dense.Add(0, []float32{1, 2, 3}); err != nil {
+			t.Fatal(err)
+		}
+		if err := dense.Add(1, []float32{1, 2}); !errors.Is(err, ErrDimensions) {
+			t.Errorf("two of three: %v", err)
+		}
+		b, _ := NewDenseBuilder(2, nil)
+		if err := b.AddBlock(1, 1, ids, dense.Pack()); !errors.Is(err, ErrDimensions) {
+			t.Errorf("three of two: %v", err)
+		}
+	})
+}
