@@ -1,6 +1,6 @@
 # Canopy. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test plans build generate verify lint fuzz bench bench-retrieval chaos clients vuln release clean bootstrap
+.PHONY: help run test plans build generate verify lint fuzz bench bench-peers bench-retrieval chaos clients vuln release clean bootstrap
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -52,6 +52,9 @@ fuzz: ## Fuzz each target for FUZZTIME (10s)
 
 bench: bootstrap build ## Print the table of speeds (needs two otherwise idle cores)
 	@go run ./cmd/bench
+
+bench-peers: bootstrap build ## Print the speeds beside those of peers from npm, in turns (RECORD=1 keeps the ratios)
+	@go run ./cmd/bench -peers $(if $(RECORD),-record docs/performance/history.jsonl -release "$(VERSION)")
 
 bench-retrieval: bootstrap build ## Measure search on a collection in Cranfield's format (DATA=folder)
 	@go run ./cmd/bench-retrieval -data "$(DATA)"

@@ -49,6 +49,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerUsers()
 	a.registerKeys()
 	a.registerPermissions()
+	a.registerFinding()
 	a.registerContexts()
 	a.registerRuns()
 	a.registerSecrets()

@@ -52,6 +52,9 @@ func run(ctx context.Context, o options) error {
 	if err := b.prepare(); err != nil {
 		return err
 	}
+	if o.peers {
+		return besidePeers(b)
+	}
 	if o.hostile {
 		rows, err := b.hostile(self)
 		print(rows)
@@ -189,7 +192,7 @@ func (b *bencher) small() []row {
 		}
 		rows = append(rows, line)
 	}
-	exchange := call{method: "POST", path: "/connect/token", contentType: "application/x-www-form-urlencoded", body: b.lab.key.Form("tenant").Encode()}
+	exchange := call{method: "POST", open: true, path: "/connect/token", contentType: "application/x-www-form-urlencoded", body: b.lab.key.Form("tenant").Encode()}
 	add("token exchange, 8 connections", "≥ 4000/s, ≥ 0.6", 8, exchange, func() result { return b.measure(b.lab.bare, 8, exchange) })
 	customer := call{method: "GET", path: fmt.Sprintf("/tenant/%d", b.wide+1)}
 	add("GET /tenant/{cid}, 16 connections", "≥ 0.7", 16, customer, func() result { return b.measure(b.lab.bare, 16, customer) })

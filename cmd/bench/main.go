@@ -24,6 +24,9 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "measure only the figures whose name holds this")
 	flag.BoolVar(&o.noDeliveries, "no-deliveries", false, "leave the figures of webhook deliveries out")
 	flag.BoolVar(&o.hostile, "hostile", false, "measure only what one company feels of another that wants everything")
+	flag.BoolVar(&o.peers, "peers", false, "measure only the platform beside peers from npm, in turns")
+	flag.StringVar(&o.record, "record", "", "with -peers, a file of JSON lines that keeps the ratios")
+	flag.StringVar(&o.release, "release", "dev", "the release that -record names")
 	sink := flag.String("sink", "", "run as the receiver of deliveries on this address, with the certificate in -certificate (bench starts it itself)")
 	certificate := flag.String("certificate", "", "file that keeps the receiver's certificate")
 	bare := flag.String("bare", "", "run as the bare reference server on this address (bench starts it itself)")
@@ -54,4 +57,7 @@ type options struct {
 	noDeliveries bool
 	// hostile measures the figures beside a hostile company, and no others.
 	hostile bool
+	// peers measures the platform beside peers; record keeps the ratios, as those of release.
+	peers           bool
+	record, release string
 }
