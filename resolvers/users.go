@@ -51,11 +51,25 @@ func (q Query) ListUsers(ctx context.Context, id *globalid.ID, after paging.Curs
 	return q.Store.StreamUsers(ctx, c.Scope(), customer.ID, lastID(after), limit, each)
 }
 
+// FindUsers gives each user of a company within reach, or of its subtree, that fits a filter.
+func (q Query) FindUsers(ctx context.Context, id *globalid.ID, subtree bool, filter *UserFilter, l Listing, each func(*db.User, paging.Cursor) error) error {
+	c, err := q.may(ctx, rule.Users)
+	if err != nil {
+		return err
+	}
+	scope, also, err := q.part(ctx, c, id, subtree, "customerId")
+	if err != nil {
+		return err
+	}
+	return listAll(ctx, q.Resolver, c, asked{list: db.Users, filter: filter, also: also}, l,
+		func(ctx context.Context, a db.Ask) ([]*db.User, error) { return q.Store.FindUsers(ctx, scope, a) }, each)
+}
+
 func lastID(after paging.Cursor) int64 {
-	if len(after) == 0 {
+	if after.IsZero() {
 		return 0
 	}
-	return after[0]
+	return after.Ints()[0]
 }
 
 // CreateUserInput is a new user of a company.
@@ -250,27 +264,29 @@ func (e UserEdges) LastAccess(ctx context.Context, obj *db.User) (*time.Time, er
 }
 
 // Permissions is a page of the user's permissions within reach.
-func (e UserEdges) Permissions(ctx context.Context, obj *db.User, first *int, after *string) (*PermissionConnection, error) {
+func (e UserEdges) Permissions(ctx context.Context, obj *db.User, filter *PermissionFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*PermissionConnection, error) {
 	c, err := e.may(ctx, rule.UserPermissions)
 	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.Permission, error) {
-			return obj.Permissions(ctx, e.Store, c.Scope(), p)
+	return connected(ctx, e.Resolver, c, asked{list: db.Permissions, filter: filter, order: orderBy, args: page(first, after, last, before)},
+		func(ctx context.Context, a db.Ask) ([]*db.Permission, error) {
+			return obj.Permissions(ctx, e.Store, c.Scope(), a)
 		},
-		func(ctx context.Context) (int, error) { return obj.PermissionCount(ctx, e.Store, c.Scope()) })
+		func(ctx context.Context, a db.Ask) (int, error) {
+			return obj.PermissionCount(ctx, e.Store, c.Scope(), a)
+		})
 }
 
 // Customers is a page of the companies within reach that the user belongs to.
-func (e UserEdges) Customers(ctx context.Context, obj *db.User, first *int, after *string) (*CustomerConnection, error) {
+func (e UserEdges) Customers(ctx context.Context, obj *db.User, filter *CustomerFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*CustomerConnection, error) {
 	c, err := e.may(ctx, rule.UserCustomers)
 	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.Customer, error) {
-			return obj.Customers(ctx, e.Store, c.Scope(), p)
+	return connected(ctx, e.Resolver, c, asked{list: db.Customers, filter: filter, order: orderBy, args: page(first, after, last, before)},
+		func(ctx context.Context, a db.Ask) ([]*db.Customer, error) {
+			return obj.Customers(ctx, e.Store, c.Scope(), a)
 		},
-		func(ctx context.Context) (int, error) { return obj.CustomerCount(ctx, e.Store, c.Scope()) })
+		func(ctx context.Context, a db.Ask) (int, error) { return obj.CustomerCount(ctx, e.Store, c.Scope(), a) })
 }

@@ -44,7 +44,7 @@ func (a *api) registerInvitations() {
 		summary: "List the invitations of a company", description: "The invitations by id.",
 	}, 1, func(ctx context.Context, in *CustomerList, q query, each emit[Invitation]) error {
 		return a.queries().ListInvitations(ctx, in.customer(), q.after, q.limit, func(i *db.Invitation) error {
-			return each(invitationOf(i), paging.Cursor{i.ID})
+			return each(invitationOf(i), paging.IDs(i.ID))
 		})
 	})
 	add(a, operation{

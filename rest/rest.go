@@ -50,6 +50,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerInvitations()
 	a.registerKeys()
 	a.registerPermissions()
+	a.registerFinding()
 	a.registerContexts()
 	a.registerRuns()
 	a.registerSecrets()

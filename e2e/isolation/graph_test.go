@@ -79,11 +79,38 @@ func queryRows() []graphRow {
 				regions { title } accounts { title } roles { title } users { title } } }`,
 			variables: func(a *ask) object { return object{"region": a.region(), "account": a.theAccount()} }, want: reach,
 		},
+		found("customers", `name path`), foundIn("customers", `name path`), {
+			fields: "Query.customers/filter", variables: anyCustomer, want: shared,
+			query: `query($id: ID){ customers(filter: {or: [{parentId: $id}, {ids: [1, 2, 3]}]}, orderBy: [{field: NAME}]) { nodes { name } totalCount } }`,
+		},
+		found("users", `email`), foundIn("users", `email`), {
+			fields: "Query.users/filter", variables: anyUser, want: shared,
+			query: `query($id: ID!){ users(filter: {ids: [$id]}, orderBy: [{field: EMAIL}]) { nodes { email } totalCount } }`,
+		}, {
+			fields: "Query.users/company", variables: anyCustomer, want: reach,
+			query: `query($id: ID){ users(filter: {customerId: $id}) { nodes { email } totalCount } }`,
+		},
+		found("permissions", `user { email } account { name }`), foundIn("permissions", `user { email } account { name }`), {
+			fields: "Query.permissions/filter", variables: anyUser, want: shared,
+			query: `query($id: ID!){ permissions(filter: {userId: $id}) { nodes { user { email } } totalCount } }`,
+		},
 		{fields: "Query.auditEvents", query: `{ auditEvents(first: 200) { nodes { action details objectId } totalCount } }`, want: shared},
 		{
 			fields: "Query.auditEvents/company", variables: anyCustomer, want: reach,
 			query: `query($id: ID){ auditEvents(filter: {customerId: $id}) { nodes { action details objectId } totalCount } }`,
 		},
+	}
+}
+
+// found asks for a list over everything within reach, and foundIn for that below the target company and for what is its own.
+func found(list, selection string) graphRow {
+	return graphRow{fields: "Query." + list, query: `{ ` + list + `(first: 200) { nodes { ` + selection + ` } totalCount } }`, want: shared}
+}
+
+func foundIn(list, selection string) graphRow {
+	return graphRow{
+		fields: "Query." + list + "/subtree", variables: anyCustomer, want: reach,
+		query: `query($id: ID){ ` + list + `(customerId: $id) { nodes { ` + selection + ` } totalCount } alone: ` + list + `(customerId: $id, subtree: false, last: 5) { nodes { ` + selection + ` } } }`,
 	}
 }
 

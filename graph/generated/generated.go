@@ -83,15 +83,15 @@ type AccountResolver interface {
 	Customer(ctx context.Context, obj *db.Account) (*db.Customer, error)
 	Application(ctx context.Context, obj *db.Account) (*db.Application, error)
 	Region(ctx context.Context, obj *db.Account) (*db.Region, error)
-	Permissions(ctx context.Context, obj *db.Account, first *int, after *string) (*resolvers.Connection[*db.Permission], error)
-	Contexts(ctx context.Context, obj *db.Account, first *int, after *string) (*resolvers.Connection[*db.Context], error)
-	Agents(ctx context.Context, obj *db.Account, first *int, after *string) (*resolvers.Connection[*db.Agent], error)
+	Permissions(ctx context.Context, obj *db.Account, filter *resolvers.PermissionFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Permission], error)
+	Contexts(ctx context.Context, obj *db.Account, filter *resolvers.ContextFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Context], error)
+	Agents(ctx context.Context, obj *db.Account, filter *resolvers.AgentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Agent], error)
 }
 type AgentResolver interface {
 	Account(ctx context.Context, obj *db.Agent) (*db.Account, error)
 	Published(ctx context.Context, obj *db.Agent) (*db.Revision, error)
-	Revisions(ctx context.Context, obj *db.Agent, first *int, after *string) (*resolvers.Connection[*db.Revision], error)
-	Runs(ctx context.Context, obj *db.Agent, first *int, after *string) (*resolvers.Connection[*db.Run], error)
+	Revisions(ctx context.Context, obj *db.Agent, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Revision], error)
+	Runs(ctx context.Context, obj *db.Agent, filter *resolvers.RunFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Run], error)
 }
 type AgentRevisionResolver interface {
 	Agent(ctx context.Context, obj *db.Revision) (*db.Agent, error)
@@ -121,7 +121,7 @@ type ContextResolver interface {
 
 	Account(ctx context.Context, obj *db.Context) (*db.Account, error)
 	Creator(ctx context.Context, obj *db.Context) (*db.User, error)
-	Documents(ctx context.Context, obj *db.Context, first *int, after *string) (*resolvers.Connection[*db.Document], error)
+	Documents(ctx context.Context, obj *db.Context, filter *resolvers.DocumentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Document], error)
 }
 type ContextToolResolver interface {
 	Agent(ctx context.Context, obj *resolvers.Tool) (*db.Agent, error)
@@ -134,19 +134,19 @@ type CustomerResolver interface {
 	Region(ctx context.Context, obj *db.Customer) (*db.Region, error)
 	Parent(ctx context.Context, obj *db.Customer) (*db.CustomerRef, error)
 	Ancestors(ctx context.Context, obj *db.Customer) ([]*db.CustomerRef, error)
-	Children(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.Customer], error)
-	Descendants(ctx context.Context, obj *db.Customer, self bool, first *int, after *string) (*resolvers.Connection[*db.Customer], error)
-	Users(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.User], error)
-	Accounts(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.Account], error)
+	Children(ctx context.Context, obj *db.Customer, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
+	Descendants(ctx context.Context, obj *db.Customer, self bool, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
+	Users(ctx context.Context, obj *db.Customer, filter *resolvers.UserFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.User], error)
+	Accounts(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Account], error)
 	Billing(ctx context.Context, obj *db.Customer) (*db.Billing, error)
 	Roles(ctx context.Context, obj *db.Customer) ([]*db.Role, error)
-	APIKeys(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.APIKey], error)
-	Contexts(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.Context], error)
-	Agents(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.Agent], error)
+	APIKeys(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.APIKey], error)
+	Contexts(ctx context.Context, obj *db.Customer, filter *resolvers.ContextFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Context], error)
+	Agents(ctx context.Context, obj *db.Customer, filter *resolvers.AgentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Agent], error)
 	Usage(ctx context.Context, obj *db.Customer) ([]*db.Usage, error)
 	Invitations(ctx context.Context, obj *db.Customer) ([]*db.Invitation, error)
 	Secrets(ctx context.Context, obj *db.Customer) ([]*db.Secret, error)
-	WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.Destination], error)
+	WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
 }
 type CustomerRefResolver interface {
 	Customer(ctx context.Context, obj *db.CustomerRef) (*db.Customer, error)
@@ -155,7 +155,7 @@ type DocumentResolver interface {
 	Error(ctx context.Context, obj *db.Document) (*string, error)
 
 	Context(ctx context.Context, obj *db.Document) (*db.Context, error)
-	Chunks(ctx context.Context, obj *db.Document, first *int, after *string) (*resolvers.Connection[*db.Chunk], error)
+	Chunks(ctx context.Context, obj *db.Document, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Chunk], error)
 	Creator(ctx context.Context, obj *db.Document) (*db.User, error)
 }
 type InvitationResolver interface {
@@ -245,17 +245,22 @@ type QueryResolver interface {
 	Applications(ctx context.Context) ([]*db.Application, error)
 	Roles(ctx context.Context, customerID *globalid.ID, applicationID *globalid.ID) ([]*db.Role, error)
 	PermissionOptions(ctx context.Context, typeArg *globalid.ID, region *globalid.ID, account *globalid.ID, customerID *globalid.ID, all bool) (*resolvers.PermissionOptions, error)
-	AuditEvents(ctx context.Context, filter *resolvers.AuditEventFilter, orderBy []*resolvers.AuditEventOrder, first *int, after *string) (*resolvers.Connection[*db.AuditEvent], error)
-	Contexts(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.Context], error)
+	Customers(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
+	Users(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.UserFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.User], error)
+	Permissions(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.PermissionFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Permission], error)
+	AuditEvents(ctx context.Context, filter *resolvers.AuditEventFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.AuditEvent], error)
+	Contexts(ctx context.Context, filter *resolvers.ContextFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Context], error)
 	Context(ctx context.Context, id globalid.ID) (*db.Context, error)
+	Documents(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.DocumentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Document], error)
 	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, documentIds []*globalid.ID, includeUnrelated bool) ([]*search.Hit, error)
-	Agents(ctx context.Context, accountID *globalid.ID, first *int, after *string) (*resolvers.Connection[*db.Agent], error)
+	Agents(ctx context.Context, accountID *globalid.ID, filter *resolvers.AgentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Agent], error)
 	Agent(ctx context.Context, id globalid.ID) (*db.Agent, error)
+	Runs(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.RunFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Run], error)
 	Run(ctx context.Context, jobKey string) (*db.Run, error)
 	WebhookCatalog(ctx context.Context, extended bool) (*resolvers.WebhookCatalog, error)
-	WebhookDestinations(ctx context.Context, customerID *globalid.ID, first *int, after *string) (*resolvers.Connection[*db.Destination], error)
+	WebhookDestinations(ctx context.Context, customerID *globalid.ID, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
 	WebhookDestination(ctx context.Context, id globalid.ID) (*db.Destination, error)
-	WebhookDeliveries(ctx context.Context, destinationID *globalid.ID, typeArg *string, status *string, since *time.Time, first *int, after *string) (*resolvers.Connection[*db.Delivery], error)
+	WebhookDeliveries(ctx context.Context, destinationID *globalid.ID, typeArg *string, status *string, since *time.Time, customerID *globalid.ID, subtree bool, filter *resolvers.WebhookDeliveryFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Delivery], error)
 	WebhookDelivery(ctx context.Context, id globalid.ID) (*db.Delivery, error)
 }
 type RoleResolver interface {
@@ -289,8 +294,8 @@ type UsageResolver interface {
 }
 type UserResolver interface {
 	LastAccess(ctx context.Context, obj *db.User) (*time.Time, error)
-	Permissions(ctx context.Context, obj *db.User, first *int, after *string) (*resolvers.Connection[*db.Permission], error)
-	Customers(ctx context.Context, obj *db.User, first *int, after *string) (*resolvers.Connection[*db.Customer], error)
+	Permissions(ctx context.Context, obj *db.User, filter *resolvers.PermissionFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Permission], error)
+	Customers(ctx context.Context, obj *db.User, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
 }
 type WebhookDeliveryResolver interface {
 	Destination(ctx context.Context, obj *db.Delivery) (*db.Destination, error)
@@ -301,7 +306,7 @@ type WebhookDestinationResolver interface {
 	Events(ctx context.Context, obj *db.Destination) ([]string, error)
 
 	Customer(ctx context.Context, obj *db.Destination) (*db.Customer, error)
-	Deliveries(ctx context.Context, obj *db.Destination, first *int, after *string) (*resolvers.Connection[*db.Delivery], error)
+	Deliveries(ctx context.Context, obj *db.Destination, filter *resolvers.WebhookDeliveryFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Delivery], error)
 }
 
 type UpdateCustomerInputResolver interface {
@@ -332,11 +337,15 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		ec.unmarshalInputAcceptInvitationInput,
+		ec.unmarshalInputAgentFilter,
+		ec.unmarshalInputAgentOrder,
 		ec.unmarshalInputAuditEventFilter,
 		ec.unmarshalInputAuditEventOrder,
 		ec.unmarshalInputCancelRunInput,
 		ec.unmarshalInputChangePasswordInput,
 		ec.unmarshalInputConfirmTotpInput,
+		ec.unmarshalInputContextFilter,
+		ec.unmarshalInputContextOrder,
 		ec.unmarshalInputCreateAgentInput,
 		ec.unmarshalInputCreateApiKeyInput,
 		ec.unmarshalInputCreateContextInput,
@@ -346,6 +355,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateSecretInput,
 		ec.unmarshalInputCreateUserInput,
 		ec.unmarshalInputCreateWebhookDestinationInput,
+		ec.unmarshalInputCustomerFilter,
+		ec.unmarshalInputCustomerOrder,
 		ec.unmarshalInputDeclineInvitationInput,
 		ec.unmarshalInputDeleteAgentInput,
 		ec.unmarshalInputDeleteContextInput,
@@ -356,11 +367,15 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeleteWebhookDestinationInput,
 		ec.unmarshalInputDisableAgentInput,
 		ec.unmarshalInputDisableTotpInput,
+		ec.unmarshalInputDocumentFilter,
+		ec.unmarshalInputDocumentOrder,
 		ec.unmarshalInputEnableAgentInput,
 		ec.unmarshalInputEnableTotpInput,
 		ec.unmarshalInputEraseUserInput,
 		ec.unmarshalInputLeaveCustomerInput,
 		ec.unmarshalInputLimitInput,
+		ec.unmarshalInputPermissionFilter,
+		ec.unmarshalInputPermissionOrder,
 		ec.unmarshalInputPublishAgentInput,
 		ec.unmarshalInputRecoverWebhookDeliveriesInput,
 		ec.unmarshalInputRegenerateRecoveryCodesInput,
@@ -375,6 +390,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRevokeSessionInput,
 		ec.unmarshalInputRotateApiKeySecretInput,
 		ec.unmarshalInputRotateWebhookSecretInput,
+		ec.unmarshalInputRunFilter,
+		ec.unmarshalInputRunOrder,
 		ec.unmarshalInputSaveBillingInput,
 		ec.unmarshalInputSetAccountDisabledInput,
 		ec.unmarshalInputSetLimitsInput,
@@ -392,6 +409,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUpdateUserInput,
 		ec.unmarshalInputUpdateWebhookDestinationInput,
 		ec.unmarshalInputUploadDocumentInput,
+		ec.unmarshalInputUserFilter,
+		ec.unmarshalInputUserOrder,
+		ec.unmarshalInputWebhookDeliveryFilter,
+		ec.unmarshalInputWebhookDeliveryOrder,
 		ec.unmarshalInputWithdrawInvitationInput,
 	)
 	first := true
@@ -596,26 +617,50 @@ type Customer implements Node {
   ancestors: [CustomerRef!]! @needs(app: [TENANT], right: "company.read")
   "The companies right below, by id. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   children(
+    "Which of them; all when left out."
+    filter: CustomerFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [CustomerOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): CustomerConnection! @needs(app: [TENANT], right: "company.read")
   "The companies anywhere below, each before its own descendants. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   descendants(
     "Begin with the company itself."
     self: Boolean! = false
+    "Which of them; all when left out."
+    filter: CustomerFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [CustomerOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): CustomerConnection! @needs(app: [TENANT], right: "company.read")
   "The company's users, by id. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   users(
+    "Which of them; all when left out."
+    filter: UserFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [UserOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): UserConnection! @needs(app: [TENANT], right: "user.read")
   "The company's application accounts, by id. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   accounts(
@@ -623,6 +668,10 @@ type Customer implements Node {
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): AccountConnection! @needs(app: [TENANT], right: "permission.read")
   "The company's billing record; null before there is any. Needs the right ` + "`" + `billing.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   billing: Billing @needs(app: [TENANT], right: "billing.read")
@@ -634,23 +683,43 @@ type Customer implements Node {
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): ApiKeyConnection! @needs(app: [TENANT], right: "key.read")
   """
   The company's contexts, where it is the one that the token stands for; null with the error ` + "`" + `FORBIDDEN` + "`" + ` for
   another: ask with a token for its account. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
   """
   contexts(
+    "Which of them; all when left out."
+    filter: ContextFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [ContextOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): ContextConnection @needs(app: [ASSISTANT], right: "context.read")
   "The agents of all of the company's accounts, by id. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   agents(
+    "Which of them; all when left out."
+    filter: AgentFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [AgentOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "What the company has of everything that is limited, with everything below it, and how much that may be; first what there is, then what is done in a time. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   usage: [Usage!]! @needs(app: [TENANT], right: "company.read")
@@ -664,6 +733,10 @@ type Customer implements Node {
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): WebhookDestinationConnection! @needs(right: "webhook.read")
 }
 
@@ -729,6 +802,44 @@ type CustomerRef {
   level: Int!
   "The company itself; null beyond the caller's reach. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   customer: Customer @needs(app: [TENANT], right: "company.read")
+}
+
+"Which companies to list: those that fit every member that is given."
+input CustomerFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "The region where their data live."
+  regionId: ID
+  "Depth in the hierarchy, 0 for the root."
+  level: Int
+  "The company right above."
+  parentId: ID
+  "From this moment on."
+  createdSince: DateTime
+  "Before this moment."
+  createdUntil: DateTime
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [CustomerFilter!]
+}
+
+"What companies are ordered by."
+enum CustomerOrderField {
+  "Each before its own descendants."
+  PATH
+  "By id."
+  ID
+  "By name, without regard to case."
+  NAME
+  "By when it was made."
+  CREATED_AT
+}
+
+"An order of companies."
+input CustomerOrder {
+  "By what."
+  field: CustomerOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
 }
 
 "A page of companies."
@@ -852,18 +963,74 @@ type User implements Node {
   lastAccess: DateTime
   "The user's permissions within the caller's reach, by id. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   permissions(
+    "Which of them; all when left out."
+    filter: PermissionFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [PermissionOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): PermissionConnection! @needs(app: [TENANT], right: "user.read")
   "The companies within the caller's reach that the user belongs to, by id. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   customers(
+    "Which of them; all when left out."
+    filter: CustomerFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [CustomerOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): CustomerConnection! @needs(app: [TENANT], right: "user.read")
+}
+
+"Which users to list: those that fit every member that is given."
+input UserFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "The address, without regard to case."
+  email: String
+  "Whether account setup is completed."
+  hasPassword: Boolean
+  "Those who have used a permission within the caller's reach from this moment on."
+  lastAccessSince: DateTime
+  "Those who belong to this company itself."
+  customerId: ID
+  "From this moment on."
+  createdSince: DateTime
+  "Before this moment."
+  createdUntil: DateTime
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [UserFilter!]
+}
+
+"What users are ordered by."
+enum UserOrderField {
+  "By id."
+  ID
+  "By full name, without regard to case."
+  NAME
+  "By address, without regard to case."
+  EMAIL
+  "By when the user was created."
+  CREATED_AT
+}
+
+"An order of users."
+input UserOrder {
+  "By what."
+  field: UserOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
 }
 
 "A page of users."
@@ -927,6 +1094,44 @@ type PermissionCreator {
   databaseId: Int!
   "E-mail address of the user."
   email: String!
+}
+
+"Which permissions to list: those that fit every member that is given."
+input PermissionFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "Whose they are."
+  userId: ID
+  "The account that they give access to."
+  accountId: ID
+  "The role that they carry."
+  roleId: ID
+  "The application of their account."
+  applicationId: ID
+  "Whether access is prevented."
+  disabled: Boolean
+  "Those on accounts of this company itself."
+  customerId: ID
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [PermissionFilter!]
+}
+
+"What permissions are ordered by."
+enum PermissionOrderField {
+  "By id."
+  ID
+  "By when it was granted."
+  CREATED_AT
+  "By when it was last used; first what never was."
+  LAST_ACCESS
+}
+
+"An order of permissions."
+input PermissionOrder {
+  "By what."
+  field: PermissionOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
 }
 
 "A page of permissions."
@@ -1007,27 +1212,51 @@ type Account implements Node {
   region: Region!
   "The permissions on the account, by id. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   permissions(
+    "Which of them; all when left out."
+    filter: PermissionFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [PermissionOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): PermissionConnection! @needs(app: [TENANT], right: "permission.read")
   """
   The account's contexts, where the token stands on it; null with the error ` + "`" + `FORBIDDEN` + "`" + ` for another: ask with
   a token for that account. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
   """
   contexts(
+    "Which of them; all when left out."
+    filter: ContextFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [ContextOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): ContextConnection @needs(app: [ASSISTANT], right: "context.read")
   "The account's agents, by id. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   agents(
+    "Which of them; all when left out."
+    filter: AgentFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [AgentOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
 }
 
@@ -1273,11 +1502,49 @@ type Context implements Node {
   creator: User
   "The documents, by id. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   documents(
+    "Which of them; all when left out."
+    filter: DocumentFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [DocumentOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): DocumentConnection! @needs(app: [ASSISTANT], right: "context.read")
+}
+
+"Which contexts to list: those that fit every member that is given."
+input ContextFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "The account that they belong to."
+  accountId: ID
+  "0: private; 1: shared."
+  shareState: Int
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [ContextFilter!]
+}
+
+"What contexts are ordered by."
+enum ContextOrderField {
+  "By id."
+  ID
+  "By name, without regard to case."
+  NAME
+  "By when it was made."
+  CREATED_AT
+}
+
+"An order of contexts."
+input ContextOrder {
+  "By what."
+  field: ContextOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
 }
 
 "One page of contexts."
@@ -1388,9 +1655,53 @@ type Document implements Node {
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): ChunkConnection! @needs(app: [ASSISTANT], right: "context.read")
   "User who uploaded it; null when that user is gone, and beyond the caller's reach."
   creator: User
+}
+
+"Which documents to list: those that fit every member that is given."
+input DocumentFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "The context that they belong to."
+  contextId: ID
+  "pending, processing, ready or failed."
+  status: DocumentStatus
+  "pdf, docx, doc, txt, md or csv."
+  format: String
+  "From this moment on."
+  createdSince: DateTime
+  "Before this moment."
+  createdUntil: DateTime
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [DocumentFilter!]
+}
+
+"What documents are ordered by."
+enum DocumentOrderField {
+  "By id."
+  ID
+  "By the name that users see, without regard to case."
+  NAME
+  "By when it was uploaded."
+  CREATED_AT
+  "By size."
+  SIZE
+  "By status."
+  STATUS
+}
+
+"An order of documents."
+input DocumentOrder {
+  "By what."
+  field: DocumentOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
 }
 
 "One page of documents."
@@ -1606,14 +1917,60 @@ type Agent implements Node {
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): AgentRevisionConnection!
   "The agent's runs, newest first. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   runs(
+    "Which of them; all when left out."
+    filter: RunFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [RunOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): RunConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+}
+
+"Which agents to list: those that fit every member that is given."
+input AgentFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "Whether they are enabled."
+  enabled: Boolean
+  "Whether they can be run: they are enabled and published."
+  runnable: Boolean
+  "The account that they belong to."
+  accountId: ID
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [AgentFilter!]
+}
+
+"What agents are ordered by."
+enum AgentOrderField {
+  "By id."
+  ID
+  "By name, without regard to case."
+  NAME
+  "By when it was made."
+  CREATED_AT
+  "By when it was last changed."
+  UPDATED_AT
+}
+
+"An order of agents."
+input AgentOrder {
+  "By what."
+  field: AgentOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
 }
 
 "A page of agents."
@@ -1714,6 +2071,40 @@ type Run implements Node {
   steps: [RunStep!]!
 }
 
+"Which runs to list: those that fit every member that is given."
+input RunFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "The agent that ran."
+  agentId: ID
+  "running, finished or failed."
+  status: RunStatus
+  "Those of this company itself."
+  customerId: ID
+  "From this moment on."
+  createdSince: DateTime
+  "Before this moment."
+  createdUntil: DateTime
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [RunFilter!]
+}
+
+"What runs are ordered by."
+enum RunOrderField {
+  "The order in which they began, which is that of their time."
+  ID
+  "By when it began."
+  CREATED_AT
+}
+
+"An order of runs."
+input RunOrder {
+  "By what."
+  field: RunOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
+}
+
 "A page of runs."
 type RunConnection {
   "The rows with their cursors."
@@ -1803,10 +2194,18 @@ type WebhookDestination implements Node {
   customer: Customer
   "What was and is to be delivered, newest first. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   deliveries(
+    "Which of them; all when left out."
+    filter: WebhookDeliveryFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [WebhookDeliveryOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): WebhookDeliveryConnection! @needs(right: "webhook.read")
 }
 
@@ -1900,6 +2299,42 @@ type WebhookDelivery implements Node {
   payload: String!
   "The attempts so far, oldest first."
   attemptLog: [WebhookAttempt!]!
+}
+
+"Which deliveries to list: those that fit every member that is given."
+input WebhookDeliveryFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "Where they go."
+  destinationId: ID
+  "The type of the event."
+  type: String
+  "pending, delivered, failed or blocked."
+  status: WebhookDeliveryStatus
+  "Those of this company itself."
+  customerId: ID
+  "From this moment on."
+  createdSince: DateTime
+  "Before this moment."
+  createdUntil: DateTime
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [WebhookDeliveryFilter!]
+}
+
+"What deliveries are ordered by."
+enum WebhookDeliveryOrderField {
+  "The order in which they were written, which is that of their time."
+  ID
+  "By when it was written."
+  CREATED_AT
+}
+
+"An order of deliveries."
+input WebhookDeliveryOrder {
+  "By what."
+  field: WebhookDeliveryOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
 }
 
 "A page of deliveries."
@@ -2008,29 +2443,120 @@ type Query {
     "Disabled accounts, too."
     all: Boolean! = false
   ): PermissionOptions! @needs(app: [TENANT], right: "permission.read")
+  "The companies within reach, each before its own descendants unless asked for otherwise. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  customers(
+    "The company; the caller's own when left out."
+    customerId: ID
+    "With everything below it."
+    subtree: Boolean! = true
+    "Which of them; all when left out."
+    filter: CustomerFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [CustomerOrder!]
+    "How many, at most 200; 50 by default."
+    first: Int
+    "Cursor of the row before the first."
+    after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
+  ): CustomerConnection! @needs(app: [TENANT], right: "company.read")
+  """
+  The users within reach, by id unless asked for otherwise. They are shown, filtered and ordered as the companies that are
+  asked for know them. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
+  """
+  users(
+    "The company; the caller's own when left out."
+    customerId: ID
+    "With everything below it."
+    subtree: Boolean! = true
+    "Which of them; all when left out."
+    filter: UserFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [UserOrder!]
+    "How many, at most 200; 50 by default."
+    first: Int
+    "Cursor of the row before the first."
+    after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
+  ): UserConnection! @needs(app: [TENANT], right: "user.read")
+  "The permissions on accounts within reach, by id unless asked for otherwise. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  permissions(
+    "The company; the caller's own when left out."
+    customerId: ID
+    "With everything below it."
+    subtree: Boolean! = true
+    "Which of them; all when left out."
+    filter: PermissionFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [PermissionOrder!]
+    "How many, at most 200; 50 by default."
+    first: Int
+    "Cursor of the row before the first."
+    after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
+  ): PermissionConnection! @needs(app: [TENANT], right: "permission.read")
   "Changes within reach, newest first unless asked for otherwise. Needs the right ` + "`" + `audit.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   auditEvents(
     "Which of them; all when left out."
     filter: AuditEventFilter
-    "In which order."
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
     orderBy: [AuditEventOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): AuditEventConnection! @needs(app: [TENANT], right: "audit.read")
   "The contexts of the token's account that the caller may see, by id. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   contexts(
+    "Which of them; all when left out."
+    filter: ContextFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [ContextOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): ContextConnection! @needs(app: [ASSISTANT], right: "context.read")
   "A context of the token's account; NOT_FOUND for any other. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   context(
     "Global id or integer."
     id: ID!
   ): Context @needs(app: [ASSISTANT], right: "context.read")
+  "The documents of all contexts of the token's account that the caller may see, by id unless asked for otherwise. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  documents(
+    "The company: the token's own. Of another's documents, a token for its assistant account tells."
+    customerId: ID
+    "Of no effect: an account has nothing below it."
+    subtree: Boolean! = true
+    "Which of them; all when left out."
+    filter: DocumentFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [DocumentOrder!]
+    "How many, at most 200; 50 by default."
+    first: Int
+    "Cursor of the row before the first."
+    after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
+  ): DocumentConnection! @needs(app: [ASSISTANT], right: "context.read")
   "The chunks of a context's ready documents that are closest to a prompt, best first. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   searchContext(
     "The context."
@@ -2052,16 +2578,43 @@ type Query {
   agents(
     "The account; the one that the token stands on when left out."
     accountId: ID
+    "Which of them; all when left out."
+    filter: AgentFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [AgentOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "An agent within reach. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   agent(
     "Global id or integer."
     id: ID!
   ): Agent @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  "The runs within reach, newest first unless asked for otherwise. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
+  runs(
+    "The company; the caller's own when left out."
+    customerId: ID
+    "With everything below it."
+    subtree: Boolean! = true
+    "Which of them; all when left out."
+    filter: RunFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [RunOrder!]
+    "How many, at most 200; 50 by default."
+    first: Int
+    "Cursor of the row before the first."
+    after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
+  ): RunConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "A run within reach. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   run(
     "UUID that starting the run gave."
@@ -2080,13 +2633,17 @@ type Query {
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): WebhookDestinationConnection! @needs(right: "webhook.read")
   "A destination within reach. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDestination(
     "Global id or integer."
     id: ID!
   ): WebhookDestination @needs(right: "webhook.read")
-  "The deliveries of the caller's company, newest first. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
+  "The deliveries of a company, newest first unless asked for otherwise. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDeliveries(
     "Only those to this destination, of any company within reach."
     destinationId: ID
@@ -2096,10 +2653,22 @@ type Query {
     status: WebhookDeliveryStatus
     "Only those from this moment on."
     since: DateTime
+    "The company; the caller's own when left out."
+    customerId: ID
+    "With everything below it."
+    subtree: Boolean! = false
+    "Which of them; all when left out."
+    filter: WebhookDeliveryFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [WebhookDeliveryOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): WebhookDeliveryConnection! @needs(right: "webhook.read")
   "A delivery within reach. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDelivery(
@@ -5083,66 +5652,162 @@ func (ec *executionContext) childFields___Type(ctx context.Context, field graphq
 func (ec *executionContext) field_Account_agents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.AgentFilter, error) {
+			return ec.unmarshalOAgentFilter2ᚖcanopyᚋresolversᚐAgentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOAgentOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
 func (ec *executionContext) field_Account_contexts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.ContextFilter, error) {
+			return ec.unmarshalOContextFilter2ᚖcanopyᚋresolversᚐContextFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOContextOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
 func (ec *executionContext) field_Account_permissions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.PermissionFilter, error) {
+			return ec.unmarshalOPermissionFilter2ᚖcanopyᚋresolversᚐPermissionFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOPermissionOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -5165,50 +5830,130 @@ func (ec *executionContext) field_Agent_revisions_args(ctx context.Context, rawA
 		return nil, err
 	}
 	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
 	return args, nil
 }
 
 func (ec *executionContext) field_Agent_runs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.RunFilter, error) {
+			return ec.unmarshalORunFilter2ᚖcanopyᚋresolversᚐRunFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalORunOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
 func (ec *executionContext) field_Context_documents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.DocumentFilter, error) {
+			return ec.unmarshalODocumentFilter2ᚖcanopyᚋresolversᚐDocumentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalODocumentOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -5231,28 +5976,76 @@ func (ec *executionContext) field_Customer_accounts_args(ctx context.Context, ra
 		return nil, err
 	}
 	args["after"] = arg1
-	return args, nil
-}
-
-func (ec *executionContext) field_Customer_agents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["before"] = arg3
+	return args, nil
+}
+
+func (ec *executionContext) field_Customer_agents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.AgentFilter, error) {
+			return ec.unmarshalOAgentFilter2ᚖcanopyᚋresolversᚐAgentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOAgentOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -5275,50 +6068,130 @@ func (ec *executionContext) field_Customer_apiKeys_args(ctx context.Context, raw
 		return nil, err
 	}
 	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
 	return args, nil
 }
 
 func (ec *executionContext) field_Customer_children_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.CustomerFilter, error) {
+			return ec.unmarshalOCustomerFilter2ᚖcanopyᚋresolversᚐCustomerFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOCustomerOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
 func (ec *executionContext) field_Customer_contexts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.ContextFilter, error) {
+			return ec.unmarshalOContextFilter2ᚖcanopyᚋresolversᚐContextFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOContextOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -5333,44 +6206,108 @@ func (ec *executionContext) field_Customer_descendants_args(ctx context.Context,
 		return nil, err
 	}
 	args["self"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.CustomerFilter, error) {
+			return ec.unmarshalOCustomerFilter2ᚖcanopyᚋresolversᚐCustomerFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOCustomerOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg2
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg6
 	return args, nil
 }
 
 func (ec *executionContext) field_Customer_users_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.UserFilter, error) {
+			return ec.unmarshalOUserFilter2ᚖcanopyᚋresolversᚐUserFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOUserOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -5393,6 +6330,22 @@ func (ec *executionContext) field_Customer_webhookDestinations_args(ctx context.
 		return nil, err
 	}
 	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
 	return args, nil
 }
 
@@ -5415,6 +6368,22 @@ func (ec *executionContext) field_Document_chunks_args(ctx context.Context, rawA
 		return nil, err
 	}
 	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
 	return args, nil
 }
 
@@ -6297,22 +7266,54 @@ func (ec *executionContext) field_Query_agents_args(ctx context.Context, rawArgs
 		return nil, err
 	}
 	args["accountId"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.AgentFilter, error) {
+			return ec.unmarshalOAgentFilter2ᚖcanopyᚋresolversᚐAgentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOAgentOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg2
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg6
 	return args, nil
 }
 
@@ -6328,8 +7329,8 @@ func (ec *executionContext) field_Query_auditEvents_args(ctx context.Context, ra
 	}
 	args["filter"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) ([]*resolvers.AuditEventOrder, error) {
-			return ec.unmarshalOAuditEventOrder2ᚕᚖcanopyᚋresolversᚐAuditEventOrderᚄ(ctx, v)
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOAuditEventOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -6351,6 +7352,22 @@ func (ec *executionContext) field_Query_auditEvents_args(ctx context.Context, ra
 		return nil, err
 	}
 	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -6371,22 +7388,54 @@ func (ec *executionContext) field_Query_context_args(ctx context.Context, rawArg
 func (ec *executionContext) field_Query_contexts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.ContextFilter, error) {
+			return ec.unmarshalOContextFilter2ᚖcanopyᚋresolversᚐContextFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOContextOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -6401,6 +7450,146 @@ func (ec *executionContext) field_Query_customer_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_customers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["customerId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["subtree"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.CustomerFilter, error) {
+			return ec.unmarshalOCustomerFilter2ᚖcanopyᚋresolversᚐCustomerFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOCustomerOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg7
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_documents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["customerId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["subtree"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.DocumentFilter, error) {
+			return ec.unmarshalODocumentFilter2ᚖcanopyᚋresolversᚐDocumentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalODocumentOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg7
 	return args, nil
 }
 
@@ -6478,6 +7667,76 @@ func (ec *executionContext) field_Query_permission_args(ctx context.Context, raw
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_permissions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["customerId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["subtree"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.PermissionFilter, error) {
+			return ec.unmarshalOPermissionFilter2ᚖcanopyᚋresolversᚐPermissionFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOPermissionOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg7
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_region_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -6539,6 +7798,76 @@ func (ec *executionContext) field_Query_run_args(ctx context.Context, rawArgs ma
 		return nil, err
 	}
 	args["jobKey"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_runs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["customerId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["subtree"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.RunFilter, error) {
+			return ec.unmarshalORunFilter2ᚖcanopyᚋresolversᚐRunFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalORunOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg7
 	return args, nil
 }
 
@@ -6618,6 +7947,76 @@ func (ec *executionContext) field_Query_user_args(ctx context.Context, rawArgs m
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_users_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["customerId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["subtree"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.UserFilter, error) {
+			return ec.unmarshalOUserFilter2ᚖcanopyᚋresolversᚐUserFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOUserOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg7
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_webhookCatalog_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -6667,22 +8066,70 @@ func (ec *executionContext) field_Query_webhookDeliveries_args(ctx context.Conte
 		return nil, err
 	}
 	args["since"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["customerId"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["subtree"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.WebhookDeliveryFilter, error) {
+			return ec.unmarshalOWebhookDeliveryFilter2ᚖcanopyᚋresolversᚐWebhookDeliveryFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOWebhookDeliveryOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg8
+	arg9, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg5
+	args["after"] = arg9
+	arg10, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg10
+	arg11, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg11
 	return args, nil
 }
 
@@ -6741,6 +8188,22 @@ func (ec *executionContext) field_Query_webhookDestinations_args(ctx context.Con
 		return nil, err
 	}
 	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg4
 	return args, nil
 }
 
@@ -6789,66 +8252,162 @@ func (ec *executionContext) field_Subscription_webhookDeliveryUpdated_args(ctx c
 func (ec *executionContext) field_User_customers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.CustomerFilter, error) {
+			return ec.unmarshalOCustomerFilter2ᚖcanopyᚋresolversᚐCustomerFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOCustomerOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
 func (ec *executionContext) field_User_permissions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.PermissionFilter, error) {
+			return ec.unmarshalOPermissionFilter2ᚖcanopyᚋresolversᚐPermissionFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOPermissionOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
 func (ec *executionContext) field_WebhookDestination_deliveries_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.WebhookDeliveryFilter, error) {
+			return ec.unmarshalOWebhookDeliveryFilter2ᚖcanopyᚋresolversᚐWebhookDeliveryFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOWebhookDeliveryOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -7280,7 +8839,7 @@ func (ec *executionContext) _Account_permissions(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Account().Permissions(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Account().Permissions(ctx, obj, fc.Args["filter"].(*resolvers.PermissionFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Permission]) graphql.Marshaler {
@@ -7324,7 +8883,7 @@ func (ec *executionContext) _Account_contexts(ctx context.Context, field graphql
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Account().Contexts(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Account().Contexts(ctx, obj, fc.Args["filter"].(*resolvers.ContextFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
@@ -7368,7 +8927,7 @@ func (ec *executionContext) _Account_agents(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Account().Agents(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Account().Agents(ctx, obj, fc.Args["filter"].(*resolvers.AgentFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Agent]) graphql.Marshaler {
@@ -7880,7 +9439,7 @@ func (ec *executionContext) _Agent_revisions(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Agent().Revisions(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Agent().Revisions(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Revision]) graphql.Marshaler {
@@ -7924,7 +9483,7 @@ func (ec *executionContext) _Agent_runs(ctx context.Context, field graphql.Colle
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Agent().Runs(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Agent().Runs(ctx, obj, fc.Args["filter"].(*resolvers.RunFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Run]) graphql.Marshaler {
@@ -11016,7 +12575,7 @@ func (ec *executionContext) _Context_documents(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Context().Documents(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Context().Documents(ctx, obj, fc.Args["filter"].(*resolvers.DocumentFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Document]) graphql.Marshaler {
@@ -12266,7 +13825,7 @@ func (ec *executionContext) _Customer_children(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().Children(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Customer().Children(ctx, obj, fc.Args["filter"].(*resolvers.CustomerFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Customer]) graphql.Marshaler {
@@ -12310,7 +13869,7 @@ func (ec *executionContext) _Customer_descendants(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().Descendants(ctx, obj, fc.Args["self"].(bool), fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Customer().Descendants(ctx, obj, fc.Args["self"].(bool), fc.Args["filter"].(*resolvers.CustomerFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Customer]) graphql.Marshaler {
@@ -12354,7 +13913,7 @@ func (ec *executionContext) _Customer_users(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().Users(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Customer().Users(ctx, obj, fc.Args["filter"].(*resolvers.UserFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.User]) graphql.Marshaler {
@@ -12398,7 +13957,7 @@ func (ec *executionContext) _Customer_accounts(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().Accounts(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Customer().Accounts(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Account]) graphql.Marshaler {
@@ -12506,7 +14065,7 @@ func (ec *executionContext) _Customer_apiKeys(ctx context.Context, field graphql
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().APIKeys(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Customer().APIKeys(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.APIKey]) graphql.Marshaler {
@@ -12550,7 +14109,7 @@ func (ec *executionContext) _Customer_contexts(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().Contexts(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Customer().Contexts(ctx, obj, fc.Args["filter"].(*resolvers.ContextFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
@@ -12594,7 +14153,7 @@ func (ec *executionContext) _Customer_agents(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().Agents(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Customer().Agents(ctx, obj, fc.Args["filter"].(*resolvers.AgentFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Agent]) graphql.Marshaler {
@@ -12734,7 +14293,7 @@ func (ec *executionContext) _Customer_webhookDestinations(ctx context.Context, f
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().WebhookDestinations(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Customer().WebhookDestinations(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Destination]) graphql.Marshaler {
@@ -13802,7 +15361,7 @@ func (ec *executionContext) _Document_chunks(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Document().Chunks(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Document().Chunks(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Chunk]) graphql.Marshaler {
@@ -18717,6 +20276,138 @@ func (ec *executionContext) fieldContext_Query_permissionOptions(ctx context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_customers(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_customers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Customers(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.CustomerFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Customer]) graphql.Marshaler {
+			return ec.marshalNCustomerConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_customers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CustomerConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_customers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_users(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_users(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Users(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.UserFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.User]) graphql.Marshaler {
+			return ec.marshalNUserConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_users(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_users_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_permissions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_permissions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Permissions(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.PermissionFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Permission]) graphql.Marshaler {
+			return ec.marshalNPermissionConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_permissions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PermissionConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_permissions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_auditEvents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -18727,7 +20418,7 @@ func (ec *executionContext) _Query_auditEvents(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuditEvents(ctx, fc.Args["filter"].(*resolvers.AuditEventFilter), fc.Args["orderBy"].([]*resolvers.AuditEventOrder), fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().AuditEvents(ctx, fc.Args["filter"].(*resolvers.AuditEventFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.AuditEvent]) graphql.Marshaler {
@@ -18771,7 +20462,7 @@ func (ec *executionContext) _Query_contexts(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Contexts(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().Contexts(ctx, fc.Args["filter"].(*resolvers.ContextFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
@@ -18849,6 +20540,50 @@ func (ec *executionContext) fieldContext_Query_context(ctx context.Context, fiel
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_documents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_documents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Documents(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.DocumentFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Document]) graphql.Marshaler {
+			return ec.marshalNDocumentConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_documents(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DocumentConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_documents_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_searchContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -18903,7 +20638,7 @@ func (ec *executionContext) _Query_agents(ctx context.Context, field graphql.Col
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Agents(ctx, fc.Args["accountId"].(*globalid.ID), fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().Agents(ctx, fc.Args["accountId"].(*globalid.ID), fc.Args["filter"].(*resolvers.AgentFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Agent]) graphql.Marshaler {
@@ -18975,6 +20710,50 @@ func (ec *executionContext) fieldContext_Query_agent(ctx context.Context, field 
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_agent_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_runs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_runs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Runs(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.RunFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Run]) graphql.Marshaler {
+			return ec.marshalNRunConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_runs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RunConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_runs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19079,7 +20858,7 @@ func (ec *executionContext) _Query_webhookDestinations(ctx context.Context, fiel
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().WebhookDestinations(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().WebhookDestinations(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Destination]) graphql.Marshaler {
@@ -19167,7 +20946,7 @@ func (ec *executionContext) _Query_webhookDeliveries(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().WebhookDeliveries(ctx, fc.Args["destinationId"].(*globalid.ID), fc.Args["type"].(*string), fc.Args["status"].(*string), fc.Args["since"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().WebhookDeliveries(ctx, fc.Args["destinationId"].(*globalid.ID), fc.Args["type"].(*string), fc.Args["status"].(*string), fc.Args["since"].(*time.Time), fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.WebhookDeliveryFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Delivery]) graphql.Marshaler {
@@ -22435,7 +24214,7 @@ func (ec *executionContext) _User_permissions(ctx context.Context, field graphql
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().Permissions(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.User().Permissions(ctx, obj, fc.Args["filter"].(*resolvers.PermissionFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Permission]) graphql.Marshaler {
@@ -22479,7 +24258,7 @@ func (ec *executionContext) _User_customers(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().Customers(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.User().Customers(ctx, obj, fc.Args["filter"].(*resolvers.CustomerFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Customer]) graphql.Marshaler {
@@ -23689,7 +25468,7 @@ func (ec *executionContext) _WebhookDestination_deliveries(ctx context.Context, 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.WebhookDestination().Deliveries(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.WebhookDestination().Deliveries(ctx, obj, fc.Args["filter"].(*resolvers.WebhookDeliveryFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Delivery]) graphql.Marshaler {
@@ -25156,6 +26935,105 @@ func (ec *executionContext) unmarshalInputAcceptInvitationInput(ctx context.Cont
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputAgentFilter(ctx context.Context, obj any) (resolvers.AgentFilter, error) {
+	var it resolvers.AgentFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "enabled", "runnable", "accountId", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "enabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("enabled"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Enabled = data
+		case "runnable":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("runnable"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Runnable = data
+		case "accountId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountID = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOAgentFilter2ᚕᚖcanopyᚋresolversᚐAgentFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAgentOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNAgentOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputAuditEventFilter(ctx context.Context, obj any) (resolvers.AuditEventFilter, error) {
 	var it resolvers.AuditEventFilter
 	if obj == nil {
@@ -25242,8 +27120,8 @@ func (ec *executionContext) unmarshalInputAuditEventFilter(ctx context.Context, 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputAuditEventOrder(ctx context.Context, obj any) (resolvers.AuditEventOrder, error) {
-	var it resolvers.AuditEventOrder
+func (ec *executionContext) unmarshalInputAuditEventOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
 	if obj == nil {
 		return it, nil
 	}
@@ -25386,6 +27264,98 @@ func (ec *executionContext) unmarshalInputConfirmTotpInput(ctx context.Context, 
 				return it, err
 			}
 			it.Code = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputContextFilter(ctx context.Context, obj any) (resolvers.ContextFilter, error) {
+	var it resolvers.ContextFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "accountId", "shareState", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "accountId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountID = data
+		case "shareState":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("shareState"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ShareState = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOContextFilter2ᚕᚖcanopyᚋresolversᚐContextFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputContextOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNContextOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
 		}
 	}
 	return it, nil
@@ -25966,6 +27936,119 @@ func (ec *executionContext) unmarshalInputCreateWebhookDestinationInput(ctx cont
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCustomerFilter(ctx context.Context, obj any) (resolvers.CustomerFilter, error) {
+	var it resolvers.CustomerFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "regionId", "level", "parentId", "createdSince", "createdUntil", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "regionId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("regionId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RegionID = data
+		case "level":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("level"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Level = data
+		case "parentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentID = data
+		case "createdSince":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedSince = data
+		case "createdUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdUntil"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedUntil = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOCustomerFilter2ᚕᚖcanopyᚋresolversᚐCustomerFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCustomerOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNCustomerOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputDeclineInvitationInput(ctx context.Context, obj any) (resolvers.DeclineInvitationInput, error) {
 	var it resolvers.DeclineInvitationInput
 	if obj == nil {
@@ -26280,6 +28363,119 @@ func (ec *executionContext) unmarshalInputDisableTotpInput(ctx context.Context, 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputDocumentFilter(ctx context.Context, obj any) (resolvers.DocumentFilter, error) {
+	var it resolvers.DocumentFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "contextId", "status", "format", "createdSince", "createdUntil", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "contextId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contextId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContextID = data
+		case "status":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("status"))
+			data, err := ec.unmarshalODocumentStatus2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Status = data
+		case "format":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("format"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Format = data
+		case "createdSince":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedSince = data
+		case "createdUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdUntil"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedUntil = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalODocumentFilter2ᚕᚖcanopyᚋresolversᚐDocumentFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDocumentOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNDocumentOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputEnableAgentInput(ctx context.Context, obj any) (resolvers.EnableAgentInput, error) {
 	var it resolvers.EnableAgentInput
 	if obj == nil {
@@ -26439,6 +28635,126 @@ func (ec *executionContext) unmarshalInputLimitInput(ctx context.Context, obj an
 				return it, err
 			}
 			it.Limit = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPermissionFilter(ctx context.Context, obj any) (resolvers.PermissionFilter, error) {
+	var it resolvers.PermissionFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "userId", "accountId", "roleId", "applicationId", "disabled", "customerId", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "userId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("userId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UserID = data
+		case "accountId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountID = data
+		case "roleId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RoleID = data
+		case "applicationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("applicationId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ApplicationID = data
+		case "disabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disabled"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Disabled = data
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOPermissionFilter2ᚕᚖcanopyᚋresolversᚐPermissionFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPermissionOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNPermissionOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
 		}
 	}
 	return it, nil
@@ -26905,6 +29221,119 @@ func (ec *executionContext) unmarshalInputRotateWebhookSecretInput(ctx context.C
 				return it, err
 			}
 			it.Overlap = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRunFilter(ctx context.Context, obj any) (resolvers.RunFilter, error) {
+	var it resolvers.RunFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "agentId", "status", "customerId", "createdSince", "createdUntil", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "agentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("agentId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AgentID = data
+		case "status":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("status"))
+			data, err := ec.unmarshalORunStatus2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Status = data
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "createdSince":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedSince = data
+		case "createdUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdUntil"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedUntil = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalORunFilter2ᚕᚖcanopyᚋresolversᚐRunFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRunOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNRunOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
 		}
 	}
 	return it, nil
@@ -27739,6 +30168,246 @@ func (ec *executionContext) unmarshalInputUploadDocumentInput(ctx context.Contex
 				return it, err
 			}
 			it.File = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUserFilter(ctx context.Context, obj any) (resolvers.UserFilter, error) {
+	var it resolvers.UserFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "email", "hasPassword", "lastAccessSince", "customerId", "createdSince", "createdUntil", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "email":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("email"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Email = data
+		case "hasPassword":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasPassword"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HasPassword = data
+		case "lastAccessSince":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastAccessSince"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastAccessSince = data
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "createdSince":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedSince = data
+		case "createdUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdUntil"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedUntil = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOUserFilter2ᚕᚖcanopyᚋresolversᚐUserFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUserOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNUserOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputWebhookDeliveryFilter(ctx context.Context, obj any) (resolvers.WebhookDeliveryFilter, error) {
+	var it resolvers.WebhookDeliveryFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "destinationId", "type", "status", "customerId", "createdSince", "createdUntil", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "destinationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("destinationId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DestinationID = data
+		case "type":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Type = data
+		case "status":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("status"))
+			data, err := ec.unmarshalOWebhookDeliveryStatus2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Status = data
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "createdSince":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedSince = data
+		case "createdUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdUntil"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedUntil = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOWebhookDeliveryFilter2ᚕᚖcanopyᚋresolversᚐWebhookDeliveryFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputWebhookDeliveryOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNWebhookDeliveryOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
 		}
 	}
 	return it, nil
@@ -32461,6 +35130,27 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "customers":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_customers(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "users":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_users(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "permissions":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_permissions(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "auditEvents":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_auditEvents(ctx, field)
@@ -32482,6 +35172,13 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "documents":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_documents(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "searchContext":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_searchContext(ctx, field)
@@ -32501,6 +35198,13 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 				return ec._Query_agent(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "runs":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_runs(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		case "run":
@@ -35802,6 +38506,32 @@ func (ec *executionContext) marshalNAgentEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ct
 	return ret
 }
 
+func (ec *executionContext) unmarshalNAgentFilter2ᚖcanopyᚋresolversᚐAgentFilter(ctx context.Context, v any) (*resolvers.AgentFilter, error) {
+	res, err := ec.unmarshalInputAgentFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAgentOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputAgentOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAgentOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAgentOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNAgentRevision2canopyᚋdbᚐRevision(ctx context.Context, sel ast.SelectionSet, v db.Revision) graphql.Marshaler {
 	return ec._AgentRevision(ctx, sel, &v)
 }
@@ -36041,7 +38771,7 @@ func (ec *executionContext) unmarshalNAuditEventFilter2ᚖcanopyᚋresolversᚐA
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNAuditEventOrder2ᚖcanopyᚋresolversᚐAuditEventOrder(ctx context.Context, v any) (*resolvers.AuditEventOrder, error) {
+func (ec *executionContext) unmarshalNAuditEventOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
 	res, err := ec.unmarshalInputAuditEventOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -36227,6 +38957,32 @@ func (ec *executionContext) marshalNContextEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(
 	return ret
 }
 
+func (ec *executionContext) unmarshalNContextFilter2ᚖcanopyᚋresolversᚐContextFilter(ctx context.Context, v any) (*resolvers.ContextFilter, error) {
+	res, err := ec.unmarshalInputContextFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNContextOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputContextOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNContextOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNContextOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNContextTool2ᚕᚖcanopyᚋresolversᚐToolᚄ(ctx context.Context, sel ast.SelectionSet, v []*resolvers.Tool) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -36388,6 +39144,32 @@ func (ec *executionContext) marshalNCustomerEdge2ᚕcanopyᚋresolversᚐEdgeᚄ
 	return ret
 }
 
+func (ec *executionContext) unmarshalNCustomerFilter2ᚖcanopyᚋresolversᚐCustomerFilter(ctx context.Context, v any) (*resolvers.CustomerFilter, error) {
+	res, err := ec.unmarshalInputCustomerFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCustomerOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputCustomerOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCustomerOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCustomerOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNCustomerRef2canopyᚋdbᚐCustomerRef(ctx context.Context, sel ast.SelectionSet, v db.CustomerRef) graphql.Marshaler {
 	return ec._CustomerRef(ctx, sel, &v)
 }
@@ -36546,6 +39328,32 @@ func (ec *executionContext) marshalNDocumentEdge2ᚕcanopyᚋresolversᚐEdgeᚄ
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNDocumentFilter2ᚖcanopyᚋresolversᚐDocumentFilter(ctx context.Context, v any) (*resolvers.DocumentFilter, error) {
+	res, err := ec.unmarshalInputDocumentFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDocumentOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputDocumentOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDocumentOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDocumentOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNDocumentStatus2string(ctx context.Context, v any) (string, error) {
@@ -36888,6 +39696,11 @@ func (ec *executionContext) marshalNPermissionEdge2ᚕcanopyᚋresolversᚐEdge�
 	return ret
 }
 
+func (ec *executionContext) unmarshalNPermissionFilter2ᚖcanopyᚋresolversᚐPermissionFilter(ctx context.Context, v any) (*resolvers.PermissionFilter, error) {
+	res, err := ec.unmarshalInputPermissionFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNPermissionOption2ᚕᚖcanopyᚋdbᚐOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Option) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -36926,6 +39739,27 @@ func (ec *executionContext) marshalNPermissionOptions2ᚖcanopyᚋresolversᚐPe
 		return graphql.Null
 	}
 	return ec._PermissionOptions(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNPermissionOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputPermissionOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNPermissionOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPermissionOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNPublishAgentInput2canopyᚋresolversᚐPublishAgentInput(ctx context.Context, v any) (resolvers.PublishAgentInput, error) {
@@ -37120,6 +39954,32 @@ func (ec *executionContext) marshalNRunEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx 
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNRunFilter2ᚖcanopyᚋresolversᚐRunFilter(ctx context.Context, v any) (*resolvers.RunFilter, error) {
+	res, err := ec.unmarshalInputRunFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRunOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputRunOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRunOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNRunOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNRunStatus2string(ctx context.Context, v any) (string, error) {
@@ -37489,6 +40349,32 @@ func (ec *executionContext) marshalNUserEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx
 	return ret
 }
 
+func (ec *executionContext) unmarshalNUserFilter2ᚖcanopyᚋresolversᚐUserFilter(ctx context.Context, v any) (*resolvers.UserFilter, error) {
+	res, err := ec.unmarshalInputUserFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUserOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputUserOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUserOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNUserOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNWebhookAttempt2ᚕᚖcanopyᚋdbᚐAttemptᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Attempt) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -37591,6 +40477,32 @@ func (ec *executionContext) marshalNWebhookDeliveryEdge2ᚕcanopyᚋresolversᚐ
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNWebhookDeliveryFilter2ᚖcanopyᚋresolversᚐWebhookDeliveryFilter(ctx context.Context, v any) (*resolvers.WebhookDeliveryFilter, error) {
+	res, err := ec.unmarshalInputWebhookDeliveryFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNWebhookDeliveryOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputWebhookDeliveryOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNWebhookDeliveryOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNWebhookDeliveryOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNWebhookDeliveryStatus2string(ctx context.Context, v any) (string, error) {
@@ -37872,6 +40784,50 @@ func (ec *executionContext) marshalOAgent2ᚖcanopyᚋdbᚐAgent(ctx context.Con
 	return ec._Agent(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOAgentFilter2ᚕᚖcanopyᚋresolversᚐAgentFilterᚄ(ctx context.Context, v any) ([]*resolvers.AgentFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.AgentFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAgentFilter2ᚖcanopyᚋresolversᚐAgentFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOAgentFilter2ᚖcanopyᚋresolversᚐAgentFilter(ctx context.Context, v any) (*resolvers.AgentFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAgentFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAgentOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAgentOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) marshalOAgentRevision2ᚖcanopyᚋdbᚐRevision(ctx context.Context, sel ast.SelectionSet, v *db.Revision) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -37949,17 +40905,17 @@ func (ec *executionContext) unmarshalOAuditEventFilter2ᚖcanopyᚋresolversᚐA
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOAuditEventOrder2ᚕᚖcanopyᚋresolversᚐAuditEventOrderᚄ(ctx context.Context, v any) ([]*resolvers.AuditEventOrder, error) {
+func (ec *executionContext) unmarshalOAuditEventOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
 	var vSlice []any
 	vSlice = graphql.CoerceList(v)
 	var err error
-	res := make([]*resolvers.AuditEventOrder, len(vSlice))
+	res := make([]*resolvers.Order, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNAuditEventOrder2ᚖcanopyᚋresolversᚐAuditEventOrder(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNAuditEventOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -38039,6 +40995,50 @@ func (ec *executionContext) marshalOContextConnection2ᚖcanopyᚋresolversᚐCo
 	return ec._ContextConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOContextFilter2ᚕᚖcanopyᚋresolversᚐContextFilterᚄ(ctx context.Context, v any) ([]*resolvers.ContextFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.ContextFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNContextFilter2ᚖcanopyᚋresolversᚐContextFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOContextFilter2ᚖcanopyᚋresolversᚐContextFilter(ctx context.Context, v any) (*resolvers.ContextFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputContextFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOContextOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNContextOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) marshalOCreateAgentPayload2ᚖcanopyᚋresolversᚐCreateAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateAgentPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -38107,6 +41107,50 @@ func (ec *executionContext) marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx conte
 		return graphql.Null
 	}
 	return ec._Customer(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOCustomerFilter2ᚕᚖcanopyᚋresolversᚐCustomerFilterᚄ(ctx context.Context, v any) ([]*resolvers.CustomerFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.CustomerFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCustomerFilter2ᚖcanopyᚋresolversᚐCustomerFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOCustomerFilter2ᚖcanopyᚋresolversᚐCustomerFilter(ctx context.Context, v any) (*resolvers.CustomerFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputCustomerFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOCustomerOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCustomerOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) marshalOCustomerRef2ᚖcanopyᚋdbᚐCustomerRef(ctx context.Context, sel ast.SelectionSet, v *db.CustomerRef) graphql.Marshaler {
@@ -38202,6 +41246,68 @@ func (ec *executionContext) marshalODisableTotpPayload2ᚖcanopyᚋresolversᚐD
 		return graphql.Null
 	}
 	return ec._DisableTotpPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalODocumentFilter2ᚕᚖcanopyᚋresolversᚐDocumentFilterᚄ(ctx context.Context, v any) ([]*resolvers.DocumentFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.DocumentFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNDocumentFilter2ᚖcanopyᚋresolversᚐDocumentFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalODocumentFilter2ᚖcanopyᚋresolversᚐDocumentFilter(ctx context.Context, v any) (*resolvers.DocumentFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputDocumentFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalODocumentOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNDocumentOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalODocumentStatus2ᚖstring(ctx context.Context, v any) (*string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalString(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalODocumentStatus2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(*v)
+	return res
 }
 
 func (ec *executionContext) marshalOEnableAgentPayload2ᚖcanopyᚋresolversᚐEnableAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.EnableAgentPayload) graphql.Marshaler {
@@ -38437,6 +41543,50 @@ func (ec *executionContext) marshalOPermissionCreator2ᚖcanopyᚋdbᚐCreator(c
 	return ec._PermissionCreator(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOPermissionFilter2ᚕᚖcanopyᚋresolversᚐPermissionFilterᚄ(ctx context.Context, v any) ([]*resolvers.PermissionFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.PermissionFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPermissionFilter2ᚖcanopyᚋresolversᚐPermissionFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOPermissionFilter2ᚖcanopyᚋresolversᚐPermissionFilter(ctx context.Context, v any) (*resolvers.PermissionFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPermissionFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPermissionOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPermissionOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) marshalOPublishAgentPayload2ᚖcanopyᚋresolversᚐPublishAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.PublishAgentPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -38547,6 +41697,68 @@ func (ec *executionContext) marshalORun2ᚖcanopyᚋdbᚐRun(ctx context.Context
 		return graphql.Null
 	}
 	return ec._Run(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalORunFilter2ᚕᚖcanopyᚋresolversᚐRunFilterᚄ(ctx context.Context, v any) ([]*resolvers.RunFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.RunFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNRunFilter2ᚖcanopyᚋresolversᚐRunFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalORunFilter2ᚖcanopyᚋresolversᚐRunFilter(ctx context.Context, v any) (*resolvers.RunFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputRunFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalORunOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNRunOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalORunStatus2ᚖstring(ctx context.Context, v any) (*string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalString(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalORunStatus2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(*v)
+	return res
 }
 
 func (ec *executionContext) marshalOSaveBillingPayload2ᚖcanopyᚋresolversᚐSaveBillingPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.SaveBillingPayload) graphql.Marshaler {
@@ -38729,11 +41941,99 @@ func (ec *executionContext) marshalOUser2ᚖcanopyᚋdbᚐUser(ctx context.Conte
 	return ec._User(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOUserFilter2ᚕᚖcanopyᚋresolversᚐUserFilterᚄ(ctx context.Context, v any) ([]*resolvers.UserFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.UserFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNUserFilter2ᚖcanopyᚋresolversᚐUserFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOUserFilter2ᚖcanopyᚋresolversᚐUserFilter(ctx context.Context, v any) (*resolvers.UserFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputUserFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOUserOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNUserOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) marshalOWebhookDelivery2ᚖcanopyᚋdbᚐDelivery(ctx context.Context, sel ast.SelectionSet, v *db.Delivery) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._WebhookDelivery(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOWebhookDeliveryFilter2ᚕᚖcanopyᚋresolversᚐWebhookDeliveryFilterᚄ(ctx context.Context, v any) ([]*resolvers.WebhookDeliveryFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.WebhookDeliveryFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNWebhookDeliveryFilter2ᚖcanopyᚋresolversᚐWebhookDeliveryFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOWebhookDeliveryFilter2ᚖcanopyᚋresolversᚐWebhookDeliveryFilter(ctx context.Context, v any) (*resolvers.WebhookDeliveryFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputWebhookDeliveryFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOWebhookDeliveryOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNWebhookDeliveryOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) unmarshalOWebhookDeliveryStatus2ᚖstring(ctx context.Context, v any) (*string, error) {

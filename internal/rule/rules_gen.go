@@ -54,12 +54,17 @@ var (
 	Applications                     = &Rule{Field: "Query.applications", Apps: []access.App{access.Tenant}}
 	Roles                            = &Rule{Field: "Query.roles", Apps: []access.App{access.Tenant}, Right: access.PermissionRead}
 	PermissionOptions                = &Rule{Field: "Query.permissionOptions", Apps: []access.App{access.Tenant}, Right: access.PermissionRead}
+	Customers                        = &Rule{Field: "Query.customers", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
+	Users                            = &Rule{Field: "Query.users", Apps: []access.App{access.Tenant}, Right: access.UserRead}
+	Permissions                      = &Rule{Field: "Query.permissions", Apps: []access.App{access.Tenant}, Right: access.PermissionRead}
 	AuditEvents                      = &Rule{Field: "Query.auditEvents", Apps: []access.App{access.Tenant}, Right: access.AuditRead}
 	Contexts                         = &Rule{Field: "Query.contexts", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	Context                          = &Rule{Field: "Query.context", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
+	Documents                        = &Rule{Field: "Query.documents", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	SearchContext                    = &Rule{Field: "Query.searchContext", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	Agents                           = &Rule{Field: "Query.agents", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	Agent                            = &Rule{Field: "Query.agent", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
+	Runs                             = &Rule{Field: "Query.runs", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	Run                              = &Rule{Field: "Query.run", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	WebhookCatalog                   = &Rule{Field: "Query.webhookCatalog", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	WebhookDestinations              = &Rule{Field: "Query.webhookDestinations", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
@@ -179,12 +184,17 @@ var all = []*Rule{
 	Applications,
 	Roles,
 	PermissionOptions,
+	Customers,
+	Users,
+	Permissions,
 	AuditEvents,
 	Contexts,
 	Context,
+	Documents,
 	SearchContext,
 	Agents,
 	Agent,
+	Runs,
 	Run,
 	WebhookCatalog,
 	WebhookDestinations,
