@@ -7,7 +7,6 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/globalid"
-	"canopy/internal/paging"
 )
 
 // Account is a company's account in an application instance.
@@ -49,12 +48,6 @@ var (
 	qAccountForUpdate = prepare(`
 		SELECT ` + accountColumns + accountTables + `JOIN customers c ON c.id = a.customer_id
 		WHERE a.id = $3 AND ` + withinScope + ` FOR UPDATE OF a`)
-	qAccountsOf = prepare(`
-		SELECT a.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT ` + accountColumns + accountTables + `
-			WHERE a.customer_id = k.id AND a.id > $2 ORDER BY a.id LIMIT $3) a
-		ORDER BY a.customer_id, a.id`)
-	qAccountCounts = prepare(countsBy("$1", `accounts a WHERE a.customer_id = k.id`))
 	// A company's accounts, with the owner's role of each application for one user.
 	qOpenAccounts = prepare(`
 		WITH opened AS (
@@ -70,10 +63,12 @@ var (
 )
 
 var (
+	accountsOfCustomer = Accounts.hangs("accounts a", "a.customer_id")
+
 	accountsByID = rowsBy(qAccountsByID, scoped, (*Account).key)
 
-	customerAccounts     = edgeBy((*Customer).key, listsBy(qAccountsOf, fromID, func(a *Account) int64 { return a.CustomerID }))
-	customerAccountCount = edgeBy((*Customer).key, valueOf[int](qAccountCounts, onlyIDs))
+	customerAccounts     = edgeBy((*Customer).key, pagesOf[Account](accountsOfCustomer))
+	customerAccountCount = edgeBy((*Customer).key, countsOf(accountsOfCustomer))
 	accountApplication   = edgeBy(func(a *Account) int64 { return a.ApplicationID }, applicationsByID)
 	accountRegion        = edgeBy(func(a *Account) int64 { return a.RegionID }, regionsByID)
 	accountCustomer      = edgeBy(func(a *Account) int64 { return a.CustomerID }, customersByID)
@@ -93,13 +88,13 @@ func (s *Store) AccountForUpdate(ctx context.Context, scope access.Scope, id int
 }
 
 // Accounts is a page of a company's accounts, by id.
-func (c *Customer) Accounts(ctx context.Context, s *Store, p paging.Page) ([]*Account, error) {
-	return follow(ctx, s, c, customerAccounts, p)
+func (c *Customer) Accounts(ctx context.Context, s *Store, ask Ask) ([]*Account, error) {
+	return follow(ctx, s, c, customerAccounts, scopedAsk{ask: ask})
 }
 
 // AccountCount counts a company's accounts.
-func (c *Customer) AccountCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, s, c, customerAccountCount, none{})
+func (c *Customer) AccountCount(ctx context.Context, s *Store, ask Ask) (int, error) {
+	return follow(ctx, s, c, customerAccountCount, scopedAsk{ask: ask})
 }
 
 // Application is the edge from an account to its application.

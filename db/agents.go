@@ -7,7 +7,6 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/globalid"
-	"canopy/internal/paging"
 )
 
 // Agent is a diagram of a builder account: a draft that changes, and the revision that runs.
@@ -60,20 +59,6 @@ var (
 		joinByID("customers", "c", "a.customer_id") + `WHERE g.deleted_at IS NULL AND ` + withinScope)
 	qAgentForUpdate = prepare(`
 		SELECT ` + agentColumns + agentTables + `WHERE g.id = $3 AND ` + unindexed("g.deleted_at IS NULL") + ` AND ` + withinScope + ` FOR UPDATE OF g`)
-	qAgentsOfAccounts = prepare(`
-		SELECT g.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT ` + agentColumns + ` FROM agents g JOIN accounts a ON a.id = g.account_id
-			WHERE g.account_id = k.id AND g.deleted_at IS NULL AND g.id > $2 ORDER BY g.id LIMIT $3) g
-		ORDER BY g.account_id, g.id`)
-	qAgentsOfCustomers = prepare(`
-		SELECT g.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT g.* FROM accounts a CROSS JOIN LATERAL (
-				SELECT ` + agentColumns + ` FROM agents g WHERE g.account_id = a.id AND g.deleted_at IS NULL AND g.id > $2 ORDER BY g.id LIMIT $3) g
-			WHERE a.customer_id = k.id ORDER BY g.id LIMIT $3) g
-		ORDER BY g.customer_id, g.id`)
-	qAgentCountsOfAccounts  = prepare(countsBy("$1", `agents g WHERE g.account_id = k.id AND g.deleted_at IS NULL`))
-	qAgentCountsOfCustomers = prepare(countsBy("$1",
-		`accounts a CROSS JOIN LATERAL (SELECT FROM agents g WHERE g.account_id = a.id AND g.deleted_at IS NULL OFFSET 0) g WHERE a.customer_id = k.id`))
 	qInsertAgent = prepare(`
 		WITH g AS (INSERT INTO agents (account_id, name, draft, created_by) VALUES ($1, $2, $3, NULLIF($4::bigint, 0)) RETURNING *)
 		SELECT ` + agentColumns + ` FROM g` + joinByID("accounts", "a", "g.account_id"))
@@ -89,25 +74,22 @@ var (
 	qRevision      = prepare(`
 		SELECT ` + revisionColumns + ` FROM agent_revisions v JOIN agents g ON g.id = v.agent_id
 		JOIN accounts a ON a.id = g.account_id JOIN customers c ON c.id = a.customer_id WHERE v.id = $3 AND ` + withinScope)
-	qRevisionsOf = prepare(`
-		SELECT v.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT ` + revisionColumns + ` FROM agent_revisions v WHERE v.agent_id = k.id AND v.number < $2::bigint ORDER BY v.number DESC LIMIT $3) v
-		ORDER BY v.agent_id, v.number DESC`)
-	qRevisionCounts = prepare(countsBy("$1", `agent_revisions v WHERE v.agent_id = k.id`))
 )
 
 var (
+	revisionsOfAgent = Revisions.hangs("agent_revisions v", "v.agent_id")
+
 	agentsByID    = rowsBy(qAgentsByID, scoped, (*Agent).key)
 	revisionsByID = rowsBy(qRevisionsByID, onlyIDs, func(r *Revision) int64 { return r.ID })
 
-	accountAgents      = edgeBy((*Account).key, listsBy(qAgentsOfAccounts, fromID, func(g *Agent) int64 { return g.AccountID }))
-	accountAgentCount  = edgeBy((*Account).key, valueOf[int](qAgentCountsOfAccounts, onlyIDs))
-	customerAgents     = edgeBy((*Customer).key, listsBy(qAgentsOfCustomers, fromID, func(g *Agent) int64 { return g.CustomerID }))
-	customerAgentCount = edgeBy((*Customer).key, valueOf[int](qAgentCountsOfCustomers, onlyIDs))
+	accountAgents      = edgeBy((*Account).key, pagesOf[Agent](agentsOfAccount))
+	accountAgentCount  = edgeBy((*Account).key, countsOf(agentsOfAccount))
+	customerAgents     = edgeBy((*Customer).key, pagesOf[Agent](agentsOfCustomer))
+	customerAgentCount = edgeBy((*Customer).key, countsOf(agentsOfCustomer))
 	agentAccount       = edgeBy(func(a *Agent) int64 { return a.AccountID }, accountsByID)
 	agentPublished     = edgeBy(func(a *Agent) int64 { return orZero(a.PublishedID) }, revisionsByID)
-	agentRevisions     = edgeBy((*Agent).key, listsBy(qRevisionsOf, fromNewest, func(r *Revision) int64 { return r.AgentID }))
-	agentRevisionCount = edgeBy((*Agent).key, valueOf[int](qRevisionCounts, onlyIDs))
+	agentRevisions     = edgeBy((*Agent).key, pagesOf[Revision](revisionsOfAgent))
+	agentRevisionCount = edgeBy((*Agent).key, countsOf(revisionsOfAgent))
 	revisionAgent      = edgeBy(func(r *Revision) int64 { return r.AgentID }, agentsByID)
 )
 
@@ -123,24 +105,24 @@ func (s *Store) AgentForUpdate(ctx context.Context, scope access.Scope, id int64
 	return a, err
 }
 
-// Agents is a page of an account's agents, by id.
-func (a *Account) Agents(ctx context.Context, s *Store, p paging.Page) ([]*Agent, error) {
-	return follow(ctx, s, a, accountAgents, p)
+// Agents is a page of an account's agents.
+func (a *Account) Agents(ctx context.Context, s *Store, ask Ask) ([]*Agent, error) {
+	return follow(ctx, s, a, accountAgents, scopedAsk{ask: ask})
 }
 
 // AgentCount counts an account's agents.
-func (a *Account) AgentCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, s, a, accountAgentCount, none{})
+func (a *Account) AgentCount(ctx context.Context, s *Store, ask Ask) (int, error) {
+	return follow(ctx, s, a, accountAgentCount, scopedAsk{ask: ask})
 }
 
-// Agents is a page of the agents of all of a company's accounts, by id.
-func (c *Customer) Agents(ctx context.Context, s *Store, p paging.Page) ([]*Agent, error) {
-	return follow(ctx, s, c, customerAgents, p)
+// Agents is a page of the agents of all of a company's accounts.
+func (c *Customer) Agents(ctx context.Context, s *Store, ask Ask) ([]*Agent, error) {
+	return follow(ctx, s, c, customerAgents, scopedAsk{ask: ask})
 }
 
 // AgentCount counts the agents of all of a company's accounts.
-func (c *Customer) AgentCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, s, c, customerAgentCount, none{})
+func (c *Customer) AgentCount(ctx context.Context, s *Store, ask Ask) (int, error) {
+	return follow(ctx, s, c, customerAgentCount, scopedAsk{ask: ask})
 }
 
 // Account is the edge from an agent to its account.
@@ -154,13 +136,13 @@ func (a *Agent) Published(ctx context.Context, s *Store) (*Revision, error) {
 }
 
 // Revisions is a page of an agent's revisions, newest first; the cursor is a number.
-func (a *Agent) Revisions(ctx context.Context, s *Store, p paging.Page) ([]*Revision, error) {
-	return follow(ctx, s, a, agentRevisions, p)
+func (a *Agent) Revisions(ctx context.Context, s *Store, ask Ask) ([]*Revision, error) {
+	return follow(ctx, s, a, agentRevisions, scopedAsk{ask: ask})
 }
 
 // RevisionCount counts an agent's revisions.
-func (a *Agent) RevisionCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, s, a, agentRevisionCount, none{})
+func (a *Agent) RevisionCount(ctx context.Context, s *Store, ask Ask) (int, error) {
+	return follow(ctx, s, a, agentRevisionCount, scopedAsk{ask: ask})
 }
 
 // Revision reads one revision of an agent within the scope.

@@ -8,7 +8,6 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/globalid"
-	"canopy/internal/paging"
 )
 
 // APIKey lets a program act for a user in a company.
@@ -59,7 +58,6 @@ var (
 		SELECT x.* FROM unnest($1::bigint[]) n(id) CROSS JOIN LATERAL (
 			SELECT ` + apiKeyColumns + ` FROM api_keys k WHERE k.customer_id = n.id AND k.id > $2 ORDER BY k.id LIMIT $3) x
 		ORDER BY x.customer_id, x.id`)
-	qAPIKeyCounts = prepare(countsBy("$1", `api_keys x WHERE x.customer_id = k.id`))
 	qInsertAPIKey = prepare(`
 		INSERT INTO api_keys AS k (client_id, customer_id, user_id, name, expires_at, created_by, features, allowed_addresses)
 		VALUES ($1, $2, $3, $4, $5, NULLIF($6::bigint, 0), $7, $8) RETURNING ` + apiKeyColumns)
@@ -78,8 +76,10 @@ var (
 )
 
 var (
-	customerAPIKeys     = edgeBy((*Customer).key, listsBy(qAPIKeysOf, fromID, func(k *APIKey) int64 { return k.CustomerID }))
-	customerAPIKeyCount = edgeBy((*Customer).key, valueOf[int](qAPIKeyCounts, onlyIDs))
+	keysOfCustomer = APIKeys.hangs("api_keys y", "y.customer_id")
+
+	customerAPIKeys     = edgeBy((*Customer).key, pagesOf[APIKey](keysOfCustomer))
+	customerAPIKeyCount = edgeBy((*Customer).key, countsOf(keysOfCustomer))
 	apiKeyUser          = edgeBy(func(k *APIKey) int64 { return k.UserID }, usersByID)
 	apiKeyCustomer      = edgeBy(func(k *APIKey) int64 { return k.CustomerID }, customersByID)
 )
@@ -113,8 +113,8 @@ func (s *Store) APIKeyForUpdate(ctx context.Context, scope access.Scope, id int6
 }
 
 // APIKeys is a page of a company's keys, by id.
-func (c *Customer) APIKeys(ctx context.Context, s *Store, p paging.Page) ([]*APIKey, error) {
-	return follow(ctx, s, c, customerAPIKeys, p)
+func (c *Customer) APIKeys(ctx context.Context, s *Store, ask Ask) ([]*APIKey, error) {
+	return follow(ctx, s, c, customerAPIKeys, scopedAsk{ask: ask})
 }
 
 // StreamAPIKeys gives a company's keys by id, from after the id on, at most limit of them (0: all).
@@ -124,8 +124,8 @@ func (s *Store) StreamAPIKeys(ctx context.Context, customerID, after int64, limi
 }
 
 // APIKeyCount counts a company's keys.
-func (c *Customer) APIKeyCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, s, c, customerAPIKeyCount, none{})
+func (c *Customer) APIKeyCount(ctx context.Context, s *Store, ask Ask) (int, error) {
+	return follow(ctx, s, c, customerAPIKeyCount, scopedAsk{ask: ask})
 }
 
 // User is the edge from a key to the user that it acts for; nil beyond the scope.

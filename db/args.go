@@ -1,25 +1,6 @@
 package db
 
-import (
-	"context"
-	"math"
-
-	"canopy/internal/paging"
-)
-
-// boundary is where a page whose cursor is one integer begins: at the cursor, or else at start.
-func boundary(p paging.Page, start int64) int64 {
-	if after := p.After(); len(after) > 0 {
-		return after[0]
-	}
-	return start
-}
-
-// afterID is the lower bound of a page whose cursor is one id; ids start above 0.
-func afterID(p paging.Page) int64 { return boundary(p, 0) }
-
-// beforeID is the upper bound of a page that runs from the newest id down.
-func beforeID(p paging.Page) int64 { return boundary(p, math.MaxInt64) }
+import "context"
 
 // atLeastEmpty makes a missing key the empty array, which sorts before every lineage.
 func atLeastEmpty(key []int64) []int64 {

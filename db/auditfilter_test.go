@@ -3,9 +3,12 @@ package db_test
 import (
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/jmoiron/sqlx"
 
 	"canopy/db"
 	"canopy/internal/access"
@@ -24,7 +27,7 @@ func TestAuditPlans(t *testing.T) {
 	t.Cleanup(func() { _ = s.Close() })
 	root, busy, user := tree(t, s)
 	quiet := devtest.Must[*db.Customer](t)(s.InsertCustomer(t.Context(), db.Customer{ParentID: &root.ID, Name: "Quiet", RegionID: root.RegionID}))
-	pool := devtest.Must[*sql.DB](t)(sql.Open("postgres", address))
+	pool := devtest.Must[*sqlx.DB](t)(db.Connect(address, db.Options{}))
 	t.Cleanup(func() { _ = pool.Close() })
 	exec := func(text string, args ...any) {
 		t.Helper()
@@ -43,23 +46,32 @@ func TestAuditPlans(t *testing.T) {
 	ago := func(share float64) time.Time {
 		return time.Now().Add(-time.Duration(share * auditRows * 10 * float64(time.Second)))
 	}
-	filters := map[string]db.AuditFilter{
-		"all": {}, "action": {Action: "role.updated"}, "no such action": {Action: "role.deleted"},
-		"object": {ObjectType: "Run", ObjectID: 4711}, "object alone": {ObjectID: 4711}, "type": {ObjectType: "Run"},
-		"actor": {ActorID: user.ID}, "customer": {CustomerID: quiet.ID}, "ids": {IDs: []int64{1, 4711, auditRows}},
-		"since": {Since: ago(.1)}, "until": {Until: ago(.9)}, "between": {Since: ago(.5), Until: ago(.4999)},
-		"all told": {Action: "run.started", ObjectType: "Run", Since: ago(.9), Until: ago(.1)},
-		"or":       {Until: ago(.5), Or: []db.AuditFilter{{ActorID: user.ID}, {Action: "role.updated"}, {ObjectID: 5}}},
+	since := func(share float64) db.Term {
+		return db.Term{Member: "createdSince", Value: ago(share).Format(time.RFC3339Nano)}
+	}
+	until := func(share float64) db.Term {
+		return db.Term{Member: "createdUntil", Value: ago(share).Format(time.RFC3339Nano)}
+	}
+	is := func(member string, value any) db.Term { return db.Term{Member: member, Value: fmt.Sprint(value)} }
+	filters := map[string]db.Where{
+		"all": {}, "action": where(is("action", "role.updated")), "no such action": where(is("action", "role.deleted")),
+		"object": where(is("objectType", "Run"), is("objectId", 4711)), "object alone": where(is("objectId", 4711)), "type": where(is("objectType", "Run")),
+		"actor": where(is("actorId", user.ID)), "customer": where(is("customerId", quiet.ID)), "ids": where(is("ids", "{1,4711,200000}")),
+		"since": where(since(.1)), "until": where(until(.9)), "between": where(since(.5), until(.4999)),
+		"all told": where(is("action", "run.started"), is("objectType", "Run"), since(.9), until(.1)),
+		"or":       {Terms: []db.Term{until(.5)}, Or: []db.Where{where(is("actorId", user.ID)), where(is("action", "role.updated")), where(is("objectId", 5))}},
 	}
 	scopes := map[string]access.Scope{"root": root.Lineage.Subtree(), "busy": busy.Lineage.Subtree(), "quiet": quiet.Lineage.Subtree()}
-	middle := paging.NewPage(50, paging.Cursor{ago(.5).UnixMicro(), auditRows / 2})
+	middle := func(order string) paging.Page {
+		return paging.NewPage(50, db.AuditEvents.At(order, []string{fmt.Sprint(ago(.5).UnixMicro()), fmt.Sprint(auditRows / 2)}))
+	}
 	for scope, within := range scopes {
 		for name, f := range filters {
-			for place, page := range map[string]paging.Page{"begin": paging.NewPage(50, nil), "middle": middle} {
-				for _, ascending := range []bool{false, true} {
+			for _, order := range []string{"-CREATED_AT", "CREATED_AT"} {
+				for place, page := range map[string]paging.Page{"begin": paging.NewPage(50, paging.Cursor{}), "middle": middle(order)} {
 					t.Run(scope+"/"+name+"/"+place, func(t *testing.T) {
-						text, args := db.AuditPage(within, f, ascending, page)
-						if plan := devtest.Must[db.PlanNode](t)(db.Explain(t.Context(), pool, text, args...)); plan.Reads() > 500 {
+						text, args := db.AuditPage(within, db.NewAsk(f, order, page))
+						if plan := devtest.Must[db.PlanNode](t)(db.Explain(t.Context(), pool, text, args...)); plan.Reads() > 700 {
 							t.Errorf("%.0f rows were read:\n%s", plan.Reads(), plan)
 						}
 					})
@@ -68,6 +80,8 @@ func TestAuditPlans(t *testing.T) {
 		}
 	}
 }
+
+func where(terms ...db.Term) db.Where { return db.Where{Terms: terms} }
 
 // TestAuditFilter compares the pages of filters with what a look at every event gives.
 func TestAuditFilter(t *testing.T) {
@@ -84,31 +98,32 @@ func TestAuditFilter(t *testing.T) {
 	if written, deliveries, err := s.Tell(t.Context(), told, nil); err != nil || len(written) != 60 || deliveries != 0 {
 		t.Fatal(written, deliveries, err)
 	}
-	all := devtest.Must[[]*db.AuditEvent](t)(s.AuditEvents(t.Context(), root.Lineage.Subtree(), db.AuditFilter{}, true, paging.NewPage(100, nil)))
+	all := devtest.Must[[]*db.AuditEvent](t)(s.FindAuditEvents(t.Context(), root.Lineage.Subtree(), db.NewAsk(db.Where{}, "CREATED_AT", paging.NewPage(100, paging.Cursor{}))))
 	if len(all) != 60 || !slices.IsSortedFunc(all, func(a, b *db.AuditEvent) int { return int(a.ID - b.ID) }) {
 		t.Fatalf("%d events", len(all))
 	}
 	cut := all[30].CreatedAt
+	is := func(member string, value any) db.Term { return db.Term{Member: member, Value: fmt.Sprint(value)} }
 	for name, c := range map[string]struct {
-		filter db.AuditFilter
+		filter db.Where
 		fits   func(*db.AuditEvent) bool
 	}{
-		"all":    {db.AuditFilter{}, func(*db.AuditEvent) bool { return true }},
-		"action": {db.AuditFilter{Action: "c.d"}, func(e *db.AuditEvent) bool { return e.Action == "c.d" }},
-		"object": {db.AuditFilter{ObjectID: 3, ObjectType: "X"}, func(e *db.AuditEvent) bool { return e.ObjectID == 3 }},
-		"type":   {db.AuditFilter{ObjectType: "Y"}, func(*db.AuditEvent) bool { return false }},
-		"actor":  {db.AuditFilter{ActorID: user.ID}, func(e *db.AuditEvent) bool { return e.ActorUserID != nil }},
-		"ids":    {db.AuditFilter{IDs: []int64{all[1].ID, all[4].ID}}, func(e *db.AuditEvent) bool { return e.ID == all[1].ID || e.ID == all[4].ID }},
-		"none":   {db.AuditFilter{IDs: []int64{}}, func(*db.AuditEvent) bool { return false }},
-		"since":  {db.AuditFilter{Since: cut}, func(e *db.AuditEvent) bool { return !e.CreatedAt.Before(cut) }},
-		"until":  {db.AuditFilter{Until: cut}, func(e *db.AuditEvent) bool { return e.CreatedAt.Before(cut) }},
+		"all":    {db.Where{}, func(*db.AuditEvent) bool { return true }},
+		"action": {where(is("action", "c.d")), func(e *db.AuditEvent) bool { return e.Action == "c.d" }},
+		"object": {where(is("objectId", 3), is("objectType", "X")), func(e *db.AuditEvent) bool { return e.ObjectID == 3 }},
+		"type":   {where(is("objectType", "Y")), func(*db.AuditEvent) bool { return false }},
+		"actor":  {where(is("actorId", user.ID)), func(e *db.AuditEvent) bool { return e.ActorUserID != nil }},
+		"ids":    {where(is("ids", fmt.Sprintf("{%d,%d}", all[1].ID, all[4].ID))), func(e *db.AuditEvent) bool { return e.ID == all[1].ID || e.ID == all[4].ID }},
+		"none":   {where(is("ids", "{}")), func(*db.AuditEvent) bool { return false }},
+		"since":  {where(is("createdSince", cut.Format(time.RFC3339Nano))), func(e *db.AuditEvent) bool { return !e.CreatedAt.Before(cut) }},
+		"until":  {where(is("createdUntil", cut.Format(time.RFC3339Nano))), func(e *db.AuditEvent) bool { return e.CreatedAt.Before(cut) }},
 		"or": {
-			db.AuditFilter{Action: "a.b", Or: []db.AuditFilter{{ObjectID: 1}, {ActorID: user.ID, Or: []db.AuditFilter{{ObjectID: 2}, {ObjectID: 3}}}, {ObjectID: 1}}},
+			db.Where{Terms: []db.Term{is("action", "a.b")}, Or: []db.Where{where(is("objectId", 1)), {Terms: []db.Term{is("actorId", user.ID)}, Or: []db.Where{where(is("objectId", 2)), where(is("objectId", 3))}}, where(is("objectId", 1))}},
 			func(e *db.AuditEvent) bool {
 				return e.Action == "a.b" && (e.ObjectID == 1 || e.ActorUserID != nil && (e.ObjectID == 2 || e.ObjectID == 3))
 			},
 		},
-		"customer": {db.AuditFilter{CustomerID: child.ID}, func(e *db.AuditEvent) bool { return e.CustomerID == child.ID }},
+		"customer": {where(is("customerId", child.ID)), func(e *db.AuditEvent) bool { return e.CustomerID == child.ID }},
 	} {
 		for scope, top := range map[string]*db.Customer{"root": root, "child": child} {
 			t.Run(name+"/"+scope, func(t *testing.T) {
@@ -118,19 +133,19 @@ func TestAuditFilter(t *testing.T) {
 						want = append(want, e.ID)
 					}
 				}
-				n := devtest.Must[int](t)(s.AuditCount(t.Context(), top.Lineage.Subtree(), c.filter))
-				for _, ascending := range []bool{false, true} {
+				n := devtest.Must[int](t)(s.CountAuditEvents(t.Context(), top.Lineage.Subtree(), db.NewAsk(c.filter, "", paging.Page{})))
+				for _, order := range []string{"-CREATED_AT", "CREATED_AT"} {
 					slices.Reverse(want)
 					got = nil
-					for page := paging.NewPage(7, nil); ; {
-						rows := devtest.Must[[]*db.AuditEvent](t)(s.AuditEvents(t.Context(), top.Lineage.Subtree(), c.filter, ascending, page))
+					for page := paging.NewPage(7, paging.Cursor{}); ; {
+						rows := devtest.Must[[]*db.AuditEvent](t)(s.FindAuditEvents(t.Context(), top.Lineage.Subtree(), db.NewAsk(c.filter, order, page)))
 						for _, e := range rows[:min(7, len(rows))] {
 							got = append(got, e.ID)
 						}
 						if len(rows) < 8 {
 							break
 						}
-						page = paging.NewPage(7, rows[6].At())
+						page = paging.NewPage(7, db.AuditEvents.At(order, rows[6].FoundAt()))
 					}
 					if !slices.Equal(got, want) || n != len(want) {
 						t.Errorf("%v (%d), want %v", got, n, want)
@@ -139,7 +154,8 @@ func TestAuditFilter(t *testing.T) {
 			})
 		}
 	}
-	if rows := devtest.Must[[]*db.AuditEvent](t)(s.AuditEvents(t.Context(), access.Scope{}, db.AuditFilter{IDs: []int64{all[0].ID}}, false, paging.NewPage(7, nil))); len(rows) != 0 {
+	none := db.NewAsk(where(is("ids", fmt.Sprintf("{%d}", all[0].ID))), "", paging.NewPage(7, paging.Cursor{}))
+	if rows := devtest.Must[[]*db.AuditEvent](t)(s.FindAuditEvents(t.Context(), access.Scope{}, none)); len(rows) != 0 {
 		t.Error("the zero scope finds something")
 	}
 }

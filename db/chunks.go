@@ -6,7 +6,6 @@ import (
 	"github.com/lib/pq"
 
 	"canopy/internal/globalid"
-	"canopy/internal/paging"
 )
 
 // Chunk is a piece of a document's text, as it is searched.
@@ -38,11 +37,6 @@ var ofReady = ` FROM chunks k JOIN documents d ON d.id = k.document_id AND d.rev
 var (
 	qChunk = prepare(`
 		SELECT ` + chunkColumns + ofReady + `JOIN contexts x ON x.id = d.context_id WHERE k.id = $3 AND ` + onDesk)
-	qChunksOf = prepare(`
-		SELECT k.* FROM documents d CROSS JOIN LATERAL (
-			SELECT ` + chunkColumns + ` FROM chunks k
-			WHERE k.document_id = d.id AND k.revision = d.revision AND k.position > $2 ORDER BY k.position LIMIT $3) k
-		WHERE d.id = ANY($1) AND ` + unindexed("d.status = 'ready'") + ` ORDER BY k.document_id, k.position`)
 	qChunkCounts = prepare(`
 		SELECT id, chunks AS value FROM documents WHERE id = ANY($1) AND ` + unindexed("status = 'ready'"))
 	// The chunks first, whatever the planner thinks of a table that has just grown.
@@ -53,15 +47,16 @@ var (
 )
 
 var (
-	documentChunks      = edgeBy((*Document).key, listsBy(qChunksOf, fromPosition, func(c *Chunk) int64 { return c.DocumentID }))
+	// chunksOfDocument are those of its revision, once it is ready.
+	chunksOfDocument = hung{list: Chunks, ways: func(*statement, []Term) []way {
+		ready := "(SELECT id, revision FROM documents WHERE id = k.id AND " + unindexed("status = 'ready'") + " OFFSET 0) d"
+		return []way{{each: ready, from: "chunks y", where: []string{"y.document_id = d.id", "y.revision = d.revision"}, ordered: true}}
+	}}
+
+	documentChunks      = edgeBy((*Document).key, pagesOf[Chunk](chunksOfDocument))
 	documentReadyChunks = edgeBy((*Document).key, valueOf[int](qChunkCounts, onlyIDs))
 	chunkDocument       = edgeBy(func(c *Chunk) int64 { return c.DocumentID }, documentsByID)
 )
-
-// fromPosition is for a query of pages by position, which counts from 0.
-func fromPosition(p paging.Page, ids []int64) []any {
-	return []any{ids, boundary(p, -1), p.First + 1}
-}
 
 // Chunk reads one chunk of a ready document of a desk's contexts.
 func (s *Store) Chunk(ctx context.Context, desk Desk, id int64) (*Chunk, error) {
@@ -71,8 +66,8 @@ func (s *Store) Chunk(ctx context.Context, desk Desk, id int64) (*Chunk, error) 
 }
 
 // Chunks is a page of a document's chunks by position; none unless it is ready.
-func (d *Document) Chunks(ctx context.Context, s *Store, p paging.Page) ([]*Chunk, error) {
-	return follow(ctx, s, d, documentChunks, p)
+func (d *Document) Chunks(ctx context.Context, s *Store, ask Ask) ([]*Chunk, error) {
+	return follow(ctx, s, d, documentChunks, scopedAsk{ask: ask})
 }
 
 // ReadyChunks counts a document's chunks; 0 unless it is ready.

@@ -8,7 +8,6 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/globalid"
-	"canopy/internal/paging"
 )
 
 // Context is a custom assistant: its instructions, and the settings of its search.
@@ -84,10 +83,7 @@ var (
 		WHERE x.id = $2 AND a.customer_id = $1 AND NOT a.disabled`)
 	qContextForUpdate = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = $3 AND ` + onDesk + ` FOR UPDATE`)
 	qContextsByID     = prepare(`SELECT ` + contextColumns + ` FROM contexts x WHERE x.id = ANY($3) AND ` + onDesk)
-	qContexts         = prepare(`
-		SELECT ` + contextColumns + ` FROM contexts x WHERE x.id > $3 AND ` + onDesk + ` ORDER BY x.id LIMIT $4`)
-	qContextCount  = prepare(`SELECT ` + counted(`contexts x WHERE `+onDesk))
-	qInsertContext = prepare(`
+	qInsertContext    = prepare(`
 		INSERT INTO contexts AS x (account_id, user_id, name, description, caption, tools_json, starter_prompts, embedding_model)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ` + contextColumns)
 	qUpdateContext = prepare(`
@@ -127,24 +123,6 @@ func (s *Store) ContextForUpdate(ctx context.Context, d Desk, id int64) (*Contex
 	c := &Context{}
 	err := s.get(ctx, c, qContextForUpdate, d.args(id)...)
 	return c, err
-}
-
-// Contexts is a page of a desk's contexts, by id.
-func (s *Store) Contexts(ctx context.Context, d Desk, p paging.Page) (rows []*Context, err error) {
-	err = s.list(ctx, &rows, qContexts, d.args(afterID(p), p.First+1)...)
-	return join(rows), err
-}
-
-// StreamContexts gives a desk's contexts by id, from after the id on, at most limit of them (0: all).
-func (s *Store) StreamContexts(ctx context.Context, d Desk, after int64, limit int, each func(*Context) error) error {
-	contexts := rowsOf(qContexts, func(after int64, limit int) []any { return d.args(after, limit) }, (*Context).key)
-	return contexts.each(ctx, s, after, limit, each)
-}
-
-// ContextCount counts a desk's contexts.
-func (s *Store) ContextCount(ctx context.Context, d Desk) (n int, err error) {
-	err = s.get(ctx, &n, qContextCount, d.args()...)
-	return n, err
 }
 
 // InsertContext makes a context with the default settings of its search.

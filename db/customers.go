@@ -8,7 +8,6 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/globalid"
-	"canopy/internal/paging"
 )
 
 // Customer is a company of the tree.
@@ -24,8 +23,6 @@ type Customer struct {
 	CreatedAt         time.Time      `db:"created_at"`
 	// MaxKeyDays is how many days new API keys may live, here and below; nil: no bound of its own.
 	MaxKeyDays *int `db:"max_key_days" audit:"maxKeyDays"`
-	// Via is the company that this one was reached from, when an edge led here.
-	Via int64 `db:"via,joined"`
 
 	siblings
 }
@@ -59,6 +56,9 @@ const inScope = `c.lineage >= $1::bigint[] AND c.lineage < $2::bigint[]`
 // scope.
 var withinScope = unindexed(inScope)
 
+// wholeScope asks once whether the scope is that of the root.
+const wholeScope = `EXISTS (SELECT FROM customers c WHERE c.parent_id IS NULL AND ` + inScope + `)`
+
 var (
 	qCustomersByID     = prepare(`SELECT ` + customerColumns + eachByID("customers", "c") + `WHERE ` + withinScope)
 	qRoot              = prepare(`SELECT ` + customerColumns + ` FROM customers c WHERE c.parent_id IS NULL ORDER BY c.lineage LIMIT 1`)
@@ -70,22 +70,6 @@ var (
 	qSubtree = prepare(`
 		SELECT ` + customerColumns + ` FROM customers c
 		WHERE ` + inScope + ` AND c.lineage > $3::bigint[] ORDER BY c.lineage LIMIT $4`)
-	qDescendants = prepare(`
-		SELECT p.id AS via, c.* FROM customers p CROSS JOIN LATERAL (
-			SELECT ` + customerColumns + ` FROM customers c
-			WHERE c.lineage >= p.lineage AND c.lineage > CASE WHEN $2 THEN '{}' ELSE p.lineage END
-			  AND c.lineage > $3::bigint[] AND c.lineage < p.lineage[1:p.level] || (p.id + 1)
-			ORDER BY c.lineage LIMIT $4) c
-		WHERE p.id = ANY($1) ORDER BY p.id, c.lineage`)
-	qDescendantCounts = prepare(`
-		SELECT p.id, ` + counted(`customers c WHERE c.lineage >= p.lineage AND c.lineage < p.lineage[1:p.level] || (p.id + 1)`) + ` AS value
-		FROM customers p WHERE p.id = ANY($1)`)
-	qChildren = prepare(`
-		SELECT k.id AS via, c.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT ` + customerColumns + ` FROM customers c
-			WHERE c.parent_id = k.id AND c.id > $2 ORDER BY c.id LIMIT $3) c
-		ORDER BY k.id, c.id`)
-	qChildCounts    = prepare(countsBy("$1", `customers c WHERE c.parent_id = k.id`))
 	qAncestorsAllow = prepare(`
 		SELECT c.id, NOT EXISTS (SELECT 1 FROM customers a
 			WHERE a.id = ANY(c.lineage[1:c.level]) AND NOT a.descendants_can_add) AS value
@@ -104,25 +88,15 @@ var (
 
 	customerRegion          = edgeBy(func(c *Customer) int64 { return c.RegionID }, regionsByID)
 	customerAncestors       = edgeBy(func(c *Customer) *Customer { return c }, ancestors)
-	customerChildren        = edgeBy((*Customer).key, listsBy(qChildren, fromID, via))
-	customerChildCount      = edgeBy((*Customer).key, valueOf[int](qChildCounts, onlyIDs))
-	customerDescendants     = edgeBy((*Customer).key, listsBy(qDescendants, below.args, via))
-	customerDescendantCount = edgeBy((*Customer).key, valueOf[int](qDescendantCounts, onlyIDs))
+	customerChildren        = edgeBy((*Customer).key, pagesOf[Customer](children))
+	customerChildCount      = edgeBy((*Customer).key, countsOf(children))
+	customerDescendants     = edgeBy((*Customer).key, pagesOf[Customer](descendants))
+	customerDescendantCount = edgeBy((*Customer).key, countsOf(descendants))
+	customerSubtree         = edgeBy((*Customer).key, pagesOf[Customer](subtree))
+	customerSubtreeCount    = edgeBy((*Customer).key, countsOf(subtree))
 	customerAncestorsAllow  = edgeBy((*Customer).key, valueOf[bool](qAncestorsAllow, onlyIDs))
 	refCustomer             = edgeBy((*CustomerRef).key, customersByID)
 )
-
-func via(c *Customer) int64 { return c.Via }
-
-// below is a page of the companies anywhere below, with or without the company itself.
-type below struct {
-	self bool
-	page paging.Page
-}
-
-func (b below) args(ids []int64) []any {
-	return []any{ids, b.self, pq.Int64Array(atLeastEmpty(b.page.After())), b.page.First + 1}
-}
 
 // Customer reads one company within the scope.
 func (s *Store) Customer(ctx context.Context, scope access.Scope, id int64) (*Customer, error) {
@@ -197,24 +171,30 @@ func (r *CustomerRef) Customer(ctx context.Context, s *Store, scope access.Scope
 	return follow(ctx, s, r, refCustomer, scope)
 }
 
-// Children is a page of the companies right below, by id.
-func (c *Customer) Children(ctx context.Context, s *Store, p paging.Page) ([]*Customer, error) {
-	return follow(ctx, s, c, customerChildren, p)
-}
-
-// Descendants is a page of the companies anywhere below, in preorder; self adds the company itself.
-func (c *Customer) Descendants(ctx context.Context, s *Store, self bool, p paging.Page) ([]*Customer, error) {
-	return follow(ctx, s, c, customerDescendants, below{self, p})
+// Children is a page of the companies right below.
+func (c *Customer) Children(ctx context.Context, s *Store, a Ask) ([]*Customer, error) {
+	return follow(ctx, s, c, customerChildren, scopedAsk{ask: a})
 }
 
 // ChildCount counts the companies right below.
-func (c *Customer) ChildCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, s, c, customerChildCount, none{})
+func (c *Customer) ChildCount(ctx context.Context, s *Store, a Ask) (int, error) {
+	return follow(ctx, s, c, customerChildCount, scopedAsk{ask: a})
 }
 
-// DescendantCount counts the companies anywhere below and the company itself.
-func (c *Customer) DescendantCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, s, c, customerDescendantCount, none{})
+// Descendants is a page of the companies anywhere below; self adds the company itself.
+func (c *Customer) Descendants(ctx context.Context, s *Store, self bool, a Ask) ([]*Customer, error) {
+	if self {
+		return follow(ctx, s, c, customerSubtree, scopedAsk{ask: a})
+	}
+	return follow(ctx, s, c, customerDescendants, scopedAsk{ask: a})
+}
+
+// DescendantCount counts the companies anywhere below; self adds the company itself.
+func (c *Customer) DescendantCount(ctx context.Context, s *Store, self bool, a Ask) (int, error) {
+	if self {
+		return follow(ctx, s, c, customerSubtreeCount, scopedAsk{ask: a})
+	}
+	return follow(ctx, s, c, customerDescendantCount, scopedAsk{ask: a})
 }
 
 // AncestorsAllow tells whether every company above has descendantsCanAdd.

@@ -7,7 +7,6 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/globalid"
-	"canopy/internal/paging"
 )
 
 // The states of a delivery. Of the three that end it, delivered is after a 2xx answer, failed after any
@@ -73,22 +72,10 @@ type Captured struct {
 	Log     json.RawMessage `db:"log"`
 }
 
-// DeliveryFilter bounds a list of deliveries; zero values leave it open.
-type DeliveryFilter struct {
-	CustomerID    int64
-	DestinationID int64
-	Type, Status  string
-	Since         time.Time
-}
-
 var deliveryColumns = columns[Delivery]("w") + `, CASE WHEN w.status = 'pending' AND NOT w.counted
 	AND ` + held("(SELECT o.lineage FROM customers o WHERE o.id = w.customer_id)") + `
 	THEN 'the limit deliveriesPerDay is reached: it goes out when there is room again, from midnight, UTC, on, or when the limit is raised'
 	ELSE w.error END AS error`
-
-// deliveryFilter bounds deliveries w by the arguments from the scope on. Whether their company is within it is asked once.
-var deliveryFilter = ` WHERE EXISTS (SELECT FROM customers c WHERE c.id = $3 AND ` + withinScope + `) AND w.customer_id = $3 AND ($4::bigint = 0 OR w.destination_id = $4)
-	AND ($5 = '' OR w.type = $5) AND ($6 = '' OR w.status = $6) AND ($7::timestamptz IS NULL OR w.created_at >= $7)`
 
 var (
 	qDelivery = prepare(`
@@ -96,15 +83,7 @@ var (
 	qDeliveriesNow = prepare(`
 		SELECT ` + deliveryColumns + ` FROM webhook_deliveries w JOIN customers c ON c.id = w.customer_id
 		WHERE w.id = ANY($3) AND w.destination_id = $4 AND ` + withinScope + ` ORDER BY w.id`)
-	qDeliveries = prepare(`
-		SELECT ` + deliveryColumns + ` FROM webhook_deliveries w` + deliveryFilter + ` AND w.id < $8 ORDER BY w.id DESC LIMIT $9`)
-	qDeliveryCount = prepare(`SELECT ` + counted(`webhook_deliveries w`+deliveryFilter))
-	qDeliveriesOf  = prepare(`
-		SELECT w.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT ` + deliveryColumns + ` FROM webhook_deliveries w WHERE w.destination_id = k.id AND w.id < $2 ORDER BY w.id DESC LIMIT $3) w
-		ORDER BY w.destination_id, w.id DESC`)
-	qDeliveryCounts = prepare(countsBy("$1", `webhook_deliveries w WHERE w.destination_id = k.id`))
-	qCaptured       = prepare(`SELECT id, payload, log FROM webhook_deliveries WHERE id = ANY($1)`)
+	qCaptured = prepare(`SELECT id, payload, log FROM webhook_deliveries WHERE id = ANY($1)`)
 
 	qEmitTest = prepare(`
 		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, test)
@@ -124,8 +103,8 @@ var (
 )
 
 var (
-	destinationDeliveries    = edgeBy((*Destination).key, listsBy(qDeliveriesOf, fromNewest, func(w *Delivery) int64 { return w.DestinationID }))
-	destinationDeliveryCount = edgeBy((*Destination).key, valueOf[int](qDeliveryCounts, onlyIDs))
+	destinationDeliveries    = edgeBy((*Destination).key, pagesOf[Delivery](deliveriesOfDestination))
+	destinationDeliveryCount = edgeBy((*Destination).key, countsOf(deliveriesOfDestination))
 	deliveryDestination      = edgeBy(func(d *Delivery) int64 { return d.DestinationID }, destinationsByID)
 	deliveryCaptured         = edgeBy(func(d *Delivery) int64 { return d.ID }, captured)
 )
@@ -134,14 +113,6 @@ func captured(ctx context.Context, s *Store, _ none, ids []int64) (map[int64]*Ca
 	var rows []*Captured
 	err := s.list(ctx, &rows, qCaptured, ids)
 	return index(rows, func(c *Captured) int64 { return c.ID }), err
-}
-
-func (f DeliveryFilter) args(scope access.Scope, more ...any) []any {
-	var since *time.Time
-	if !f.Since.IsZero() {
-		since = &f.Since
-	}
-	return append([]any{scope.From(), scope.To(), f.CustomerID, f.DestinationID, f.Type, f.Status, since}, more...)
 }
 
 // Delivery reads one delivery of a company within the scope.
@@ -157,26 +128,14 @@ func (s *Store) DeliveriesNow(ctx context.Context, scope access.Scope, destinati
 	return join(rows), err
 }
 
-// Deliveries is a page of a company's deliveries within the scope, newest first.
-func (s *Store) Deliveries(ctx context.Context, scope access.Scope, f DeliveryFilter, p paging.Page) (rows []*Delivery, err error) {
-	err = s.list(ctx, &rows, qDeliveries, f.args(scope, beforeID(p), p.First+1)...)
-	return join(rows), err
-}
-
-// DeliveryCount counts a company's deliveries within the scope.
-func (s *Store) DeliveryCount(ctx context.Context, scope access.Scope, f DeliveryFilter) (n int, err error) {
-	err = s.get(ctx, &n, qDeliveryCount, f.args(scope)...)
-	return n, err
-}
-
-// Deliveries is a page of a destination's deliveries, newest first.
-func (d *Destination) Deliveries(ctx context.Context, s *Store, p paging.Page) ([]*Delivery, error) {
-	return follow(ctx, s, d, destinationDeliveries, p)
+// Deliveries is a page of a destination's deliveries.
+func (d *Destination) Deliveries(ctx context.Context, s *Store, a Ask) ([]*Delivery, error) {
+	return follow(ctx, s, d, destinationDeliveries, scopedAsk{ask: a})
 }
 
 // DeliveryCount counts a destination's deliveries.
-func (d *Destination) DeliveryCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, s, d, destinationDeliveryCount, none{})
+func (d *Destination) DeliveryCount(ctx context.Context, s *Store, a Ask) (int, error) {
+	return follow(ctx, s, d, destinationDeliveryCount, scopedAsk{ask: a})
 }
 
 // Destination is the edge from a delivery to its destination; nil when that was deleted.

@@ -8,7 +8,6 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/globalid"
-	"canopy/internal/paging"
 )
 
 // Destination is where a company has events delivered to. Events nil stands for all types.
@@ -48,12 +47,6 @@ var (
 		WHERE d.id = $3 AND ` + unindexed("d.deleted_at IS NULL") + ` AND ` + withinScope + ` FOR UPDATE OF d`)
 	qAllDestinations = prepare(`
 		SELECT ` + destinationColumns + ` FROM webhook_destinations d WHERE d.customer_id = $1 AND d.deleted_at IS NULL ORDER BY d.id`)
-	qDestinationsOf = prepare(`
-		SELECT d.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT ` + destinationColumns + ` FROM webhook_destinations d
-			WHERE d.customer_id = k.id AND d.deleted_at IS NULL AND d.id > $2 ORDER BY d.id LIMIT $3) d
-		ORDER BY d.customer_id, d.id`)
-	qDestinationCounts = prepare(countsBy("$1", `webhook_destinations d WHERE d.customer_id = k.id AND d.deleted_at IS NULL`))
 	qInsertDestination = prepare(`
 		INSERT INTO webhook_destinations AS d (customer_id, url, name, events, signing, secret)
 		VALUES ($1, $2, $3, $4, $5, '') RETURNING ` + destinationColumns)
@@ -90,10 +83,12 @@ var (
 )
 
 var (
+	destinationsOfCustomer = Destinations.hangs("webhook_destinations d", "d.customer_id", "d.deleted_at IS NULL")
+
 	destinationsByID = rowsBy(qDestinationsByID, scoped, (*Destination).key)
 
-	customerDestinations     = edgeBy((*Customer).key, listsBy(qDestinationsOf, fromID, func(d *Destination) int64 { return d.CustomerID }))
-	customerDestinationCount = edgeBy((*Customer).key, valueOf[int](qDestinationCounts, onlyIDs))
+	customerDestinations     = edgeBy((*Customer).key, pagesOf[Destination](destinationsOfCustomer))
+	customerDestinationCount = edgeBy((*Customer).key, countsOf(destinationsOfCustomer))
 	destinationCustomer      = edgeBy(func(d *Destination) int64 { return d.CustomerID }, customersByID)
 )
 
@@ -116,13 +111,13 @@ func (s *Store) AllDestinations(ctx context.Context, customerID int64) (rows []*
 }
 
 // Destinations is a page of a company's destinations, by id.
-func (c *Customer) Destinations(ctx context.Context, s *Store, p paging.Page) ([]*Destination, error) {
-	return follow(ctx, s, c, customerDestinations, p)
+func (c *Customer) Destinations(ctx context.Context, s *Store, ask Ask) ([]*Destination, error) {
+	return follow(ctx, s, c, customerDestinations, scopedAsk{ask: ask})
 }
 
 // DestinationCount counts a company's destinations.
-func (c *Customer) DestinationCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, s, c, customerDestinationCount, none{})
+func (c *Customer) DestinationCount(ctx context.Context, s *Store, ask Ask) (int, error) {
+	return follow(ctx, s, c, customerDestinationCount, scopedAsk{ask: ask})
 }
 
 // Customer is the edge from a destination to its company.

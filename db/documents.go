@@ -6,7 +6,6 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/globalid"
-	"canopy/internal/paging"
 )
 
 // Document is an uploaded file of a context, and how far its processing has come.
@@ -60,13 +59,7 @@ var (
 	qDocumentForUpdate = prepare(`
 		SELECT ` + documentColumns + documentTables + `WHERE d.id = $3 AND ` + onDesk + ` FOR UPDATE OF d`)
 	qDocumentsByID = prepare(`SELECT ` + documentColumns + documentTables + `WHERE d.id = ANY($3) AND ` + onDesk)
-	qDocumentsOf   = prepare(`
-		SELECT d.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT ` + documentColumns + ` FROM documents d
-			WHERE d.context_id = k.id AND d.id > $2 ORDER BY d.id LIMIT $3) d
-		ORDER BY d.context_id, d.id`)
-	qDocumentCounts = prepare(countsBy("$1", `documents d WHERE d.context_id = k.id`))
-	qStored         = prepare(`
+	qStored        = prepare(`
 		SELECT COALESCE(sum(size), 0)::bigint AS size, COALESCE(max(name_index) FILTER (WHERE original_name = $2) + 1, 0) AS name_index
 		FROM documents WHERE context_id = $1`)
 	qInsertDocument = prepare(`
@@ -95,8 +88,8 @@ var (
 var (
 	documentsByID = rowsBy(qDocumentsByID, Desk.scoped, (*Document).key)
 
-	contextDocuments     = edgeBy((*Context).key, listsBy(qDocumentsOf, fromID, func(d *Document) int64 { return d.ContextID }))
-	contextDocumentCount = edgeBy((*Context).key, valueOf[int](qDocumentCounts, onlyIDs))
+	contextDocuments     = edgeBy((*Context).key, pagesOf[Document](documentsOfContext))
+	contextDocumentCount = edgeBy((*Context).key, countsOf(documentsOfContext))
 	documentContext      = edgeBy(func(d *Document) int64 { return d.ContextID }, contextsByID)
 	documentCreator      = edgeBy(func(d *Document) int64 { return orZero(d.CreatedBy) }, usersByID)
 )
@@ -115,21 +108,14 @@ func (s *Store) DocumentForUpdate(ctx context.Context, desk Desk, id int64) (*Do
 	return d, err
 }
 
-// Documents is a page of a context's documents, by id.
-func (c *Context) Documents(ctx context.Context, s *Store, p paging.Page) ([]*Document, error) {
-	return follow(ctx, s, c, contextDocuments, p)
+// Documents is a page of a context's documents.
+func (c *Context) Documents(ctx context.Context, s *Store, a Ask) ([]*Document, error) {
+	return follow(ctx, s, c, contextDocuments, scopedAsk{ask: a})
 }
 
 // DocumentCount counts a context's documents.
-func (c *Context) DocumentCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, s, c, contextDocumentCount, none{})
-}
-
-// StreamDocuments gives a context's documents by id, from after the id on, at most limit of them
-// (0: all).
-func (c *Context) StreamDocuments(ctx context.Context, s *Store, after int64, limit int, each func(*Document) error) error {
-	documents := rowsOf(qDocumentsOf, func(after int64, limit int) []any { return []any{[]int64{c.ID}, after, limit} }, (*Document).key)
-	return documents.each(ctx, s, after, limit, each)
+func (c *Context) DocumentCount(ctx context.Context, s *Store, a Ask) (int, error) {
+	return follow(ctx, s, c, contextDocumentCount, scopedAsk{ask: a})
 }
 
 // Stored is what a context holds: its documents' sizes together, in bytes, and the index of the next

@@ -1,7 +1,19 @@
 package db
 
+import "canopy/internal/access"
+
 // AuditPage is the statement of a page of audit events, for tests of its plan.
-var AuditPage = auditPage
+func AuditPage(scope access.Scope, a Ask) (text string, args []any) {
+	return pageText(AuditEvents, a, eventsWithin(scope), scopedArgs(scope)...)
+}
+
+// pageText is the statement of a page of a list.
+func pageText(l *List, a Ask, w ways, args ...any) (string, []any) {
+	st := newStatement(l, a, false, args...)
+	return st.finished(st.shown("", st.pageOf(st.alternatives(a, w)), ""))
+}
+
+func scopedArgs(scope access.Scope) []any { return []any{scope.From(), scope.To()} }
 
 // SealedColumns names all that is sealed.
 func SealedColumns() (list []string) {

@@ -3,6 +3,8 @@ package db
 import (
 	"context"
 	"sync"
+
+	"github.com/lib/pq"
 )
 
 // group is the set of rows that one query returned. The first time an edge is asked of any member
@@ -16,8 +18,17 @@ type group struct {
 	loads []any
 }
 
-// siblings ties a row to its group; a row type that edges lead from embeds it.
-type siblings struct{ group *group }
+// siblings ties a row to its group; a row type that edges lead from, or that is listed, embeds it.
+type siblings struct {
+	group *group
+	// Place is what the row has of the order of the list that it was found in, as its cursor has it.
+	Place pq.StringArray `db:"found_place"`
+	// From is the row that the list hangs from, where it does.
+	From int64 `db:"found_from"`
+}
+
+// FoundAt is the place of the row in the list that it was found in.
+func (s *siblings) FoundAt() []string { return s.Place }
 
 func (s *siblings) kin() *siblings { return s }
 

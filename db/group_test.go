@@ -29,8 +29,8 @@ func leaves(n int) []*leaf {
 }
 
 // echo is an edge whose value is its arguments and its keys; it counts its loads.
-func echo(loads *atomic.Int64) *edge[leaf, scopedPage, int64, answer] {
-	return edgeBy((*leaf).key, func(_ context.Context, _ *Store, args scopedPage, keys []int64) (map[int64]answer, error) {
+func echo(loads *atomic.Int64) *edge[leaf, scopedAsk, int64, answer] {
+	return edgeBy((*leaf).key, func(_ context.Context, _ *Store, args scopedAsk, keys []int64) (map[int64]answer, error) {
 		loads.Add(1)
 		found := make(map[int64]answer, len(keys))
 		for _, k := range keys {
@@ -41,7 +41,7 @@ func echo(loads *atomic.Int64) *edge[leaf, scopedPage, int64, answer] {
 }
 
 type answer struct {
-	args scopedPage
+	args scopedAsk
 	key  int64
 	of   int
 }
@@ -51,17 +51,17 @@ type answer struct {
 func TestFollowKeepsArgumentsApart(t *testing.T) {
 	var loads atomic.Int64
 	rows, e, other := leaves(20), echo(&loads), echo(&loads)
-	var asked []scopedPage
+	var asked []scopedAsk
 	for _, scope := range []access.Scope{{}, access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree()} {
-		for _, page := range []paging.Page{paging.NewPage(1, nil), paging.NewPage(2, nil), paging.NewPage(1, paging.Cursor{1})} {
-			asked = append(asked, scopedPage{scope: scope, page: page})
+		for _, page := range []paging.Page{paging.NewPage(1, paging.Cursor{}), paging.NewPage(2, paging.Cursor{}), paging.NewPage(1, paging.IDs(1))} {
+			asked = append(asked, scopedAsk{scope, NewAsk(Where{}, "", page)})
 		}
 	}
 	var all sync.WaitGroup
 	for _, r := range rows {
 		all.Go(func() {
 			for _, args := range asked {
-				for _, e := range []*edge[leaf, scopedPage, int64, answer]{e, other} {
+				for _, e := range []*edge[leaf, scopedAsk, int64, answer]{e, other} {
 					got, err := follow(t.Context(), nil, r, e, args)
 					if want := (answer{args: args, key: r.id, of: len(rows)}); err != nil || got != want {
 						t.Errorf("%+v of row %d is %+v, %v", args, r.id, got, err)
@@ -78,7 +78,7 @@ func TestFollowKeepsArgumentsApart(t *testing.T) {
 
 func TestFollowOfALoneRow(t *testing.T) {
 	var loads atomic.Int64
-	got, err := follow(t.Context(), nil, &leaf{id: 7}, echo(&loads), scopedPage{})
+	got, err := follow(t.Context(), nil, &leaf{id: 7}, echo(&loads), scopedAsk{})
 	if err != nil || got.key != 7 || got.of != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -100,7 +100,7 @@ func TestFollowTellsWhatWentWrong(t *testing.T) {
 func TestFollowAllocatesNothing(t *testing.T) {
 	var loads atomic.Int64
 	rows, e := leaves(2), echo(&loads)
-	args := scopedPage{scope: access.Lineage{1, 2, 3}.Subtree(), page: paging.NewPage(5, paging.Cursor{1, 2})}
+	args := scopedAsk{access.Lineage{1, 2, 3}.Subtree(), NewAsk(Where{Terms: []Term{{"status", "x"}}}, "ID", paging.NewPage(5, paging.IDs(1, 2)))}
 	if n := testing.AllocsPerRun(100, func() { _, _ = follow(t.Context(), nil, rows[1], e, args) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

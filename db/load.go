@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"canopy/internal/access"
-	"canopy/internal/paging"
 )
 
 // listsBy loads the rows of a query as one group, each under the key that it was reached from. args
@@ -56,23 +55,6 @@ func onlyIDs(_ none, ids []int64) []any { return []any{ids} }
 
 // scoped is for a query whose ids come behind a scope's bounds.
 func scoped(scope access.Scope, ids []int64) []any { return []any{scope.From(), scope.To(), ids} }
-
-// fromID is for a query of pages by id.
-func fromID(p paging.Page, ids []int64) []any { return []any{ids, afterID(p), p.First + 1} }
-
-// fromNewest is for a query of pages from the newest id down.
-func fromNewest(p paging.Page, ids []int64) []any { return []any{ids, beforeID(p), p.First + 1} }
-
-// scopedPage is a page of what is within a scope.
-type scopedPage struct {
-	scope access.Scope
-	page  paging.Page
-}
-
-// args is for a query of pages by id whose keys come behind a scope's bounds.
-func (p scopedPage) args(ids []int64) []any {
-	return append(scoped(p.scope, ids), afterID(p.page), p.page.First+1)
-}
 
 // byKey sorts rows under the key that they were reached from.
 func byKey[K comparable, V any](rows []V, key func(V) K) map[K][]V {

@@ -8,7 +8,6 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/globalid"
-	"canopy/internal/paging"
 )
 
 // Permission gives a user a role on an account.
@@ -69,19 +68,7 @@ func permissionOf(user string) string {
 var (
 	qPermission = prepare(`
 		SELECT ` + permissionColumns + ` FROM permissions p` + permissionJoins + `WHERE p.id = $3 AND ` + withinScope)
-	qPermissionsOfUsers = prepare(`
-		SELECT p.* FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT ` + permissionColumns + ` FROM (SELECT * FROM permissions WHERE user_id = k.id AND id > $4 ORDER BY id) p` + permissionJoins + `
-			WHERE ` + withinScope + ` ORDER BY p.id LIMIT $5) p
-		ORDER BY p.user_id, p.id`)
-	qPermissionsOfAccounts = prepare(`
-		SELECT p.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT ` + permissionColumns + ` FROM (SELECT * FROM permissions p WHERE p.account_id = k.id AND p.id > $2 ORDER BY p.id LIMIT $3) p` + permissionJoins + `) p
-		ORDER BY p.account_id, p.id`)
-	qPermissionCountsOfUsers = prepare(countsBy("$3",
-		`permissions p`+joinByID("accounts", "a", "p.account_id")+joinByID("customers", "c", "a.customer_id")+`WHERE p.user_id = k.id AND `+withinScope))
-	qPermissionCountsOfAccounts = prepare(countsBy("$1", `permissions p WHERE p.account_id = k.id`))
-	qInsertPermission           = prepare(`
+	qInsertPermission = prepare(`
 		INSERT INTO permissions (account_id, user_id, role_id, disabled, created_by)
 		VALUES ($1, $2, $3, $4, NULLIF($5::bigint, 0)) RETURNING id`)
 	qSetPermissionRole     = prepare(`UPDATE permissions SET role_id = $2 WHERE id = $1`)
@@ -104,10 +91,10 @@ var (
 )
 
 var (
-	userPermissions        = edgeBy((*User).key, listsBy(qPermissionsOfUsers, scopedPage.args, func(p *Permission) int64 { return p.UserID }))
-	userPermissionCount    = edgeBy((*User).key, valueOf[int](qPermissionCountsOfUsers, scoped))
-	accountPermissions     = edgeBy((*Account).key, listsBy(qPermissionsOfAccounts, fromID, func(p *Permission) int64 { return p.AccountID }))
-	accountPermissionCount = edgeBy((*Account).key, valueOf[int](qPermissionCountsOfAccounts, onlyIDs))
+	userPermissions        = edgeBy((*User).key, pagesOf[Permission](permissionsOfUser))
+	userPermissionCount    = edgeBy((*User).key, countsOf(permissionsOfUser))
+	accountPermissions     = edgeBy((*Account).key, pagesOf[Permission](permissionsOfAccount))
+	accountPermissionCount = edgeBy((*Account).key, countsOf(permissionsOfAccount))
 	permissionUser         = edgeBy(func(p *Permission) int64 { return p.UserID }, usersByID)
 	permissionAccount      = edgeBy(func(p *Permission) int64 { return p.AccountID }, accountsByID)
 	permissionRole         = edgeBy(func(p *Permission) int64 { return p.RoleID }, rolesByID)
@@ -122,24 +109,24 @@ func (s *Store) Permission(ctx context.Context, scope access.Scope, id int64) (*
 	return p, err
 }
 
-// Permissions is a page of a user's permissions within the scope, by id.
-func (u *User) Permissions(ctx context.Context, s *Store, scope access.Scope, p paging.Page) ([]*Permission, error) {
-	return follow(ctx, s, u, userPermissions, scopedPage{scope, p})
+// Permissions is a page of a user's permissions within the scope.
+func (u *User) Permissions(ctx context.Context, s *Store, scope access.Scope, a Ask) ([]*Permission, error) {
+	return follow(ctx, s, u, userPermissions, scopedAsk{scope, a})
 }
 
 // PermissionCount counts a user's permissions within the scope.
-func (u *User) PermissionCount(ctx context.Context, s *Store, scope access.Scope) (int, error) {
-	return follow(ctx, s, u, userPermissionCount, scope)
+func (u *User) PermissionCount(ctx context.Context, s *Store, scope access.Scope, a Ask) (int, error) {
+	return follow(ctx, s, u, userPermissionCount, scopedAsk{scope, a})
 }
 
-// Permissions is a page of the permissions on an account, by id.
-func (a *Account) Permissions(ctx context.Context, s *Store, p paging.Page) ([]*Permission, error) {
-	return follow(ctx, s, a, accountPermissions, p)
+// Permissions is a page of the permissions on an account.
+func (a *Account) Permissions(ctx context.Context, s *Store, ask Ask) ([]*Permission, error) {
+	return follow(ctx, s, a, accountPermissions, scopedAsk{ask: ask})
 }
 
 // PermissionCount counts the permissions on an account.
-func (a *Account) PermissionCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, s, a, accountPermissionCount, none{})
+func (a *Account) PermissionCount(ctx context.Context, s *Store, ask Ask) (int, error) {
+	return follow(ctx, s, a, accountPermissionCount, scopedAsk{ask: ask})
 }
 
 // User is the edge from a permission to its user. The user is visible to whoever sees the

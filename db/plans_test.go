@@ -2,6 +2,7 @@ package db
 
 import (
 	"cmp"
+	"database/sql/driver"
 	"fmt"
 	"os"
 	"strconv"
@@ -70,6 +71,9 @@ func plansAt(t *testing.T, companies int) {
 					tryPlan(t, conn, companies, text, examples[query(q)], args)
 				}
 			}
+			for _, l := range listExamples() {
+				l.try(t, conn, companies)
+			}
 		})
 	}
 }
@@ -116,6 +120,9 @@ func literals(args []any) string {
 	list := make([]string, len(args))
 	for i, arg := range args {
 		list[i] = "NULL"
+		if v, ok := arg.(driver.Valuer); ok {
+			arg, _ = v.Value()
+		}
 		if arg != nil {
 			list[i] = pq.QuoteLiteral(fmt.Sprint(arg))
 		}

@@ -88,7 +88,9 @@ var manyRows = []string{
 			UNION SELECT 5, i FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000
 			UNION SELECT i, 7 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 1 AND i <= 10000) m(customer_id, user_id)
 		JOIN customers c ON c.id = m.customer_id JOIN users u ON u.id = m.user_id ORDER BY u.id, c.id`,
-	`INSERT INTO subtree_users (customer_id, user_id) SELECT DISTINCT a.id, m.user_id FROM memberships m CROSS JOIN unnest(ARRAY[1, m.customer_id]) a(id) ON CONFLICT DO NOTHING`,
+	`INSERT INTO subtree_users (customer_id, user_id, email, name, created_at, accepted, has_password)
+		SELECT DISTINCT ON (a.id, m.user_id) a.id, m.user_id, m.email, 'First Last ' || m.user_id, m.created_at, m.accepted_at IS NOT NULL, false
+		FROM memberships m CROSS JOIN unnest(m.lineage) a(id) ORDER BY a.id, m.user_id ON CONFLICT DO NOTHING`,
 	`INSERT INTO accounts (id, customer_id, app_instance_id, name)
 		SELECT i, i, 1 + i % 3, 'Account' FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO roles (id, application_id, customer_id, name) SELECT 10 + i, 1, i, 'Own' FROM generate_series(:some + 1, :n) i`,

@@ -7,7 +7,6 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/globalid"
-	"canopy/internal/paging"
 )
 
 // The states of a run.
@@ -77,13 +76,7 @@ var (
 	qRun          = prepare(`SELECT ` + runColumns + runTables + `WHERE r.id = $3 AND ` + withinScope)
 	qRunByKey     = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + withinScope)
 	qRunForUpdate = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + withinScope + ` FOR UPDATE OF r`)
-	qRunsOf       = prepare(`
-		SELECT r.* FROM unnest($1::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT ` + runColumns + ` FROM runs r JOIN accounts a ON a.id = r.account_id
-			WHERE r.agent_id = k.id AND r.id < $2 ORDER BY r.id DESC LIMIT $3) r
-		ORDER BY r.agent_id, r.id DESC`)
-	qRunCounts = prepare(countsBy("$1", `runs r WHERE r.agent_id = k.id`))
-	qInsertRun = prepare(`
+	qInsertRun    = prepare(`
 		WITH r AS (INSERT INTO runs (job_key, agent_id, revision_id, account_id, user_id, api_key_id, input)
 			VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING *)
 		SELECT ` + runColumns + ` FROM r` + joinByID("accounts", "a", "r.account_id"))
@@ -93,8 +86,8 @@ var (
 )
 
 var (
-	agentRuns     = edgeBy((*Agent).key, listsBy(qRunsOf, fromNewest, func(r *Run) int64 { return r.AgentID }))
-	agentRunCount = edgeBy((*Agent).key, valueOf[int](qRunCounts, onlyIDs))
+	agentRuns     = edgeBy((*Agent).key, pagesOf[Run](runsOfAgent))
+	agentRunCount = edgeBy((*Agent).key, countsOf(runsOfAgent))
 	runAgent      = edgeBy(func(r *Run) int64 { return r.AgentID }, agentsByID)
 	runRevision   = edgeBy(func(r *Run) int64 { return r.RevisionID }, revisionsByID)
 	runSteps      = edgeBy(func(r *Run) int64 { return r.ID }, stepsOf)
@@ -127,14 +120,14 @@ func (s *Store) RunForUpdate(ctx context.Context, scope access.Scope, jobKey str
 	return r, err
 }
 
-// Runs is a page of an agent's runs, newest first.
-func (a *Agent) Runs(ctx context.Context, s *Store, p paging.Page) ([]*Run, error) {
-	return follow(ctx, s, a, agentRuns, p)
+// Runs is a page of an agent's runs.
+func (a *Agent) Runs(ctx context.Context, s *Store, ask Ask) ([]*Run, error) {
+	return follow(ctx, s, a, agentRuns, scopedAsk{ask: ask})
 }
 
 // RunCount counts an agent's runs.
-func (a *Agent) RunCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, s, a, agentRunCount, none{})
+func (a *Agent) RunCount(ctx context.Context, s *Store, ask Ask) (int, error) {
+	return follow(ctx, s, a, agentRunCount, scopedAsk{ask: ask})
 }
 
 // Agent is the edge from a run to its agent; nil when that was deleted.

@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"canopy/internal/access"
+	"canopy/internal/pgconn"
 	"canopy/internal/share"
 )
 
@@ -114,12 +115,14 @@ func (s *Store) list(ctx context.Context, dst any, q query, args ...any) error {
 	return translate(ctx, s.run().SelectContext(ctx, dst, statements[q], args...))
 }
 
-// composed reads all rows of a statement that was put together for its arguments into dst, a pointer to a
-// slice. It has a transaction of its own: a pooler then keeps its parts on one connection.
+// composed reads all rows of a statement that was put together for what is asked into dst, a pointer to a slice.
 func (s *Store) composed(ctx context.Context, dst any, text string, args ...any) error {
-	return s.Tx(ctx, func(tx *Store) error {
-		return translate(ctx, tx.run().SelectContext(ctx, dst, text, args...))
-	})
+	leave, err := s.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return translate(ctx, s.run().SelectContext(pgconn.Composed(ctx), dst, text, args...))
 }
 
 // exec runs a statement and tells how many rows it touched.

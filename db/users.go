@@ -7,7 +7,6 @@ import (
 
 	"canopy/internal/access"
 	"canopy/internal/globalid"
-	"canopy/internal/paging"
 )
 
 // User is a person as the companies within a scope know it: as it is by one that it has accepted, and otherwise as
@@ -20,8 +19,6 @@ type User struct {
 	CreatedAt   time.Time `db:"created_at"`
 	HasPassword bool      `db:"has_password"`
 	OTPMethod   string    `db:"otp_method"`
-	// Via is the company that the user was reached from, when an edge led here.
-	Via int64 `db:"via,joined"`
 
 	siblings
 }
@@ -67,20 +64,7 @@ var (
 		(` + seen("k.id") + `) UNION ALL
 		(SELECT x.id, x.email, x.first_name, x.last_name, x.created_at, false, 'none' FROM users x WHERE x.id = k.id AND x.erased_at IS NOT NULL)) u`)
 	qUserForUpdate = prepare(`SELECT ` + personColumns + ` FROM users u WHERE u.id = $1 AND u.erased_at IS NULL FOR UPDATE`)
-	qUsersOf       = prepare(`
-		SELECT k.id AS via, ` + userColumns + ` FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT m.user_id FROM memberships m WHERE m.customer_id = k.id AND m.user_id > $4 ORDER BY m.user_id LIMIT $5) n
-		CROSS JOIN LATERAL (` + seen("n.user_id") + `) u
-		ORDER BY k.id, u.id`)
-	qUserCounts  = prepare(countsBy("$1", `memberships m WHERE m.customer_id = k.id`))
-	qCustomersOf = prepare(`
-		SELECT k.id AS via, c.* FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (
-			SELECT ` + customerColumns + ` FROM (SELECT m.customer_id FROM memberships m
-				WHERE m.user_id = k.id AND m.customer_id > $4 AND ` + memberInScope + ` ORDER BY m.customer_id LIMIT $5) m` +
-		joinByID("customers", "c", "m.customer_id") + `) c
-		ORDER BY k.id, c.id`)
-	qCustomerCounts = prepare(countsBy("$3", `memberships m WHERE m.user_id = k.id AND `+memberInScope))
-	qLastAccess     = prepare(`
+	qLastAccess    = prepare(`
 		SELECT p.user_id AS id, max(p.last_access) AS value
 		FROM permissions p` + joinByID("accounts", "a", "p.account_id") + joinByID("customers", "c", "a.customer_id") + `
 		WHERE p.user_id = ANY($3) AND ` + withinScope + ` GROUP BY p.user_id`)
@@ -96,10 +80,10 @@ var (
 	usersByID  = rowsBy(qUsersByID, scoped, (*User).key)
 	actorsByID = rowsBy(qActorsByID, scoped, (*User).key)
 
-	customerUsers     = edgeBy((*Customer).key, listsBy(qUsersOf, scopedPage.args, func(u *User) int64 { return u.Via }))
-	customerUserCount = edgeBy((*Customer).key, valueOf[int](qUserCounts, onlyIDs))
-	userCustomers     = edgeBy((*User).key, listsBy(qCustomersOf, scopedPage.args, via))
-	userCustomerCount = edgeBy((*User).key, valueOf[int](qCustomerCounts, scoped))
+	customerUsers     = edgeBy((*Customer).key, pagesOf[User](members))
+	customerUserCount = edgeBy((*Customer).key, countsOf(members))
+	userCustomers     = edgeBy((*User).key, pagesOf[Customer](customersOfUser))
+	userCustomerCount = edgeBy((*User).key, countsOf(customersOfUser))
 	userLastAccess    = edgeBy((*User).key, valueOf[*time.Time](qLastAccess, scoped))
 )
 
@@ -116,24 +100,24 @@ func (s *Store) LockUser(ctx context.Context, id int64) (*Person, error) {
 	return u, err
 }
 
-// Users is a page of the members of a company within the scope, by id.
-func (c *Customer) Users(ctx context.Context, s *Store, scope access.Scope, p paging.Page) ([]*User, error) {
-	return follow(ctx, s, c, customerUsers, scopedPage{scope, p})
+// Users is a page of the members of a company within the scope.
+func (c *Customer) Users(ctx context.Context, s *Store, scope access.Scope, a Ask) ([]*User, error) {
+	return follow(ctx, s, c, customerUsers, scopedAsk{scope, a})
 }
 
-// UserCount counts the members of a company.
-func (c *Customer) UserCount(ctx context.Context, s *Store) (int, error) {
-	return follow(ctx, s, c, customerUserCount, none{})
+// UserCount counts the members of a company within the scope.
+func (c *Customer) UserCount(ctx context.Context, s *Store, scope access.Scope, a Ask) (int, error) {
+	return follow(ctx, s, c, customerUserCount, scopedAsk{scope, a})
 }
 
 // Customers is a page of the companies within the scope that a user is a member of.
-func (u *User) Customers(ctx context.Context, s *Store, scope access.Scope, p paging.Page) ([]*Customer, error) {
-	return follow(ctx, s, u, userCustomers, scopedPage{scope, p})
+func (u *User) Customers(ctx context.Context, s *Store, scope access.Scope, a Ask) ([]*Customer, error) {
+	return follow(ctx, s, u, userCustomers, scopedAsk{scope, a})
 }
 
 // CustomerCount counts the companies within the scope that a user is a member of.
-func (u *User) CustomerCount(ctx context.Context, s *Store, scope access.Scope) (int, error) {
-	return follow(ctx, s, u, userCustomerCount, scope)
+func (u *User) CustomerCount(ctx context.Context, s *Store, scope access.Scope, a Ask) (int, error) {
+	return follow(ctx, s, u, userCustomerCount, scopedAsk{scope, a})
 }
 
 // LastAccess is when the user last used a permission within the scope; nil when never.

@@ -208,8 +208,12 @@ func (w *costWalk) counts(set ast.SelectionSet) bool {
 
 // rows is how many rows a connection may give.
 func (w *costWalk) rows(f *ast.Field) int {
-	first, ok := f.ArgumentMap(w.variables)["first"]
-	if !ok || first == nil {
+	args := f.ArgumentMap(w.variables)
+	first := args["first"]
+	if first == nil {
+		first = args["last"]
+	}
+	if first == nil {
 		return paging.DefaultFirst
 	}
 	n := int64(paging.MaxFirst)

@@ -85,7 +85,7 @@ var faulty = []struct {
 	{"an Int out of range", `{ auditEvents(first: 99999999999999999999) { nodes { id } } }`, nil, access.AuditRead},
 	{"an Int that is a text", `query ($n: Int) { auditEvents(first: $n) { nodes { id } } }`, map[string]any{"n": "ten"}, access.AuditRead},
 	{"a literal of another type", `{ auditEvents(first: "ten") { nodes { id } } }`, nil, access.AuditRead},
-	{"an unknown argument", `{ auditEvents(last: 1) { nodes { id } } }`, nil, access.AuditRead},
+	{"an unknown argument", `{ auditEvents(latest: 1) { nodes { id } } }`, nil, access.AuditRead},
 	{"a variable that is missing", `query ($id: ID!) { user(id: $id) { name } }`, nil, access.UserRead},
 	{"a member that is missing", `mutation { createRole(input: {name: "a"}) { role { id } } }`, nil, access.PermissionWrite},
 	{"a member of another type", `mutation ($in: CreateRoleInput!) { createRole(input: $in) { role { id } } }`, map[string]any{"in": map[string]any{"applicationId": 1, "name": 7, "features": "x"}}, access.PermissionWrite},

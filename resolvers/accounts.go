@@ -101,13 +101,12 @@ func (e AccountEdges) Region(ctx context.Context, obj *db.Account) (*db.Region, 
 }
 
 // Permissions is a page of the permissions on the account.
-func (e AccountEdges) Permissions(ctx context.Context, obj *db.Account, first *int, after *string) (*PermissionConnection, error) {
-	if _, err := e.may(ctx, rule.AccountPermissions); err != nil {
+func (e AccountEdges) Permissions(ctx context.Context, obj *db.Account, filter *PermissionFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*PermissionConnection, error) {
+	c, err := e.may(ctx, rule.AccountPermissions)
+	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.Permission, error) {
-			return obj.Permissions(ctx, e.Store, p)
-		},
-		func(ctx context.Context) (int, error) { return obj.PermissionCount(ctx, e.Store) })
+	return connected(ctx, e.Resolver, c, asked{list: db.Permissions, filter: filter, order: orderBy, args: page(first, after, last, before)},
+		func(ctx context.Context, a db.Ask) ([]*db.Permission, error) { return obj.Permissions(ctx, e.Store, a) },
+		func(ctx context.Context, a db.Ask) (int, error) { return obj.PermissionCount(ctx, e.Store, a) })
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"canopy/db"
-	"canopy/internal/paging"
 	"canopy/internal/rule"
 )
 
@@ -22,22 +21,21 @@ func (e AgentEdges) Published(ctx context.Context, obj *db.Agent) (*db.Revision,
 }
 
 // Revisions is a page of the agent's revisions, newest first.
-func (e AgentEdges) Revisions(ctx context.Context, obj *db.Agent, first *int, after *string) (*AgentRevisionConnection, error) {
-	return connectBy(ctx, first, after, 1, func(r *db.Revision) paging.Cursor { return paging.Cursor{int64(r.Number)} },
-		func(ctx context.Context, p paging.Page) ([]*db.Revision, error) {
-			return obj.Revisions(ctx, e.Store, p)
-		},
-		func(ctx context.Context) (int, error) { return obj.RevisionCount(ctx, e.Store) })
+func (e AgentEdges) Revisions(ctx context.Context, obj *db.Agent, first *int, after *string, last *int, before *string) (*AgentRevisionConnection, error) {
+	return connected(ctx, e.Resolver, nil, asked{list: db.Revisions, args: page(first, after, last, before)},
+		func(ctx context.Context, a db.Ask) ([]*db.Revision, error) { return obj.Revisions(ctx, e.Store, a) },
+		func(ctx context.Context, a db.Ask) (int, error) { return obj.RevisionCount(ctx, e.Store, a) })
 }
 
 // Runs is a page of the agent's runs, newest first.
-func (e AgentEdges) Runs(ctx context.Context, obj *db.Agent, first *int, after *string) (*RunConnection, error) {
-	if _, err := e.may(ctx, rule.AgentRuns); err != nil {
+func (e AgentEdges) Runs(ctx context.Context, obj *db.Agent, filter *RunFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*RunConnection, error) {
+	c, err := e.may(ctx, rule.AgentRuns)
+	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.Run, error) { return obj.Runs(ctx, e.Store, p) },
-		func(ctx context.Context) (int, error) { return obj.RunCount(ctx, e.Store) })
+	return connected(ctx, e.Resolver, c, asked{list: db.Runs, filter: filter, order: orderBy, args: page(first, after, last, before)},
+		func(ctx context.Context, a db.Ask) ([]*db.Run, error) { return obj.Runs(ctx, e.Store, a) },
+		func(ctx context.Context, a db.Ask) (int, error) { return obj.RunCount(ctx, e.Store, a) })
 }
 
 // AgentRevisionEdges resolves the edges of a revision.
@@ -83,19 +81,21 @@ var agentsOfTools = db.AgentsNamed(func(row *db.Context) []int64 {
 })
 
 // Agents is a page of the account's agents.
-func (e AccountEdges) Agents(ctx context.Context, obj *db.Account, first *int, after *string) (*AgentConnection, error) {
-	if _, err := e.may(ctx, rule.AccountAgents); err != nil {
+func (e AccountEdges) Agents(ctx context.Context, obj *db.Account, filter *AgentFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*AgentConnection, error) {
+	c, err := e.may(ctx, rule.AccountAgents)
+	if err != nil {
 		return nil, err
 	}
-	return e.agentsOf(ctx, obj, first, after)
+	return e.agentsOf(ctx, c, obj, asked{filter: filter, order: orderBy, args: page(first, after, last, before)})
 }
 
 // Agents is a page of the agents of all of the company's accounts.
-func (e CustomerEdges) Agents(ctx context.Context, obj *db.Customer, first *int, after *string) (*AgentConnection, error) {
-	if _, err := e.may(ctx, rule.CustomerAgents); err != nil {
+func (e CustomerEdges) Agents(ctx context.Context, obj *db.Customer, filter *AgentFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*AgentConnection, error) {
+	c, err := e.may(ctx, rule.CustomerAgents)
+	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.Agent, error) { return obj.Agents(ctx, e.Store, p) },
-		func(ctx context.Context) (int, error) { return obj.AgentCount(ctx, e.Store) })
+	return connected(ctx, e.Resolver, c, asked{list: db.Agents, filter: filter, order: orderBy, args: page(first, after, last, before)},
+		func(ctx context.Context, a db.Ask) ([]*db.Agent, error) { return obj.Agents(ctx, e.Store, a) },
+		func(ctx context.Context, a db.Ask) (int, error) { return obj.AgentCount(ctx, e.Store, a) })
 }

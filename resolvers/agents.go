@@ -9,7 +9,6 @@ import (
 	"canopy/internal/audit"
 	"canopy/internal/diagram"
 	"canopy/internal/globalid"
-	"canopy/internal/paging"
 	"canopy/internal/problem"
 	"canopy/internal/rule"
 	"canopy/internal/webhook"
@@ -17,7 +16,7 @@ import (
 
 // Agents is a page of the agents of an account within reach, by id; without an account, of the
 // one that the token stands on.
-func (q Query) Agents(ctx context.Context, accountID *globalid.ID, first *int, after *string) (*AgentConnection, error) {
+func (q Query) Agents(ctx context.Context, accountID *globalid.ID, filter *AgentFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*AgentConnection, error) {
 	c, err := q.may(ctx, rule.Agents)
 	if err != nil {
 		return nil, err
@@ -26,13 +25,14 @@ func (q Query) Agents(ctx context.Context, accountID *globalid.ID, first *int, a
 	if err != nil {
 		return nil, err
 	}
-	return q.agentsOf(ctx, account, first, after)
+	return q.agentsOf(ctx, c, account, asked{filter: filter, order: orderBy, args: page(first, after, last, before)})
 }
 
-func (r *Resolver) agentsOf(ctx context.Context, account *db.Account, first *int, after *string) (*AgentConnection, error) {
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.Agent, error) { return account.Agents(ctx, r.Store, p) },
-		func(ctx context.Context) (int, error) { return account.AgentCount(ctx, r.Store) })
+func (r *Resolver) agentsOf(ctx context.Context, c *caller, account *db.Account, in asked) (*AgentConnection, error) {
+	in.list = db.Agents
+	return connected(ctx, r, c, in,
+		func(ctx context.Context, a db.Ask) ([]*db.Agent, error) { return account.Agents(ctx, r.Store, a) },
+		func(ctx context.Context, a db.Ask) (int, error) { return account.AgentCount(ctx, r.Store, a) })
 }
 
 // accountOf gives the account of an optional argument, the one of the caller's grant when it is

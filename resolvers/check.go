@@ -101,8 +101,10 @@ func filled(p *string, otherwise string) string {
 // email checks the address in the field of that name: what RFC 5321 calls a mailbox, without a
 // display name. Addresses are one person's without regard to case, and that must be safe: beyond ASCII, a capital may
 // have the small letter of another (U+0130 that of I, U+212A that of K), which is another mailbox, or another domain.
-func (v *check) email(s string) {
-	const field = "email"
+func (v *check) email(s string) { v.address("email", s) }
+
+// address is email for a field of another name.
+func (v *check) address(field, s string) {
 	a, err := mail.ParseAddress(s)
 	switch {
 	case len(s) > maxEmail:

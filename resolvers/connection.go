@@ -33,13 +33,13 @@ type Connection[T any] struct {
 }
 
 // newConnection makes a page of rows that were read with one more than asked for, which tells
-// whether there is a next page. total counts the whole list, when it is asked for.
+// whether there are more. total counts the whole list, when it is asked for.
 func newConnection[T any](p paging.Page, rows []T, at func(T) paging.Cursor, total func(context.Context) (int, error)) *Connection[T] {
 	c := &Connection[T]{total: once(total)}
-	c.PageInfo.HasPreviousPage = !p.IsFirst()
-	if len(rows) > p.First {
-		rows = rows[:p.First]
-		c.PageInfo.HasNextPage = true
+	rows, more := paging.Trim(p, rows)
+	c.PageInfo.HasNextPage, c.PageInfo.HasPreviousPage = more, !p.IsOpen()
+	if p.Backward {
+		c.PageInfo.HasNextPage, c.PageInfo.HasPreviousPage = !p.IsOpen(), more
 	}
 	c.Edges = make([]Edge[T], len(rows))
 	for i, r := range rows {
@@ -82,28 +82,4 @@ func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) {
 func (c *Connection[T]) TotalCountCapped(ctx context.Context) (bool, error) {
 	n, err := c.total(ctx)
 	return n > db.MaxCount, err
-}
-
-// connect answers a connection whose cursors are ids: it reads the page that the arguments ask
-// for, and counts only when asked.
-func connect[T Node](ctx context.Context, first *int, after *string,
-	read func(context.Context, paging.Page) ([]T, error), count func(context.Context) (int, error),
-) (*Connection[T], error) {
-	return connectBy(ctx, first, after, 1, func(row T) paging.Cursor { return paging.Cursor{row.GlobalID().Int} }, read, count)
-}
-
-// connectBy is connect for a list in another order; keys is the number of integers in its
-// cursors, 0 for any.
-func connectBy[T any](ctx context.Context, first *int, after *string, keys int, at func(T) paging.Cursor,
-	read func(context.Context, paging.Page) ([]T, error), count func(context.Context) (int, error),
-) (*Connection[T], error) {
-	page, err := paging.ParsePage(first, after, keys)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := read(ctx, page)
-	if err != nil {
-		return nil, err
-	}
-	return newConnection(page, rows, at, count), nil
 }

@@ -42,30 +42,33 @@ func (q Query) Context(ctx context.Context, id globalid.ID) (*db.Context, error)
 }
 
 // Contexts is a page of the contexts of the token's account.
-func (q Query) Contexts(ctx context.Context, first *int, after *string) (*ContextConnection, error) {
+func (q Query) Contexts(ctx context.Context, filter *ContextFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*ContextConnection, error) {
 	c, err := q.may(ctx, rule.Contexts)
 	if err != nil {
 		return nil, err
 	}
-	return q.contextPage(ctx, c, first, after)
+	return q.contextPage(ctx, c, asked{filter: filter, order: orderBy, args: page(first, after, last, before)})
 }
 
-func (r *Resolver) contextPage(ctx context.Context, c *caller, first *int, after *string) (*ContextConnection, error) {
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.Context, error) {
-			return r.Store.Contexts(ctx, c.desk(), p)
+func (r *Resolver) contextPage(ctx context.Context, c *caller, in asked) (*ContextConnection, error) {
+	in.list = db.Contexts
+	return connected(ctx, r, c, in,
+		func(ctx context.Context, a db.Ask) ([]*db.Context, error) {
+			return r.Store.FindContexts(ctx, c.desk(), a)
 		},
-		func(ctx context.Context) (int, error) { return r.Store.ContextCount(ctx, c.desk()) })
+		func(ctx context.Context, a db.Ask) (int, error) { return r.Store.CountContexts(ctx, c.desk(), a) })
 }
 
-// ListContexts gives each context of the token's account by id. after is the cursor of an earlier
-// call; limit 0 gives all.
-func (q Query) ListContexts(ctx context.Context, after paging.Cursor, limit int, each func(*db.Context) error) error {
+// ListContexts gives each context of the token's account that fits a filter.
+func (q Query) ListContexts(ctx context.Context, filter *ContextFilter, l Listing, each func(*db.Context, paging.Cursor) error) error {
 	c, err := q.may(ctx, rule.Contexts)
 	if err != nil {
 		return err
 	}
-	return q.Store.StreamContexts(ctx, c.desk(), lastID(after), limit, each)
+	return listAll(ctx, q.Resolver, c, asked{list: db.Contexts, filter: filter}, l,
+		func(ctx context.Context, a db.Ask) ([]*db.Context, error) {
+			return q.Store.FindContexts(ctx, c.desk(), a)
+		}, each)
 }
 
 // CreateContextInput is a new context. StarterPrompts nil has them generated; an empty list is kept.
@@ -289,19 +292,18 @@ func (e ContextEdges) Creator(ctx context.Context, obj *db.Context) (*db.User, e
 }
 
 // Documents is a page of the context's documents.
-func (e ContextEdges) Documents(ctx context.Context, obj *db.Context, first *int, after *string) (*DocumentConnection, error) {
-	if _, err := e.may(ctx, rule.ContextDocuments); err != nil {
+func (e ContextEdges) Documents(ctx context.Context, obj *db.Context, filter *DocumentFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*DocumentConnection, error) {
+	c, err := e.may(ctx, rule.ContextDocuments)
+	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.Document, error) {
-			return obj.Documents(ctx, e.Store, p)
-		},
-		func(ctx context.Context) (int, error) { return obj.DocumentCount(ctx, e.Store) })
+	return connected(ctx, e.Resolver, c, asked{list: db.Documents, filter: filter, order: orderBy, args: page(first, after, last, before)},
+		func(ctx context.Context, a db.Ask) ([]*db.Document, error) { return obj.Documents(ctx, e.Store, a) },
+		func(ctx context.Context, a db.Ask) (int, error) { return obj.DocumentCount(ctx, e.Store, a) })
 }
 
 // Contexts is a page of the company's contexts, where the token stands for it.
-func (e CustomerEdges) Contexts(ctx context.Context, obj *db.Customer, first *int, after *string) (*ContextConnection, error) {
+func (e CustomerEdges) Contexts(ctx context.Context, obj *db.Customer, filter *ContextFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*ContextConnection, error) {
 	c, err := e.may(ctx, rule.CustomerContexts)
 	if err != nil {
 		return nil, err
@@ -309,11 +311,11 @@ func (e CustomerEdges) Contexts(ctx context.Context, obj *db.Customer, first *in
 	if obj.ID != c.CustomerID {
 		return nil, problem.Denied("the token does not serve the contexts of the company %d: a token for the company's assistant account does", obj.ID)
 	}
-	return e.contextPage(ctx, c, first, after)
+	return e.contextPage(ctx, c, asked{filter: filter, order: orderBy, args: page(first, after, last, before)})
 }
 
 // Contexts is a page of the account's contexts, where the token stands on it.
-func (e AccountEdges) Contexts(ctx context.Context, obj *db.Account, first *int, after *string) (*ContextConnection, error) {
+func (e AccountEdges) Contexts(ctx context.Context, obj *db.Account, filter *ContextFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*ContextConnection, error) {
 	c, err := e.may(ctx, rule.AccountContexts)
 	if err != nil {
 		return nil, err
@@ -321,5 +323,5 @@ func (e AccountEdges) Contexts(ctx context.Context, obj *db.Account, first *int,
 	if obj.ID != c.AccountID {
 		return nil, problem.Denied("the token does not serve the contexts of the account %d: a token for that account does", obj.ID)
 	}
-	return e.contextPage(ctx, c, first, after)
+	return e.contextPage(ctx, c, asked{filter: filter, order: orderBy, args: page(first, after, last, before)})
 }

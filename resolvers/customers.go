@@ -52,24 +52,53 @@ func (q Query) ListCustomers(ctx context.Context, id *globalid.ID, self bool, af
 	if err != nil {
 		return err
 	}
-	if len(after) == 0 && !self {
-		after = paging.Cursor(top.Lineage)
+	behind := after.Ints()
+	if after.IsZero() && !self {
+		behind = top.Lineage
 	}
-	return q.Store.StreamSubtree(ctx, top.Lineage.Subtree(), after, limit, func(row *db.Customer) error {
+	return q.Store.StreamSubtree(ctx, top.Lineage.Subtree(), behind, limit, func(row *db.Customer) error {
 		names = append(names[:row.Level], row.Name)
 		return each(ListedCustomer{row, strings.Join(names, "/")})
 	})
+}
+
+// FindCustomers gives each company below one within reach, and with self that one, too, that fits a filter.
+func (q Query) FindCustomers(ctx context.Context, id *globalid.ID, self bool, filter *CustomerFilter, l Listing, each func(ListedCustomer, paging.Cursor) error) error {
+	c, err := q.may(ctx, rule.CustomerDescendants)
+	if err != nil {
+		return err
+	}
+	top, err := q.customer(ctx, c, id, "cid")
+	if err != nil {
+		return err
+	}
+	in := asked{list: db.Customers, filter: filter}
+	if !self {
+		in.also = []db.Term{idTerm("below", top.ID)}
+	}
+	return listAll(ctx, q.Resolver, c, in, l,
+		func(ctx context.Context, a db.Ask) ([]*db.Customer, error) {
+			return q.Store.FindCustomers(ctx, top.Lineage.Subtree(), a)
+		},
+		func(row *db.Customer, at paging.Cursor) error {
+			names, err := ancestorNames(ctx, q.Store, row)
+			if err != nil {
+				return err
+			}
+			return each(ListedCustomer{row, strings.Join(names, "/")}, at)
+		})
 }
 
 // namesUpTo gives the names on the way from the root to where a list goes on: in preorder the next
 // company's parent is among them, and so on for every later one. They are read before the list
 // is, which then needs nothing else.
 func (r *Resolver) namesUpTo(ctx context.Context, top *db.Customer, after paging.Cursor) ([]string, error) {
-	if len(after) == 0 {
+	if after.IsZero() {
 		return ancestorNames(ctx, r.Store, top)
 	}
-	last, err := r.Store.Customer(ctx, top.Lineage.Subtree(), after[len(after)-1])
-	if errors.Is(err, db.ErrNoRows) || err == nil && !slices.Equal(last.Lineage, access.Lineage(after)) {
+	place := access.Lineage(after.Ints())
+	last, err := r.Store.Customer(ctx, top.Lineage.Subtree(), place[len(place)-1])
+	if errors.Is(err, db.ErrNoRows) || err == nil && !slices.Equal(last.Lineage, place) {
 		return nil, problem.Invalid(problem.Fault{Location: "after", Message: "is not a cursor of this list"})
 	}
 	if err != nil {
@@ -299,54 +328,49 @@ func (e CustomerEdges) Ancestors(ctx context.Context, obj *db.Customer) ([]*db.C
 }
 
 // Children is a page of the companies right below.
-func (e CustomerEdges) Children(ctx context.Context, obj *db.Customer, first *int, after *string) (*CustomerConnection, error) {
-	if _, err := e.may(ctx, rule.CustomerChildren); err != nil {
+func (e CustomerEdges) Children(ctx context.Context, obj *db.Customer, filter *CustomerFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*CustomerConnection, error) {
+	c, err := e.may(ctx, rule.CustomerChildren)
+	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.Customer, error) { return obj.Children(ctx, e.Store, p) },
-		func(ctx context.Context) (int, error) { return obj.ChildCount(ctx, e.Store) })
+	return connected(ctx, e.Resolver, c, asked{list: db.Customers, filter: filter, order: orderBy, args: page(first, after, last, before)},
+		func(ctx context.Context, a db.Ask) ([]*db.Customer, error) { return obj.Children(ctx, e.Store, a) },
+		func(ctx context.Context, a db.Ask) (int, error) { return obj.ChildCount(ctx, e.Store, a) })
 }
 
-// Descendants is a page of the companies anywhere below, in preorder.
-func (e CustomerEdges) Descendants(ctx context.Context, obj *db.Customer, self bool, first *int, after *string) (*CustomerConnection, error) {
-	if _, err := e.may(ctx, rule.CustomerDescendants); err != nil {
+// Descendants is a page of the companies anywhere below, in preorder unless asked for otherwise.
+func (e CustomerEdges) Descendants(ctx context.Context, obj *db.Customer, self bool, filter *CustomerFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*CustomerConnection, error) {
+	c, err := e.may(ctx, rule.CustomerDescendants)
+	if err != nil {
 		return nil, err
 	}
-	return connectBy(ctx, first, after, 0, func(c *db.Customer) paging.Cursor { return paging.Cursor(c.Lineage) },
-		func(ctx context.Context, p paging.Page) ([]*db.Customer, error) {
-			return obj.Descendants(ctx, e.Store, self, p)
+	return connected(ctx, e.Resolver, c, asked{list: db.Customers, filter: filter, order: orderBy, args: page(first, after, last, before)},
+		func(ctx context.Context, a db.Ask) ([]*db.Customer, error) {
+			return obj.Descendants(ctx, e.Store, self, a)
 		},
-		func(ctx context.Context) (int, error) {
-			n, err := obj.DescendantCount(ctx, e.Store)
-			if !self {
-				n--
-			}
-			return n, err
-		})
+		func(ctx context.Context, a db.Ask) (int, error) { return obj.DescendantCount(ctx, e.Store, self, a) })
 }
 
 // Users is a page of the company's users.
-func (e CustomerEdges) Users(ctx context.Context, obj *db.Customer, first *int, after *string) (*UserConnection, error) {
+func (e CustomerEdges) Users(ctx context.Context, obj *db.Customer, filter *UserFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*UserConnection, error) {
 	c, err := e.may(ctx, rule.CustomerUsers)
 	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.User, error) {
-			return obj.Users(ctx, e.Store, c.Scope(), p)
-		},
-		func(ctx context.Context) (int, error) { return obj.UserCount(ctx, e.Store) })
+	return connected(ctx, e.Resolver, c, asked{list: db.Users, filter: filter, order: orderBy, args: page(first, after, last, before)},
+		func(ctx context.Context, a db.Ask) ([]*db.User, error) { return obj.Users(ctx, e.Store, c.Scope(), a) },
+		func(ctx context.Context, a db.Ask) (int, error) { return obj.UserCount(ctx, e.Store, c.Scope(), a) })
 }
 
 // Accounts is a page of the company's application accounts.
-func (e CustomerEdges) Accounts(ctx context.Context, obj *db.Customer, first *int, after *string) (*AccountConnection, error) {
-	if _, err := e.may(ctx, rule.CustomerAccounts); err != nil {
+func (e CustomerEdges) Accounts(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*AccountConnection, error) {
+	c, err := e.may(ctx, rule.CustomerAccounts)
+	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.Account, error) { return obj.Accounts(ctx, e.Store, p) },
-		func(ctx context.Context) (int, error) { return obj.AccountCount(ctx, e.Store) })
+	return connected(ctx, e.Resolver, c, asked{list: db.Accounts, args: page(first, after, last, before)},
+		func(ctx context.Context, a db.Ask) ([]*db.Account, error) { return obj.Accounts(ctx, e.Store, a) },
+		func(ctx context.Context, a db.Ask) (int, error) { return obj.AccountCount(ctx, e.Store, a) })
 }
 
 // Billing is the company's billing record.
@@ -367,13 +391,14 @@ func (e CustomerEdges) Roles(ctx context.Context, obj *db.Customer) ([]*db.Role,
 }
 
 // APIKeys is a page of the company's API keys.
-func (e CustomerEdges) APIKeys(ctx context.Context, obj *db.Customer, first *int, after *string) (*APIKeyConnection, error) {
-	if _, err := e.may(ctx, rule.CustomerAPIKeys); err != nil {
+func (e CustomerEdges) APIKeys(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*APIKeyConnection, error) {
+	c, err := e.may(ctx, rule.CustomerAPIKeys)
+	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.APIKey, error) { return obj.APIKeys(ctx, e.Store, p) },
-		func(ctx context.Context) (int, error) { return obj.APIKeyCount(ctx, e.Store) })
+	return connected(ctx, e.Resolver, c, asked{list: db.APIKeys, args: page(first, after, last, before)},
+		func(ctx context.Context, a db.Ask) ([]*db.APIKey, error) { return obj.APIKeys(ctx, e.Store, a) },
+		func(ctx context.Context, a db.Ask) (int, error) { return obj.APIKeyCount(ctx, e.Store, a) })
 }
 
 // CustomerRefEdges resolves the edge of a reference to a company.

@@ -3,7 +3,6 @@ package resolvers
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,67 +19,92 @@ import (
 
 var deliveryStates = []string{db.DeliveryPending, db.DeliveryDelivered, db.DeliveryFailed, db.DeliveryBlocked}
 
-// DeliveryFilter bounds a list of deliveries; nil leaves it open.
-type DeliveryFilter struct {
+// WebhookDeliveryFilter bounds a list of deliveries; nil leaves it open.
+type WebhookDeliveryFilter struct {
+	IDs                        []globalid.ID `of:"WebhookDelivery"`
+	DestinationID              *globalid.ID  `of:"WebhookDestination"`
+	Type, Status               *string
+	CreatedSince, CreatedUntil *time.Time
+	CustomerID                 *globalid.ID `of:"Customer" reach:"company"`
+	Or                         []*WebhookDeliveryFilter
+}
+
+func (f *WebhookDeliveryFilter) complete(v *check, at string) {
+	if f.Type != nil {
+		v.eventType(at+"type", *f.Type)
+	}
+	v.oneOf(at+"status", f.Status, deliveryStates)
+}
+
+// Deliveries are which of the deliveries are asked for: of the caller's own company, unless a destination or a company
+// within reach is named.
+type Deliveries struct {
 	DestinationID *globalid.ID
-	Type          *string
-	Status        *string
+	Type, Status  *string
 	Since         *time.Time
+	CustomerID    *globalid.ID
+	Subtree       bool
 }
 
-// WebhookDeliveries is a page of the deliveries of the caller's company, or to one destination
-// within reach, newest first.
-func (q Query) WebhookDeliveries(ctx context.Context, destinationID *globalid.ID, typ, status *string, since *time.Time, first *int, after *string) (*WebhookDeliveryConnection, error) {
+// WebhookDeliveries is a page of the deliveries of the caller's company, or of another within reach, or to one
+// destination within reach, newest first unless asked for otherwise.
+func (q Query) WebhookDeliveries(ctx context.Context, destinationID *globalid.ID, typ, status *string, since *time.Time,
+	customerID *globalid.ID, subtree bool, filter *WebhookDeliveryFilter, orderBy []*Order, first *int, after *string, last *int, before *string,
+) (*WebhookDeliveryConnection, error) {
 	c, err := q.may(ctx, rule.WebhookDeliveries)
 	if err != nil {
 		return nil, err
 	}
-	f, err := q.deliveryFilter(ctx, c, DeliveryFilter{DestinationID: destinationID, Type: typ, Status: status, Since: since})
+	scope, also, err := q.deliveriesOf(ctx, c, Deliveries{destinationID, typ, status, since, customerID, subtree})
 	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.Delivery, error) {
-			return q.Store.Deliveries(ctx, c.Scope(), f, p)
+	return connected(ctx, q.Resolver, c, asked{list: db.Deliveries, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
+		func(ctx context.Context, a db.Ask) ([]*db.Delivery, error) {
+			return q.Store.FindDeliveries(ctx, scope, a)
 		},
-		func(ctx context.Context) (int, error) { return q.Store.DeliveryCount(ctx, c.Scope(), f) })
+		func(ctx context.Context, a db.Ask) (int, error) { return q.Store.CountDeliveries(ctx, scope, a) })
 }
 
-// ListWebhookDeliveries is WebhookDeliveries for lists of any length: at most limit rows from
-// after the cursor on.
-func (q Query) ListWebhookDeliveries(ctx context.Context, in DeliveryFilter, after paging.Cursor, limit int) ([]*db.Delivery, error) {
+// deliveriesOf checks which deliveries are asked for: those of a scope that fit the terms.
+func (r *Resolver) deliveriesOf(ctx context.Context, c *caller, in Deliveries) (access.Scope, []db.Term, error) {
+	also := WebhookDeliveryFilter{Type: in.Type, Status: in.Status, CreatedSince: in.Since}
+	where, err := r.where(ctx, c, &also, "")
+	if err != nil {
+		return access.Scope{}, nil, err
+	}
+	if in.DestinationID != nil && in.CustomerID == nil {
+		d, err := r.destination(ctx, c, *in.DestinationID, "destinationId")
+		if err != nil {
+			return access.Scope{}, nil, err
+		}
+		return c.Scope(), append(where.Terms, idTerm("destinationId", d.ID)), nil
+	}
+	if in.DestinationID != nil {
+		d, err := r.destination(ctx, c, *in.DestinationID, "destinationId")
+		if err != nil {
+			return access.Scope{}, nil, err
+		}
+		where.Terms = append(where.Terms, idTerm("destinationId", d.ID))
+	}
+	scope, terms, err := r.part(ctx, c, in.CustomerID, in.Subtree, "customerId")
+	return scope, append(where.Terms, terms...), err
+}
+
+// ListWebhookDeliveries is WebhookDeliveries for lists of any length.
+func (q Query) ListWebhookDeliveries(ctx context.Context, in Deliveries, filter *WebhookDeliveryFilter, l Listing, each func(*db.Delivery, paging.Cursor) error) error {
 	c, err := q.may(ctx, rule.WebhookDeliveries)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	f, err := q.deliveryFilter(ctx, c, in)
+	scope, also, err := q.deliveriesOf(ctx, c, in)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return q.Store.Deliveries(ctx, c.Scope(), f, paging.NewPage(limit, after))
-}
-
-func (r *Resolver) deliveryFilter(ctx context.Context, c *caller, in DeliveryFilter) (db.DeliveryFilter, error) {
-	f := db.DeliveryFilter{CustomerID: c.CustomerID, Type: or(in.Type, ""), Status: or(in.Status, ""), Since: or(in.Since, time.Time{})}
-	var v check
-	if in.Type != nil {
-		v.eventType("type", *in.Type)
-	}
-	if in.Status != nil && !slices.Contains(deliveryStates, *in.Status) {
-		v.fault("status", "must be one of %s", strings.Join(deliveryStates, ", "))
-	}
-	if err := v.err(); err != nil {
-		return f, err
-	}
-	if in.DestinationID == nil {
-		return f, nil
-	}
-	d, err := r.destination(ctx, c, *in.DestinationID, "destinationId")
-	if err != nil {
-		return f, err
-	}
-	f.CustomerID, f.DestinationID = d.CustomerID, d.ID
-	return f, nil
+	return listAll(ctx, q.Resolver, c, asked{list: db.Deliveries, filter: filter, also: also}, l,
+		func(ctx context.Context, a db.Ask) ([]*db.Delivery, error) {
+			return q.Store.FindDeliveries(ctx, scope, a)
+		}, each)
 }
 
 // WebhookDelivery gives a delivery of a company within reach.

@@ -31,9 +31,8 @@ func (q Query) chunkNode(ctx context.Context, id globalid.ID) (*db.Chunk, error)
 	return row, missing(err, "chunk", id.Int)
 }
 
-// ListDocuments gives each document of a context by id. after is the cursor of an earlier call;
-// limit 0 gives all.
-func (q Query) ListDocuments(ctx context.Context, contextID globalid.ID, after paging.Cursor, limit int, each func(*db.Document) error) error {
+// ListDocuments gives each document of a context that fits a filter.
+func (q Query) ListDocuments(ctx context.Context, contextID globalid.ID, filter *DocumentFilter, l Listing, each func(*db.Document, paging.Cursor) error) error {
 	c, err := q.may(ctx, rule.ContextDocuments)
 	if err != nil {
 		return err
@@ -42,7 +41,23 @@ func (q Query) ListDocuments(ctx context.Context, contextID globalid.ID, after p
 	if err != nil {
 		return err
 	}
-	return row.StreamDocuments(ctx, q.Store, lastID(after), limit, each)
+	return q.listDocuments(ctx, c, filter, l, []db.Term{idTerm("contextId", row.ID)}, each)
+}
+
+// ListAllDocuments gives each document of the token's contexts that fits a filter.
+func (q Query) ListAllDocuments(ctx context.Context, filter *DocumentFilter, l Listing, each func(*db.Document, paging.Cursor) error) error {
+	c, err := q.may(ctx, rule.Documents)
+	if err != nil {
+		return err
+	}
+	return q.listDocuments(ctx, c, filter, l, nil, each)
+}
+
+func (r *Resolver) listDocuments(ctx context.Context, c *caller, filter *DocumentFilter, l Listing, also []db.Term, each func(*db.Document, paging.Cursor) error) error {
+	return listAll(ctx, r, c, asked{list: db.Documents, filter: filter, also: also}, l,
+		func(ctx context.Context, a db.Ask) ([]*db.Document, error) {
+			return r.Store.FindDocuments(ctx, c.desk(), a)
+		}, each)
 }
 
 // DeleteDocumentInput names a document to remove. With ContextID it must be one of that context.
@@ -207,13 +222,14 @@ func (e DocumentEdges) Context(ctx context.Context, obj *db.Document) (*db.Conte
 }
 
 // Chunks is a page of the document's chunks.
-func (e DocumentEdges) Chunks(ctx context.Context, obj *db.Document, first *int, after *string) (*ChunkConnection, error) {
-	if _, err := e.may(ctx, rule.DocumentChunks); err != nil {
+func (e DocumentEdges) Chunks(ctx context.Context, obj *db.Document, first *int, after *string, last *int, before *string) (*ChunkConnection, error) {
+	c, err := e.may(ctx, rule.DocumentChunks)
+	if err != nil {
 		return nil, err
 	}
-	return connectBy(ctx, first, after, 1, func(k *db.Chunk) paging.Cursor { return paging.Cursor{int64(k.Position)} },
-		func(ctx context.Context, p paging.Page) ([]*db.Chunk, error) { return obj.Chunks(ctx, e.Store, p) },
-		func(ctx context.Context) (int, error) { return obj.ReadyChunks(ctx, e.Store) })
+	return connected(ctx, e.Resolver, c, asked{list: db.Chunks, args: page(first, after, last, before)},
+		func(ctx context.Context, a db.Ask) ([]*db.Chunk, error) { return obj.Chunks(ctx, e.Store, a) },
+		func(ctx context.Context, a db.Ask) (int, error) { return obj.ReadyChunks(ctx, e.Store) })
 }
 
 // Creator is who uploaded the document; nil when that user is gone, or beyond the caller's reach.

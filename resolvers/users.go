@@ -51,11 +51,25 @@ func (q Query) ListUsers(ctx context.Context, id *globalid.ID, after paging.Curs
 	return q.Store.StreamUsers(ctx, c.Scope(), customer.ID, lastID(after), limit, each)
 }
 
+// FindUsers gives each user of a company within reach, or of its subtree, that fits a filter.
+func (q Query) FindUsers(ctx context.Context, id *globalid.ID, subtree bool, filter *UserFilter, l Listing, each func(*db.User, paging.Cursor) error) error {
+	c, err := q.may(ctx, rule.Users)
+	if err != nil {
+		return err
+	}
+	scope, also, err := q.part(ctx, c, id, subtree, "customerId")
+	if err != nil {
+		return err
+	}
+	return listAll(ctx, q.Resolver, c, asked{list: db.Users, filter: filter, also: also}, l,
+		func(ctx context.Context, a db.Ask) ([]*db.User, error) { return q.Store.FindUsers(ctx, scope, a) }, each)
+}
+
 func lastID(after paging.Cursor) int64 {
-	if len(after) == 0 {
+	if after.IsZero() {
 		return 0
 	}
-	return after[0]
+	return after.Ints()[0]
 }
 
 // CreateUserInput is a new user of a company.
@@ -158,11 +172,14 @@ func (r *Resolver) welcome(ctx context.Context, ch *changes, person *db.Person, 
 	return err
 }
 
-// ResendInvitationInput names a user to invite again.
-type ResendInvitationInput struct{ UserID globalid.ID }
+// ResendInvitationInput names a user to invite again, or an invitation.
+type ResendInvitationInput struct{ UserID, ID *globalid.ID }
 
-// ResendInvitationPayload is who was invited again.
-type ResendInvitationPayload struct{ User *db.User }
+// ResendInvitationPayload is who was invited again, and the invitation, where it was named.
+type ResendInvitationPayload struct {
+	User       *db.User
+	Invitation *db.Invitation
+}
 
 // ResendInvitation sends an invitation again to a user who has no password yet: that of the caller's company, or else of
 // the one within reach that the user has belonged to longest. Earlier links of that company's end.
@@ -171,10 +188,11 @@ func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput
 	if err != nil {
 		return nil, err
 	}
-	user, err := m.user(ctx, c, in.UserID, "userId")
+	user, customerID, err := m.toInvite(ctx, c, in)
 	if err != nil {
 		return nil, err
 	}
+	out := &ResendInvitationPayload{User: user}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		held, err := tx.LockUser(ctx, user.ID)
 		if err != nil {
@@ -183,7 +201,7 @@ func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput
 		if held.HasPassword {
 			return problem.Bad("the user has completed the account setup already")
 		}
-		member, err := tx.MemberToInvite(ctx, c.Scope(), user.ID, c.CustomerID)
+		member, err := tx.MemberToInvite(ctx, c.Scope(), user.ID, customerID)
 		if err != nil {
 			return c.unreached(err, "user", user.ID)
 		}
@@ -194,9 +212,47 @@ func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput
 		if _, err := m.sendInvitation(ctx, ch, member); err != nil {
 			return err
 		}
+		if err := tx.RenewInvitation(ctx, user.ID, member.CustomerID, invitationLife); err != nil {
+			return err
+		}
 		return ch.audit(member.CustomerID, audit.UserInvited, user, audit.None().Secret("invitation", true, true))
 	})
-	return &ResendInvitationPayload{User: user}, err
+	if err == nil && in.ID != nil {
+		out.Invitation, err = m.Store.Invitation(ctx, c.Scope(), in.ID.Int)
+	}
+	return out, err
+}
+
+// toInvite finds who is to be invited again, and by which company: that of an open invitation, or else the caller's own, if
+// the user belongs to it.
+func (m Mutation) toInvite(ctx context.Context, c *caller, in ResendInvitationInput) (user *db.User, customerID int64, err error) {
+	var v check
+	switch {
+	case in.UserID == nil && in.ID == nil:
+		v.fault("userId", "is required, or the id of an invitation in its place")
+	case in.UserID != nil && in.ID != nil:
+		v.fault("id", "goes in place of userId, not beside it")
+	}
+	if err := v.err(); err != nil {
+		return nil, 0, err
+	}
+	if in.UserID != nil {
+		user, err = m.user(ctx, c, *in.UserID, "userId")
+		return user, c.CustomerID, err
+	}
+	id, err := in.ID.Of("Invitation", "id")
+	if err != nil {
+		return nil, 0, err
+	}
+	i, err := m.Store.Invitation(ctx, c.Scope(), id)
+	if err != nil {
+		return nil, 0, c.unreached(err, "invitation", id)
+	}
+	if !i.Open() {
+		return nil, 0, problem.Bad("the invitation is no longer open: it is %s", i.Status)
+	}
+	user, err = m.user(ctx, c, globalid.ID{Int: i.UserID}, "id")
+	return user, i.CustomerID, err
 }
 
 // UserEdges resolves the edges of a user.
@@ -208,27 +264,29 @@ func (e UserEdges) LastAccess(ctx context.Context, obj *db.User) (*time.Time, er
 }
 
 // Permissions is a page of the user's permissions within reach.
-func (e UserEdges) Permissions(ctx context.Context, obj *db.User, first *int, after *string) (*PermissionConnection, error) {
+func (e UserEdges) Permissions(ctx context.Context, obj *db.User, filter *PermissionFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*PermissionConnection, error) {
 	c, err := e.may(ctx, rule.UserPermissions)
 	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.Permission, error) {
-			return obj.Permissions(ctx, e.Store, c.Scope(), p)
+	return connected(ctx, e.Resolver, c, asked{list: db.Permissions, filter: filter, order: orderBy, args: page(first, after, last, before)},
+		func(ctx context.Context, a db.Ask) ([]*db.Permission, error) {
+			return obj.Permissions(ctx, e.Store, c.Scope(), a)
 		},
-		func(ctx context.Context) (int, error) { return obj.PermissionCount(ctx, e.Store, c.Scope()) })
+		func(ctx context.Context, a db.Ask) (int, error) {
+			return obj.PermissionCount(ctx, e.Store, c.Scope(), a)
+		})
 }
 
 // Customers is a page of the companies within reach that the user belongs to.
-func (e UserEdges) Customers(ctx context.Context, obj *db.User, first *int, after *string) (*CustomerConnection, error) {
+func (e UserEdges) Customers(ctx context.Context, obj *db.User, filter *CustomerFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*CustomerConnection, error) {
 	c, err := e.may(ctx, rule.UserCustomers)
 	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.Customer, error) {
-			return obj.Customers(ctx, e.Store, c.Scope(), p)
+	return connected(ctx, e.Resolver, c, asked{list: db.Customers, filter: filter, order: orderBy, args: page(first, after, last, before)},
+		func(ctx context.Context, a db.Ask) ([]*db.Customer, error) {
+			return obj.Customers(ctx, e.Store, c.Scope(), a)
 		},
-		func(ctx context.Context) (int, error) { return obj.CustomerCount(ctx, e.Store, c.Scope()) })
+		func(ctx context.Context, a db.Ask) (int, error) { return obj.CustomerCount(ctx, e.Store, c.Scope(), a) })
 }

@@ -48,7 +48,7 @@ type WebhookCatalog struct {
 
 // WebhookDestinations is a page of the destinations of a company within reach, by id; the
 // caller's own company when it is left out.
-func (q Query) WebhookDestinations(ctx context.Context, customerID *globalid.ID, first *int, after *string) (*WebhookDestinationConnection, error) {
+func (q Query) WebhookDestinations(ctx context.Context, customerID *globalid.ID, first *int, after *string, last *int, before *string) (*WebhookDestinationConnection, error) {
 	c, err := q.may(ctx, rule.WebhookDestinations)
 	if err != nil {
 		return nil, err
@@ -57,15 +57,15 @@ func (q Query) WebhookDestinations(ctx context.Context, customerID *globalid.ID,
 	if err != nil {
 		return nil, err
 	}
-	return q.destinationsOf(ctx, customer, first, after)
+	return q.destinationsOf(ctx, c, customer, page(first, after, last, before))
 }
 
-func (r *Resolver) destinationsOf(ctx context.Context, customer *db.Customer, first *int, after *string) (*WebhookDestinationConnection, error) {
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.Destination, error) {
-			return customer.Destinations(ctx, r.Store, p)
+func (r *Resolver) destinationsOf(ctx context.Context, c *caller, customer *db.Customer, args paging.Args) (*WebhookDestinationConnection, error) {
+	return connected(ctx, r, c, asked{list: db.Destinations, args: args},
+		func(ctx context.Context, a db.Ask) ([]*db.Destination, error) {
+			return customer.Destinations(ctx, r.Store, a)
 		},
-		func(ctx context.Context) (int, error) { return customer.DestinationCount(ctx, r.Store) })
+		func(ctx context.Context, a db.Ask) (int, error) { return customer.DestinationCount(ctx, r.Store, a) })
 }
 
 // ListWebhookDestinations lists the destinations of the caller's company.
@@ -376,23 +376,23 @@ func (e WebhookDestinationEdges) Customer(ctx context.Context, obj *db.Destinati
 }
 
 // Deliveries is a page of what was and is to be delivered there, newest first.
-func (e WebhookDestinationEdges) Deliveries(ctx context.Context, obj *db.Destination, first *int, after *string) (*WebhookDeliveryConnection, error) {
-	if _, err := e.may(ctx, rule.WebhookDestinationDeliveries); err != nil {
+func (e WebhookDestinationEdges) Deliveries(ctx context.Context, obj *db.Destination, filter *WebhookDeliveryFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*WebhookDeliveryConnection, error) {
+	c, err := e.may(ctx, rule.WebhookDestinationDeliveries)
+	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, first, after,
-		func(ctx context.Context, p paging.Page) ([]*db.Delivery, error) {
-			return obj.Deliveries(ctx, e.Store, p)
-		},
-		func(ctx context.Context) (int, error) { return obj.DeliveryCount(ctx, e.Store) })
+	return connected(ctx, e.Resolver, c, asked{list: db.Deliveries, filter: filter, order: orderBy, args: page(first, after, last, before)},
+		func(ctx context.Context, a db.Ask) ([]*db.Delivery, error) { return obj.Deliveries(ctx, e.Store, a) },
+		func(ctx context.Context, a db.Ask) (int, error) { return obj.DeliveryCount(ctx, e.Store, a) })
 }
 
 // WebhookDestinations is a page of the company's destinations.
-func (e CustomerEdges) WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string) (*WebhookDestinationConnection, error) {
-	if _, err := e.may(ctx, rule.CustomerWebhookDestinations); err != nil {
+func (e CustomerEdges) WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*WebhookDestinationConnection, error) {
+	c, err := e.may(ctx, rule.CustomerWebhookDestinations)
+	if err != nil {
 		return nil, err
 	}
-	return e.destinationsOf(ctx, obj, first, after)
+	return e.destinationsOf(ctx, c, obj, page(first, after, last, before))
 }
 
 // lostSince checks the moment from which on deliveries are to be recovered.

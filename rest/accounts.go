@@ -179,7 +179,7 @@ func listAccounts[I any, P inputOf[I]](a *api) func(context.Context, *I, query, 
 			return err
 		}
 		return a.queries().ListAccounts(ctx, P(in).customer(), q.after, q.limit, func(l *db.AccountLine) error {
-			return each(at.accountLine(l), paging.Cursor{l.ID})
+			return each(at.accountLine(l), paging.IDs(l.ID))
 		})
 	}
 }

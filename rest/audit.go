@@ -4,19 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"canopy/db"
-	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/internal/rule"
 	"canopy/resolvers"
 )
-
-// defaultAuditEvents is how many events a page has where no limit is asked for.
-const defaultAuditEvents = 100
 
 // AuditEvent is the record of one change.
 type AuditEvent struct {
@@ -33,8 +29,16 @@ type AuditEvent struct {
 
 // AuditQuery bounds the list of audit events.
 type AuditQuery struct {
-	Limit        int       `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"At most so many entries; a Link header leads to the next page"`
-	After        string    `query:"after" doc:"The cursor of a Link header: the list goes on behind it"`
+	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"At most so many entries; a Link header leads to the next page"`
+	After string `query:"after" doc:"The cursor of a Link header: the list goes on behind it"`
+	OrderQuery
+	AuditFilter
+
+	filter *resolvers.AuditEventFilter
+}
+
+// AuditFilter are the parameters that bound a list of audit events.
+type AuditFilter struct {
 	IDs          []int64   `query:"ids" doc:"Only those of these ids, separated by commas"`
 	Action       string    `query:"action" doc:"Only those of this action"`
 	ObjectType   string    `query:"objectType" doc:"Only those of objects of this type"`
@@ -43,57 +47,28 @@ type AuditQuery struct {
 	CustomerID   int64     `query:"customerId" doc:"Only those of this company, without those below it"`
 	CreatedSince time.Time `query:"createdSince" doc:"Only those from this moment on"`
 	CreatedUntil time.Time `query:"createdUntil" doc:"Only those before this moment"`
-	OrderBy      string    `query:"orderBy" default:"-createdAt" enum:"createdAt,-createdAt,id,-id" doc:"The order; - is for the newest first"`
-
-	given given
 }
 
 // Resolve tells what was given from what was left out.
 func (q *AuditQuery) Resolve(hc huma.Context) []error {
-	q.given = givenOf(hc, "ids", "action", "objectType", "objectId", "actorId", "customerId", "createdSince", "createdUntil")
+	q.filter = filterGiven[resolvers.AuditEventFilter](hc, &q.AuditFilter)
 	return nil
 }
 
 func (q *AuditQuery) page() *Paging { return &Paging{Limit: q.Limit, After: q.After} }
 
-func (q *AuditQuery) filter() *resolvers.AuditEventFilter {
-	f := &resolvers.AuditEventFilter{
-		Action:       ifGiven(q.given, "action", &q.Action),
-		ObjectType:   ifGiven(q.given, "objectType", &q.ObjectType),
-		ObjectID:     q.given.id("objectId", q.ObjectID),
-		ActorID:      q.given.id("actorId", q.ActorID),
-		CustomerID:   q.given.id("customerId", q.CustomerID),
-		CreatedSince: ifGiven(q.given, "createdSince", &q.CreatedSince),
-		CreatedUntil: ifGiven(q.given, "createdUntil", &q.CreatedUntil),
-	}
-	if q.given["ids"] {
-		f.IDs = mapped(q.IDs, func(n int64) globalid.ID { return globalid.ID{Int: n} })
-	}
-	return f
-}
-
 func (a *api) registerAudit() {
 	addList(a, operation{
 		id: "listAuditEvents", rule: rule.AuditEvents, path: "/v1/audit", tag: tagAudit, errors: []int{http.StatusNotFound},
 		summary: "List audit events", description: "The changes within reach, newest first.",
-	}, 2, func(ctx context.Context, in *AuditQuery, q query, each emit[AuditEvent]) error {
-		if q.limit == 0 {
-			q.limit = defaultAuditEvents + 1
-		}
-		rows, err := a.queries().ListAuditEvents(ctx, in.filter(), !strings.HasPrefix(in.OrderBy, "-"), q.after, q.limit-1)
-		if err != nil {
-			return err
-		}
-		for _, e := range rows {
+	}, anyOrder, func(ctx context.Context, in *AuditQuery, _ query, each emit[AuditEvent]) error {
+		return a.queries().ListAuditEvents(ctx, in.filter, in.listing(in.page()), func(e *db.AuditEvent, at paging.Cursor) error {
 			shown, err := a.auditEvent(ctx, e)
 			if err != nil {
 				return err
 			}
-			if err := each(shown, e.At()); err != nil {
-				return err
-			}
-		}
-		return nil
+			return each(shown, at)
+		})
 	})
 }
 

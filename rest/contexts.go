@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"canopy/db"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
@@ -39,6 +41,21 @@ func contextOf(c *db.Context) contextBody {
 		MaxSize: c.MaxSize, TopN: c.TopN, ScoreThreshold: c.ScoreThreshold, ChunkSize: c.ChunkSize, Overlap: c.Overlap,
 		ToolsJSON: c.ToolsJSON, StarterPrompts: c.StarterPrompts, ShareState: c.ShareState, Icon: c.Icon, Created: c.CreatedAt.UTC(),
 	}
+}
+
+// ContextsQuery are the parameters of the list of contexts.
+type ContextsQuery struct {
+	Paging
+	OrderQuery
+	ContextFilter
+
+	filter *resolvers.ContextFilter
+}
+
+// Resolve tells what was given from what was left out.
+func (q *ContextsQuery) Resolve(hc huma.Context) []error {
+	q.filter = filterGiven[resolvers.ContextFilter](hc, &q.ContextFilter)
+	return nil
 }
 
 // ContextPath names a context in the path.
@@ -90,9 +107,9 @@ func (a *api) registerContexts() {
 	addList(a, operation{
 		id: "listContexts", rule: rule.Contexts, path: "/context", tag: tagContexts,
 		summary: "List the contexts", description: "The contexts of the token's account that the caller may see.",
-	}, 1, func(ctx context.Context, _ *listAll, q query, each emit[contextBody]) error {
-		return a.queries().ListContexts(ctx, q.after, q.limit, func(c *db.Context) error {
-			return each(contextOf(c), paging.Cursor{c.ID})
+	}, anyOrder, func(ctx context.Context, in *ContextsQuery, _ query, each emit[contextBody]) error {
+		return a.queries().ListContexts(ctx, in.filter, in.listing(&in.Paging), func(c *db.Context, at paging.Cursor) error {
+			return each(contextOf(c), at)
 		})
 	})
 	add(a, operation{

@@ -45,6 +45,10 @@ type listedCustomer struct {
 	Level int    `json:"level" doc:"How deep the company is; 0 is the root"`
 }
 
+func listedCustomerOf(c resolvers.ListedCustomer) listedCustomer {
+	return listedCustomer{Customer: customerOf(c.Customer), Path: c.Path, Level: c.Level}
+}
+
 // detailedCustomer is a company with its region.
 type detailedCustomer struct {
 	Customer
@@ -126,8 +130,22 @@ type customerInput interface{ customer() *globalid.ID }
 
 type ListCustomersQuery struct {
 	Paging
+	OrderQuery
+	CustomerFilter
 	Self string `query:"self" enum:"true,false,0,1,include,exclude" doc:"Whether the company itself is listed too, first of all; by default it is not"`
+
+	filter *resolvers.CustomerFilter
+	found  bool
 }
+
+// Resolve tells what was given from what was left out.
+func (q *ListCustomersQuery) Resolve(hc huma.Context) []error {
+	q.filter = filterGiven[resolvers.CustomerFilter](hc, &q.CustomerFilter)
+	q.found = anyGiven(hc, &q.CustomerFilter, &q.OrderQuery)
+	return nil
+}
+
+func (q *ListCustomersQuery) customers() *ListCustomersQuery { return q }
 
 func (q *ListCustomersQuery) self() bool {
 	return q.Self == "true" || q.Self == "1" || q.Self == "include"
@@ -191,11 +209,11 @@ func (a *api) registerCustomers() {
 	addList(a, operation{
 		id: "listCustomers", rule: rule.CustomerDescendants, path: "/tenant/customers", tag: tagCustomers, errors: []int{http.StatusNotFound},
 		summary: "List the companies below the caller's", description: doc,
-	}, 0, listCustomers[listOwnCustomers](a))
+	}, anyOrder, listCustomers[listOwnCustomers](a))
 	addList(a, operation{
 		id: "listCustomersOf", rule: rule.CustomerDescendants, path: "/tenant/customers/{cid}", tag: tagCustomers, errors: []int{http.StatusNotFound},
 		summary: "List the companies below a company", description: doc,
-	}, 0, listCustomers[listCustomersOf](a))
+	}, anyOrder, listCustomers[listCustomersOf](a))
 }
 
 func (a *api) identity(ctx context.Context, _ *struct{}) (*one[identity], error) {
@@ -264,16 +282,27 @@ func (a *api) createCustomer(ctx context.Context, in *createCustomerInput) (*one
 	return &one[Customer]{customerOf(made.Customer)}, nil
 }
 
-// listCustomers reads the list for either form of its path.
+// listCustomers reads the list for either form of its path. As it is documented it is streamed in preorder, which gives the paths
+// by the way; what is looked for among more is read page by page.
 func listCustomers[I any, P interface {
 	*I
 	customerInput
-	self() bool
+	customers() *ListCustomersQuery
 }](a *api) func(context.Context, *I, query, emit[listedCustomer]) error {
-	return func(ctx context.Context, in *I, q query, each emit[listedCustomer]) error {
-		p := P(in)
-		return a.queries().ListCustomers(ctx, p.customer(), p.self(), q.after, q.limit, func(c resolvers.ListedCustomer) error {
-			return each(listedCustomer{Customer: customerOf(c.Customer), Path: c.Path, Level: c.Level}, paging.Cursor(c.Lineage))
+	return func(ctx context.Context, in *I, _ query, each emit[listedCustomer]) error {
+		q, top := P(in).customers(), P(in).customer()
+		listing := q.listing(&q.Paging)
+		if q.found {
+			return a.queries().FindCustomers(ctx, top, q.self(), q.filter, listing, func(c resolvers.ListedCustomer, at paging.Cursor) error {
+				return each(listedCustomerOf(c), at)
+			})
+		}
+		after, err := paging.Order{}.Parse(q.After)
+		if err != nil {
+			return err
+		}
+		return a.queries().ListCustomers(ctx, top, q.self(), after, listing.Limit, func(c resolvers.ListedCustomer) error {
+			return each(listedCustomerOf(c), paging.IDs(c.Lineage...))
 		})
 	}
 }

@@ -73,30 +73,45 @@ func (p *deliveryPath) id() globalid.ID { return globalid.ID{Int: p.ID} }
 
 // DeliveriesQuery bounds the list of deliveries.
 type DeliveriesQuery struct {
-	Limit         int       `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"At most so many entries; a Link header leads to the next page"`
-	After         string    `query:"after" doc:"The cursor of a Link header: the list goes on behind it"`
+	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"At most so many entries; a Link header leads to the next page"`
+	After string `query:"after" doc:"The cursor of a Link header: the list goes on behind it"`
+	OrderQuery
 	DestinationID int64     `query:"destinationId" doc:"Only those to this destination"`
 	Type          string    `query:"type" doc:"Only those of this type of event"`
 	Status        string    `query:"status" enum:"pending,delivered,failed,blocked" doc:"Only those in this state"`
 	Since         time.Time `query:"since" doc:"Only those from this moment on"`
+	CustomerID    int64     `query:"customerId" minimum:"1" doc:"The company; by default the caller's own"`
+	Subtree       bool      `query:"subtree" doc:"Whether with everything below it; by default it is not"`
+	DeliveryFilter
 
-	given given
+	given  given
+	filter *resolvers.WebhookDeliveryFilter
+}
+
+// DeliveryFilter are further parameters that bound a list of deliveries.
+type DeliveryFilter struct {
+	IDs          []int64   `query:"ids" doc:"Only those of these ids, separated by commas"`
+	CreatedSince time.Time `query:"createdSince" doc:"Only those from this moment on"`
+	CreatedUntil time.Time `query:"createdUntil" doc:"Only those before this moment"`
 }
 
 // Resolve tells what was given from what was left out.
 func (q *DeliveriesQuery) Resolve(hc huma.Context) []error {
-	q.given = givenOf(hc, "destinationId", "type", "status", "since")
+	q.given = givenOf(hc, "destinationId", "type", "status", "since", "customerId")
+	q.filter = filterGiven[resolvers.WebhookDeliveryFilter](hc, &q.DeliveryFilter)
 	return nil
 }
 
 func (q *DeliveriesQuery) page() *Paging { return &Paging{Limit: q.Limit, After: q.After} }
 
-func (q *DeliveriesQuery) filter() resolvers.DeliveryFilter {
-	return resolvers.DeliveryFilter{
+func (q *DeliveriesQuery) which() resolvers.Deliveries {
+	return resolvers.Deliveries{
 		DestinationID: q.given.id("destinationId", q.DestinationID),
 		Type:          ifGiven(q.given, "type", &q.Type),
 		Status:        ifGiven(q.given, "status", &q.Status),
 		Since:         ifGiven(q.given, "since", &q.Since),
+		CustomerID:    q.given.id("customerId", q.CustomerID),
+		Subtree:       q.Subtree,
 	}
 }
 
@@ -106,20 +121,10 @@ func (a *api) registerDeliveries() {
 	addList(a, operation{
 		id: "listWebhookDeliveries", rule: rule.WebhookDeliveries, path: path, tag: tagWebhooks, errors: notFound,
 		summary: "List deliveries", description: "The deliveries of the caller's company, newest first; with destinationId, those to a destination within reach.",
-	}, 1, func(ctx context.Context, in *DeliveriesQuery, q query, each emit[Delivery]) error {
-		if q.limit == 0 {
-			q.limit = defaultDeliveries + 1
-		}
-		rows, err := a.queries().ListWebhookDeliveries(ctx, in.filter(), q.after, q.limit-1)
-		if err != nil {
-			return err
-		}
-		for _, d := range rows {
-			if err := each(deliveryOf(d), paging.Cursor{d.ID}); err != nil {
-				return err
-			}
-		}
-		return nil
+	}, anyOrder, func(ctx context.Context, in *DeliveriesQuery, _ query, each emit[Delivery]) error {
+		return a.queries().ListWebhookDeliveries(ctx, in.which(), in.filter, in.listing(in.page()), func(d *db.Delivery, at paging.Cursor) error {
+			return each(deliveryOf(d), at)
+		})
 	})
 	add(a, operation{
 		id: "getWebhookDelivery", rule: rule.WebhookDelivery, method: http.MethodGet, path: path + "/{id}", tag: tagWebhooks, errors: notFound,

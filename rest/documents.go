@@ -56,6 +56,16 @@ func documentOf(d *db.Document) trainingDocument {
 type listDocumentsOf struct {
 	ContextPath
 	Paging
+	OrderQuery
+	DocumentFilter
+
+	filter *resolvers.DocumentFilter
+}
+
+// Resolve tells what was given from what was left out.
+func (q *listDocumentsOf) Resolve(hc huma.Context) []error {
+	q.filter = filterGiven[resolvers.DocumentFilter](hc, &q.DocumentFilter)
+	return nil
 }
 
 type documentPath struct {
@@ -84,9 +94,9 @@ func (a *api) registerDocuments() {
 	addList(a, operation{
 		id: "listDocuments", rule: rule.ContextDocuments, path: "/context/documents/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
 		summary: "List the documents", description: "The documents of a context, whatever has come of their processing.",
-	}, 1, func(ctx context.Context, in *listDocumentsOf, q query, each emit[trainingDocument]) error {
-		return a.queries().ListDocuments(ctx, in.id(), q.after, q.limit, func(d *db.Document) error {
-			return each(documentOf(d), paging.Cursor{d.ID})
+	}, anyOrder, func(ctx context.Context, in *listDocumentsOf, _ query, each emit[trainingDocument]) error {
+		return a.queries().ListDocuments(ctx, in.id(), in.filter, in.listing(&in.Paging), func(d *db.Document, at paging.Cursor) error {
+			return each(documentOf(d), at)
 		})
 	})
 	add(a, operation{

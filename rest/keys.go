@@ -87,7 +87,7 @@ func (a *api) registerKeys() {
 		summary: "List the API keys of a company", description: "The keys by id, the revoked ones included.",
 	}, 1, func(ctx context.Context, in *CustomerList, q query, each emit[APIKey]) error {
 		return a.queries().ListAPIKeys(ctx, in.customer(), q.after, q.limit, func(k *db.APIKey) error {
-			return each(apiKeyOf(k), paging.Cursor{k.ID})
+			return each(apiKeyOf(k), paging.IDs(k.ID))
 		})
 	})
 	add(a, operation{

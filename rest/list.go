@@ -57,6 +57,9 @@ type query struct {
 	limit int
 }
 
+// anyOrder stands for the cursors of a list that has several orders: the resolver reads them.
+const anyOrder = -1
+
 // addList registers an operation that answers an array. keys is the number of integers in the
 // list's cursors, 0 for any.
 func addList[I, T any](a *api, o operation, keys int, read func(ctx context.Context, in *I, q query, each emit[T]) error) {
@@ -66,7 +69,7 @@ func addList[I, T any](a *api, o operation, keys int, read func(ctx context.Cont
 	faults = add(a, o, func(ctx context.Context, in *I) (*streamed, error) {
 		p := any(in).(paged).page()
 		q := query{}
-		if p.After != "" {
+		if p.After != "" && keys != anyOrder {
 			var err error
 			if q.after, err = paging.ParseCursor(p.After, keys); err != nil {
 				return nil, err

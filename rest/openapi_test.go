@@ -45,6 +45,7 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"GET /tenant/billing": true, "GET /tenant/billing/{cid}": true, "POST /tenant/billing": true, "POST /tenant/billing/{cid}": true,
 		"GET /region/available": true, "GET /region": true, "GET /region/{id}": true,
 		"GET /tenant/users": true, "GET /tenant/users/{cid}": true, "POST /tenant/user": true, "POST /tenant/user/init": true,
+		"GET /v1/invitations": true, "GET /v1/invitations/{id}": true, "DELETE /v1/invitations/{id}": true, "POST /v1/invitations/{id}/resend": true,
 		"PUT /tenant/user/{id}": true, "DELETE /tenant/user/{id}": true,
 		"GET /permission/options": true, "GET /permission/options/{type}": true, "GET /permission/options/{type}/{region}": true,
 		"GET /permission/options/{type}/{region}/{account}": true,
@@ -61,7 +62,7 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"GET /v1/outbound-webhooks/deliveries/{id}": true, "POST /v1/outbound-webhooks/deliveries/{id}/resend": true,
 		"GET /v1/secrets": true, "POST /v1/secrets": true, "GET /v1/secrets/{id}": true, "PUT /v1/secrets/{id}": true, "DELETE /v1/secrets/{id}": true,
 		"GET /tenant/usage": true, "GET /tenant/usage/{cid}": true, "PUT /tenant/limits/{cid}": true,
-		"GET /v1/audit": true,
+		"GET /v1/audit": true, "GET /v1/permissions": true, "GET /v1/runs": true, "GET /v1/documents": true,
 		"GET /v1/keys":  true, "POST /v1/keys": true, "GET /v1/keys/{id}": true, "DELETE /v1/keys/{id}": true, "POST /v1/keys/{id}/rotate": true,
 	}
 	_, registry := testDoor(t)

@@ -44,10 +44,10 @@ func (a *api) regions(all bool) func(context.Context, *listAll, query, emit[regi
 			return err
 		}
 		for _, row := range rows {
-			if len(q.after) > 0 && row.ID <= q.after[0] {
+			if !q.after.IsZero() && row.ID <= q.after.Ints()[0] {
 				continue
 			}
-			if err := each(regionOf(row), paging.Cursor{row.ID}); err != nil {
+			if err := each(regionOf(row), paging.IDs(row.ID)); err != nil {
 				return err
 			}
 		}

@@ -56,7 +56,7 @@ func (a *api) registerSecrets() {
 		summary: "List the secrets of a company", description: "The secrets by id, without their values.",
 	}, 1, func(ctx context.Context, in *CustomerList, q query, each emit[Secret]) error {
 		return a.queries().ListSecrets(ctx, in.customer(), q.after, q.limit, func(s *db.Secret) error {
-			return each(secretOf(s), paging.Cursor{s.ID})
+			return each(secretOf(s), paging.IDs(s.ID))
 		})
 	})
 	add(a, operation{

@@ -104,7 +104,7 @@ func (a *api) registerSessions() {
 		summary: "List the caller's sessions", description: "The live sessions of the person who has logged in, by id; none for an API key.",
 	}, 1, func(ctx context.Context, _ *Paging, q query, each emit[session]) error {
 		return a.queries().ListSessions(ctx, q.after, q.limit, func(s *db.Session) error {
-			return each(a.session(ctx, s), paging.Cursor{s.ID})
+			return each(a.session(ctx, s), paging.IDs(s.ID))
 		})
 	})
 	add(a, operation{

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"canopy/db"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
@@ -53,11 +55,11 @@ func (a *api) registerUsers() {
 	addList(a, operation{
 		id: "listUsers", rule: rule.CustomerUsers, path: "/tenant/users", tag: tagUsers, errors: []int{http.StatusNotFound},
 		summary: "List the users of the caller's company", description: doc,
-	}, 1, listUsers[listOwn](a))
+	}, anyOrder, listUsers[listOwnUsers](a))
 	addList(a, operation{
 		id: "listUsersOf", rule: rule.CustomerUsers, path: "/tenant/users/{cid}", tag: tagUsers, errors: []int{http.StatusNotFound},
 		summary: "List the users of a company", description: doc,
-	}, 1, listUsers[listOf](a))
+	}, anyOrder, listUsers[listUsersOf](a))
 	add(a, operation{
 		id: "createUser", rule: rule.CreateUser, method: http.MethodPost, path: "/tenant/user", tag: tagUsers, status: http.StatusCreated, errors: []int{http.StatusNotFound},
 		summary: "Add a user", description: "Adds a user to a company and sends an invitation. One who has a password hears of it by signing in to the company. Until such a user has accepted the company it sees what is given here.",
@@ -86,19 +88,69 @@ func (a *api) registerUsers() {
 		summary: "Send an invitation again", description: "The invitation of the caller's company, or else of one within reach. Only for a user who has not completed the setup; for others it is 400. Of more than five to a user in a day none is sent.",
 		names: map[string]string{"userId": "id"},
 	}, func(ctx context.Context, in *inviteInput) (*struct{}, error) {
-		_, err := a.mutations().ResendInvitation(ctx, resolvers.ResendInvitationInput{UserID: globalid.ID{Int: in.Body.ID}})
+		_, err := a.mutations().ResendInvitation(ctx, resolvers.ResendInvitationInput{UserID: &globalid.ID{Int: in.Body.ID}})
 		return nil, err
 	})
 }
 
-func listUsers[I any, P inputOf[I]](a *api) func(context.Context, *I, query, emit[user]) error {
-	return func(ctx context.Context, in *I, q query, each emit[user]) error {
+// UsersQuery are the parameters of a list of users.
+type UsersQuery struct {
+	Paging
+	OrderQuery
+	UserFilter
+	Subtree bool `query:"subtree" doc:"Whether with the users of everything below the company; by default it is not"`
+
+	filter *resolvers.UserFilter
+	found  bool
+}
+
+// Resolve tells what was given from what was left out.
+func (q *UsersQuery) Resolve(hc huma.Context) []error {
+	q.filter = filterGiven[resolvers.UserFilter](hc, &q.UserFilter)
+	q.found = q.Subtree || anyGiven(hc, &q.UserFilter, &q.OrderQuery)
+	return nil
+}
+
+func (q *UsersQuery) users() *UsersQuery { return q }
+
+type listOwnUsers struct {
+	OwnCustomer
+	UsersQuery
+}
+
+type listUsersOf struct {
+	CustomerPath
+	UsersQuery
+}
+
+// listUsers reads the list for either form of its path. As it is documented it is streamed with the permissions; what is looked for
+// among more is read page by page.
+func listUsers[I any, P interface {
+	*I
+	customerInput
+	users() *UsersQuery
+}](a *api) func(context.Context, *I, query, emit[user]) error {
+	return func(ctx context.Context, in *I, _ query, each emit[user]) error {
+		q := P(in).users()
+		if q.found {
+			return a.queries().FindUsers(ctx, P(in).customer(), q.Subtree, q.filter, q.listing(&q.Paging), func(u *db.User, at paging.Cursor) error {
+				shown, err := a.user(ctx, u)
+				if err != nil {
+					return err
+				}
+				return each(shown, at)
+			})
+		}
+		after, err := paging.Order{Keys: 1}.Parse(q.After)
+		if err != nil {
+			return err
+		}
 		at, err := a.places(ctx)
 		if err != nil {
 			return err
 		}
-		return a.queries().ListUsers(ctx, P(in).customer(), q.after, q.limit, func(l *db.UserLine) error {
-			return each(at.userLine(l), paging.Cursor{l.ID})
+		return a.queries().ListUsers(ctx, P(in).customer(), after, q.listing(&q.Paging).Limit, func(l *db.UserLine) error {
+			return each(at.userLine(l), paging.IDs(l.ID))
 		})
 	}
 }
@@ -129,7 +181,7 @@ func (a *api) user(ctx context.Context, u *db.User) (user, error) {
 	permissions := []userPermission{}
 	first := paging.MaxFirst
 	for after := (*string)(nil); ; {
-		page, err := edges.Permissions(ctx, u, &first, after)
+		page, err := edges.Permissions(ctx, u, nil, nil, &first, after, nil, nil)
 		if err != nil {
 			if problem.From(err).Code == problem.Forbidden {
 				return userOf(u, nil, permissions), nil

@@ -27,6 +27,7 @@ func TestParityOfJobs(t *testing.T) {
 	}
 	stop()
 	keys["running"] = s.Start(builder, greets, object{})
+	compareRuns(t, s, builder)
 	statuses := map[string]int{"finished": 200, "failed": 400, "cancelled": 400, "running": 202}
 	for state, key := range keys {
 		for _, token := range []string{builder, s.Assistant()} {
@@ -42,5 +43,24 @@ func TestParityOfJobs(t *testing.T) {
 			}
 			platform.SameAnswers(t, state, got, want)
 		}
+	}
+}
+
+// compareRuns compares the list of runs.
+func compareRuns(t *testing.T, s *platform.Platform, token string) {
+	t.Helper()
+	listed := s.Must(200, "GET", "/v1/runs", token, nil).JSON(t).([]any)
+	shown := s.MustGQL(token, `{ v: runs { nodes { id: databaseId jobKey agent { databaseId } revision { databaseId } status createdAt finishedAt } } }`, nil)
+	rows := platform.Member(t, shown, "v.nodes").([]any)
+	for i, row := range rows {
+		row := row.(map[string]any)
+		row["agentId"], row["revisionId"] = platform.Member(t, row, "agent.databaseId"), platform.Member(t, row, "revision.databaseId")
+		row["customerId"] = platform.Member(t, listed[i], "customerId")
+		delete(row, "agent")
+		delete(row, "revision")
+	}
+	platform.SameAnswers(t, "runs", listed, rows)
+	if len(rows) != 4 {
+		t.Errorf("%d runs", len(rows))
 	}
 }

@@ -22,7 +22,7 @@ const (
 )
 
 // contextReads are the documented reads that TestParityOfContexts compares.
-var contextReads = []string{"getContext", "listContexts", "listDocuments", "searchContext"}
+var contextReads = []string{"getContext", "listAllDocuments", "listContexts", "listDocuments", "searchContext"}
 
 // TestParityOfContextsIsWhole: a read of contexts that is documented is compared.
 func TestParityOfContextsIsWhole(t *testing.T) {
@@ -31,7 +31,7 @@ func TestParityOfContextsIsWhole(t *testing.T) {
 	_, registry := rest.New(s.App.Resolver, rest.Options{})
 	reads := []string{"searchContext"} // a POST, as it has a body
 	for _, e := range rest.Endpoints(registry) {
-		if e.Method == http.MethodGet && strings.HasPrefix(e.Path, "/context") {
+		if e.Method == http.MethodGet && (strings.HasPrefix(e.Path, "/context") || strings.HasPrefix(e.Path, "/v1/documents")) {
 			reads = append(reads, e.OperationID)
 		}
 	}
@@ -75,6 +75,7 @@ func compareContexts(t *testing.T, s *platform.Platform) {
 	platform.SameAnswers(t, "context", get(fmt.Sprintf("/context/%d", full)), graph(`query($c: ID!) { v: context(id: $c) { `+parityContext+` } }`))
 	documents := get(fmt.Sprintf("/context/documents/%d", full))
 	platform.SameAnswers(t, "documents", documents, platform.Member(t, graph(`query($c: ID!) { v: context(id: $c) { documents { nodes { `+parityDocument+` } } } }`), "documents"))
+	platform.SameAnswers(t, "all documents", get("/v1/documents?orderBy=-name"), graph(`{ v: documents(orderBy: [{field: NAME, direction: DESC}]) { nodes { `+parityDocument+` } } }`))
 	if a, b := len(contexts.([]any)), len(documents.([]any)); a != 2 || b != 5 {
 		t.Errorf("%d contexts, %d documents", a, b)
 	}

@@ -85,6 +85,8 @@ func contextRows() []restRow {
 	rows := []restRow{
 		{op: "createContext", body: contextBodyOf, want: shared},
 		{op: "listContexts", want: shared},
+		{op: "listAllDocuments", want: shared},
+		{op: "listAllDocuments/context", query: func(a *ask) string { return "contextId=" + platform.Decimal(a.freshContext()) }, want: shared},
 		{op: "getContext", path: onContext, want: onDesk},
 		{op: "updateContext", path: onContext, body: contextBodyOf, want: onDesk},
 		{op: "deleteContext", path: onContext, want: onDesk},
@@ -107,6 +109,7 @@ func contextRows() []restRow {
 
 func contextGraphRows() []graphRow {
 	rows := []graphRow{
+		{fields: "Query.documents", query: `{ documents(orderBy: [{field: NAME}]) { nodes { displayName context { name } } totalCount } }`, want: shared},
 		{fields: "Query.contexts", query: `{ contexts { nodes { name caption } totalCount } }`, want: shared},
 		{
 			fields: "Query.context Context.tools Context.account Context.creator Context.documents", variables: one((*ask).freshContext), want: onDesk,

@@ -56,6 +56,7 @@ var (
 func queryRows() []graphRow {
 	return []graphRow{
 		{fields: "Query.me Me.user Me.customer Me.grants", query: `{ me { email user { email } customer { name } grants { features } } }`, want: shared},
+		{fields: "Me.invitations", query: `{ me { invitations { email } } }`, want: shared},
 		{fields: "Me.sessions", query: `{ me { sessions { address current } } }`, want: shared},
 		{fields: "Query.customer", query: `query($id: ID){ customer(id: $id) { name path level effectiveCanAddCustomers } }`, variables: anyCustomer, want: reach},
 		{fields: "Query.customer/own", query: `{ customer { name } }`, want: shared},
@@ -78,11 +79,38 @@ func queryRows() []graphRow {
 				regions { title } accounts { title } roles { title } users { title } } }`,
 			variables: func(a *ask) object { return object{"region": a.region(), "account": a.theAccount()} }, want: reach,
 		},
+		found("customers", `name path`), foundIn("customers", `name path`), {
+			fields: "Query.customers/filter", variables: anyCustomer, want: shared,
+			query: `query($id: ID){ customers(filter: {or: [{parentId: $id}, {ids: [1, 2, 3]}]}, orderBy: [{field: NAME}]) { nodes { name } totalCount } }`,
+		},
+		found("users", `email`), foundIn("users", `email`), {
+			fields: "Query.users/filter", variables: anyUser, want: shared,
+			query: `query($id: ID!){ users(filter: {ids: [$id]}, orderBy: [{field: EMAIL}]) { nodes { email } totalCount } }`,
+		}, {
+			fields: "Query.users/company", variables: anyCustomer, want: reach,
+			query: `query($id: ID){ users(filter: {customerId: $id}) { nodes { email } totalCount } }`,
+		},
+		found("permissions", `user { email } account { name }`), foundIn("permissions", `user { email } account { name }`), {
+			fields: "Query.permissions/filter", variables: anyUser, want: shared,
+			query: `query($id: ID!){ permissions(filter: {userId: $id}) { nodes { user { email } } totalCount } }`,
+		},
 		{fields: "Query.auditEvents", query: `{ auditEvents(first: 200) { nodes { action details objectId } totalCount } }`, want: shared},
 		{
 			fields: "Query.auditEvents/company", variables: anyCustomer, want: reach,
 			query: `query($id: ID){ auditEvents(filter: {customerId: $id}) { nodes { action details objectId } totalCount } }`,
 		},
+	}
+}
+
+// found asks for a list over everything within reach, and foundIn for that below the target company and for what is its own.
+func found(list, selection string) graphRow {
+	return graphRow{fields: "Query." + list, query: `{ ` + list + `(first: 200) { nodes { ` + selection + ` } totalCount } }`, want: shared}
+}
+
+func foundIn(list, selection string) graphRow {
+	return graphRow{
+		fields: "Query." + list + "/subtree", variables: anyCustomer, want: reach,
+		query: `query($id: ID){ ` + list + `(customerId: $id) { nodes { ` + selection + ` } totalCount } alone: ` + list + `(customerId: $id, subtree: false, last: 5) { nodes { ` + selection + ` } } }`,
 	}
 }
 
@@ -106,6 +134,7 @@ func edgeRows() []graphRow {
 		edge("Customer.usage", `usage { name used limit }`),
 		edge("Usage.limitedBy", `usage { limitedBy { name } }`),
 		edge("Customer.roles", `roles { name }`),
+		edge("Customer.invitations Invitation.customer", `invitations { email status customer { name } }`),
 		edge("Customer.secrets Secret.customer", `secrets { name customer { name } }`),
 		edge("Customer.apiKeys", `apiKeys { nodes { name clientId } totalCount }`),
 		edge("ApiKey.user ApiKey.customer", `apiKeys { nodes { user { email } customer { name } } }`),
@@ -164,6 +193,7 @@ func nodeRows() []graphRow {
 		node("Role", rule.Roles, (*ask).freshRole, reach),
 		node("ApiKey", rule.CustomerAPIKeys, (*ask).freshKey, reach),
 		node("AuditEvent", rule.AuditEvents, (*ask).anEvent, reach),
+		node("Invitation", rule.CustomerInvitations, (*ask).freshInvitation, reach),
 		node("Session", rule.MeSessions, (*ask).freshSession, ownOnly),
 		node("Region", rule.Region, aRegion, shape(shared).found()),
 		node("Application", rule.Applications, anApplication, shape(shared).found()),
@@ -209,6 +239,10 @@ func customerMutations() []graphRow {
 		mutate("resendInvitation", `user { email }`, func(a *ask) object {
 			return object{"userId": a.freshUser()}
 		}, reach),
+		mutate("resendInvitation/invitation", `invitation { email }`, func(a *ask) object {
+			return object{"id": a.freshInvitation()}
+		}, reach),
+		mutate("withdrawInvitation", `invitation { email }`, func(a *ask) object { return object{"id": a.freshInvitation()} }, reach),
 		mutate("updateUser", `user { email }`, func(a *ask) object {
 			return object{"id": a.selfOrUser(), "firstName": a.unique()}
 		}, shape(reach).but(gets403, asViewer, asOtherApp)),
@@ -303,6 +337,17 @@ func (a *ask) joined() int64 {
 	return id
 }
 
+func (a *ask) freshInvitation() int64 {
+	return a.or(func() int64 {
+		return a.Number(`SELECT id FROM invitations WHERE user_id = $1`, a.member(a.freshMail()))
+	})
+}
+
+// invited is an invitation of the deputy, where there is one, or of nobody.
+func (a *ask) invited() int64 {
+	return a.Number(`SELECT COALESCE((SELECT id FROM invitations WHERE customer_id = $1), $2)`, a.joined(), platform.AbsentID)
+}
+
 // ownLast has the deputy be the only owner of something, so that it can't go.
 func (a *ask) ownLast() {
 	if a.as != asDeputy {
@@ -331,6 +376,8 @@ func ownMutations() []graphRow {
 	code := func(*ask) object { return object{"code": "000000"} }
 	return []graphRow{
 		mutate("revokeSession", `session { address }`, func(a *ask) object { return object{"id": a.freshSession()} }, persons),
+		mutate("acceptInvitation", `invitation { status }`, func(a *ask) object { return object{"id": a.invited()} }, persons),
+		mutate("declineInvitation", `invitation { status }`, func(a *ask) object { return object{"id": a.invited()} }, persons),
 		mutate("leaveCustomer", `deletedId`, func(a *ask) object { return object{"customerId": a.joined()} }, persons),
 		mutate("requestEmailChange", `user { email }`, func(a *ask) object {
 			a.serial++

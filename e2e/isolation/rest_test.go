@@ -92,6 +92,8 @@ func userRows() []restRow {
 	return []restRow{
 		{op: "listUsers", want: shared},
 		{op: "listUsersOf", path: onCustomer, want: reach},
+		{op: "listUsers/subtree", query: func(*ask) string { return "subtree=true&orderBy=-email" }, want: shared},
+		{op: "listUsersOf/subtree", path: onCustomer, query: func(*ask) string { return "subtree=true&hasPassword=true" }, want: reach},
 		{op: "createUser", body: func(a *ask) any {
 			return object{"customerId": a.theCustomer(), "email": a.freshMail()}
 		}, want: reach},
@@ -102,9 +104,16 @@ func userRows() []restRow {
 			op: "removeUser", path: func(a *ask) []any { return []any{a.freshUser()} },
 			query: func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach,
 		},
+		{op: "listInvitations", query: func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach},
+		{op: "listInvitations/own", want: shared},
+		{op: "getInvitation", path: onInvitation, want: reach},
+		{op: "withdrawInvitation", path: onInvitation, want: reach},
+		{op: "resendInvitation", path: onInvitation, want: reach},
 		{op: "inviteAgain", body: func(a *ask) any { return object{"id": a.freshUser()} }, want: reach},
 	}
 }
+
+func onInvitation(a *ask) []any { return []any{a.freshInvitation()} }
 
 func keyRows() []restRow {
 	ofCustomer := func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }
@@ -125,7 +134,10 @@ func keyRows() []restRow {
 
 func permissionRows() []restRow {
 	ofCustomer := func(a *ask) string { return "cid=" + platform.Decimal(a.theCustomer()) }
+	inCustomer := func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }
 	return []restRow{
+		{op: "listPermissions", want: shared},
+		{op: "listPermissions/company", query: inCustomer, want: reach},
 		{op: "listPermissionApplications", query: ofCustomer, want: reach},
 		{op: "listPermissionApplications/own", want: shared},
 		{op: "listPermissionRegions", path: func(*ask) []any { return []any{1} }, query: ofCustomer, want: reach},

@@ -51,6 +51,7 @@ type ResolverRoot interface {
 	Customer() CustomerResolver
 	CustomerRef() CustomerRefResolver
 	Document() DocumentResolver
+	Invitation() InvitationResolver
 	Me() MeResolver
 	Mutation() MutationResolver
 	Permission() PermissionResolver
@@ -82,15 +83,15 @@ type AccountResolver interface {
 	Customer(ctx context.Context, obj *db.Account) (*db.Customer, error)
 	Application(ctx context.Context, obj *db.Account) (*db.Application, error)
 	Region(ctx context.Context, obj *db.Account) (*db.Region, error)
-	Permissions(ctx context.Context, obj *db.Account, first *int, after *string) (*resolvers.Connection[*db.Permission], error)
-	Contexts(ctx context.Context, obj *db.Account, first *int, after *string) (*resolvers.Connection[*db.Context], error)
-	Agents(ctx context.Context, obj *db.Account, first *int, after *string) (*resolvers.Connection[*db.Agent], error)
+	Permissions(ctx context.Context, obj *db.Account, filter *resolvers.PermissionFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Permission], error)
+	Contexts(ctx context.Context, obj *db.Account, filter *resolvers.ContextFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Context], error)
+	Agents(ctx context.Context, obj *db.Account, filter *resolvers.AgentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Agent], error)
 }
 type AgentResolver interface {
 	Account(ctx context.Context, obj *db.Agent) (*db.Account, error)
 	Published(ctx context.Context, obj *db.Agent) (*db.Revision, error)
-	Revisions(ctx context.Context, obj *db.Agent, first *int, after *string) (*resolvers.Connection[*db.Revision], error)
-	Runs(ctx context.Context, obj *db.Agent, first *int, after *string) (*resolvers.Connection[*db.Run], error)
+	Revisions(ctx context.Context, obj *db.Agent, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Revision], error)
+	Runs(ctx context.Context, obj *db.Agent, filter *resolvers.RunFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Run], error)
 }
 type AgentRevisionResolver interface {
 	Agent(ctx context.Context, obj *db.Revision) (*db.Agent, error)
@@ -120,7 +121,7 @@ type ContextResolver interface {
 
 	Account(ctx context.Context, obj *db.Context) (*db.Account, error)
 	Creator(ctx context.Context, obj *db.Context) (*db.User, error)
-	Documents(ctx context.Context, obj *db.Context, first *int, after *string) (*resolvers.Connection[*db.Document], error)
+	Documents(ctx context.Context, obj *db.Context, filter *resolvers.DocumentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Document], error)
 }
 type ContextToolResolver interface {
 	Agent(ctx context.Context, obj *resolvers.Tool) (*db.Agent, error)
@@ -133,18 +134,19 @@ type CustomerResolver interface {
 	Region(ctx context.Context, obj *db.Customer) (*db.Region, error)
 	Parent(ctx context.Context, obj *db.Customer) (*db.CustomerRef, error)
 	Ancestors(ctx context.Context, obj *db.Customer) ([]*db.CustomerRef, error)
-	Children(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.Customer], error)
-	Descendants(ctx context.Context, obj *db.Customer, self bool, first *int, after *string) (*resolvers.Connection[*db.Customer], error)
-	Users(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.User], error)
-	Accounts(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.Account], error)
+	Children(ctx context.Context, obj *db.Customer, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
+	Descendants(ctx context.Context, obj *db.Customer, self bool, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
+	Users(ctx context.Context, obj *db.Customer, filter *resolvers.UserFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.User], error)
+	Accounts(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Account], error)
 	Billing(ctx context.Context, obj *db.Customer) (*db.Billing, error)
 	Roles(ctx context.Context, obj *db.Customer) ([]*db.Role, error)
-	APIKeys(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.APIKey], error)
-	Contexts(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.Context], error)
-	Agents(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.Agent], error)
+	APIKeys(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.APIKey], error)
+	Contexts(ctx context.Context, obj *db.Customer, filter *resolvers.ContextFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Context], error)
+	Agents(ctx context.Context, obj *db.Customer, filter *resolvers.AgentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Agent], error)
 	Usage(ctx context.Context, obj *db.Customer) ([]*db.Usage, error)
+	Invitations(ctx context.Context, obj *db.Customer) ([]*db.Invitation, error)
 	Secrets(ctx context.Context, obj *db.Customer) ([]*db.Secret, error)
-	WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string) (*resolvers.Connection[*db.Destination], error)
+	WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
 }
 type CustomerRefResolver interface {
 	Customer(ctx context.Context, obj *db.CustomerRef) (*db.Customer, error)
@@ -153,11 +155,15 @@ type DocumentResolver interface {
 	Error(ctx context.Context, obj *db.Document) (*string, error)
 
 	Context(ctx context.Context, obj *db.Document) (*db.Context, error)
-	Chunks(ctx context.Context, obj *db.Document, first *int, after *string) (*resolvers.Connection[*db.Chunk], error)
+	Chunks(ctx context.Context, obj *db.Document, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Chunk], error)
 	Creator(ctx context.Context, obj *db.Document) (*db.User, error)
+}
+type InvitationResolver interface {
+	Customer(ctx context.Context, obj *db.Invitation) (*db.CustomerRef, error)
 }
 type MeResolver interface {
 	Sessions(ctx context.Context, obj *resolvers.Me) ([]*db.Session, error)
+	Invitations(ctx context.Context, obj *resolvers.Me) ([]*db.Invitation, error)
 }
 type MutationResolver interface {
 	CreateCustomer(ctx context.Context, input resolvers.CreateCustomerInput) (*resolvers.CreateCustomerPayload, error)
@@ -166,6 +172,9 @@ type MutationResolver interface {
 	SaveBilling(ctx context.Context, input resolvers.SaveBillingInput) (*resolvers.SaveBillingPayload, error)
 	CreateUser(ctx context.Context, input resolvers.CreateUserInput) (*resolvers.CreateUserPayload, error)
 	ResendInvitation(ctx context.Context, input resolvers.ResendInvitationInput) (*resolvers.ResendInvitationPayload, error)
+	WithdrawInvitation(ctx context.Context, input resolvers.WithdrawInvitationInput) (*resolvers.WithdrawInvitationPayload, error)
+	AcceptInvitation(ctx context.Context, input resolvers.AcceptInvitationInput) (*resolvers.AcceptInvitationPayload, error)
+	DeclineInvitation(ctx context.Context, input resolvers.DeclineInvitationInput) (*resolvers.DeclineInvitationPayload, error)
 	CreatePermission(ctx context.Context, input resolvers.CreatePermissionInput) (*resolvers.CreatePermissionPayload, error)
 	UpdatePermission(ctx context.Context, input resolvers.UpdatePermissionInput) (*resolvers.UpdatePermissionPayload, error)
 	TogglePermission(ctx context.Context, input resolvers.TogglePermissionInput) (*resolvers.TogglePermissionPayload, error)
@@ -236,17 +245,22 @@ type QueryResolver interface {
 	Applications(ctx context.Context) ([]*db.Application, error)
 	Roles(ctx context.Context, customerID *globalid.ID, applicationID *globalid.ID) ([]*db.Role, error)
 	PermissionOptions(ctx context.Context, typeArg *globalid.ID, region *globalid.ID, account *globalid.ID, customerID *globalid.ID, all bool) (*resolvers.PermissionOptions, error)
-	AuditEvents(ctx context.Context, filter *resolvers.AuditEventFilter, orderBy []*resolvers.AuditEventOrder, first *int, after *string) (*resolvers.Connection[*db.AuditEvent], error)
-	Contexts(ctx context.Context, first *int, after *string) (*resolvers.Connection[*db.Context], error)
+	Customers(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
+	Users(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.UserFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.User], error)
+	Permissions(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.PermissionFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Permission], error)
+	AuditEvents(ctx context.Context, filter *resolvers.AuditEventFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.AuditEvent], error)
+	Contexts(ctx context.Context, filter *resolvers.ContextFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Context], error)
 	Context(ctx context.Context, id globalid.ID) (*db.Context, error)
+	Documents(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.DocumentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Document], error)
 	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, documentIds []*globalid.ID, includeUnrelated bool) ([]*search.Hit, error)
-	Agents(ctx context.Context, accountID *globalid.ID, first *int, after *string) (*resolvers.Connection[*db.Agent], error)
+	Agents(ctx context.Context, accountID *globalid.ID, filter *resolvers.AgentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Agent], error)
 	Agent(ctx context.Context, id globalid.ID) (*db.Agent, error)
+	Runs(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.RunFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Run], error)
 	Run(ctx context.Context, jobKey string) (*db.Run, error)
 	WebhookCatalog(ctx context.Context, extended bool) (*resolvers.WebhookCatalog, error)
-	WebhookDestinations(ctx context.Context, customerID *globalid.ID, first *int, after *string) (*resolvers.Connection[*db.Destination], error)
+	WebhookDestinations(ctx context.Context, customerID *globalid.ID, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
 	WebhookDestination(ctx context.Context, id globalid.ID) (*db.Destination, error)
-	WebhookDeliveries(ctx context.Context, destinationID *globalid.ID, typeArg *string, status *string, since *time.Time, first *int, after *string) (*resolvers.Connection[*db.Delivery], error)
+	WebhookDeliveries(ctx context.Context, destinationID *globalid.ID, typeArg *string, status *string, since *time.Time, customerID *globalid.ID, subtree bool, filter *resolvers.WebhookDeliveryFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Delivery], error)
 	WebhookDelivery(ctx context.Context, id globalid.ID) (*db.Delivery, error)
 }
 type RoleResolver interface {
@@ -280,8 +294,8 @@ type UsageResolver interface {
 }
 type UserResolver interface {
 	LastAccess(ctx context.Context, obj *db.User) (*time.Time, error)
-	Permissions(ctx context.Context, obj *db.User, first *int, after *string) (*resolvers.Connection[*db.Permission], error)
-	Customers(ctx context.Context, obj *db.User, first *int, after *string) (*resolvers.Connection[*db.Customer], error)
+	Permissions(ctx context.Context, obj *db.User, filter *resolvers.PermissionFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Permission], error)
+	Customers(ctx context.Context, obj *db.User, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
 }
 type WebhookDeliveryResolver interface {
 	Destination(ctx context.Context, obj *db.Delivery) (*db.Destination, error)
@@ -292,7 +306,7 @@ type WebhookDestinationResolver interface {
 	Events(ctx context.Context, obj *db.Destination) ([]string, error)
 
 	Customer(ctx context.Context, obj *db.Destination) (*db.Customer, error)
-	Deliveries(ctx context.Context, obj *db.Destination, first *int, after *string) (*resolvers.Connection[*db.Delivery], error)
+	Deliveries(ctx context.Context, obj *db.Destination, filter *resolvers.WebhookDeliveryFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Delivery], error)
 }
 
 type UpdateCustomerInputResolver interface {
@@ -322,11 +336,16 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputAcceptInvitationInput,
+		ec.unmarshalInputAgentFilter,
+		ec.unmarshalInputAgentOrder,
 		ec.unmarshalInputAuditEventFilter,
 		ec.unmarshalInputAuditEventOrder,
 		ec.unmarshalInputCancelRunInput,
 		ec.unmarshalInputChangePasswordInput,
 		ec.unmarshalInputConfirmTotpInput,
+		ec.unmarshalInputContextFilter,
+		ec.unmarshalInputContextOrder,
 		ec.unmarshalInputCreateAgentInput,
 		ec.unmarshalInputCreateApiKeyInput,
 		ec.unmarshalInputCreateContextInput,
@@ -336,6 +355,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateSecretInput,
 		ec.unmarshalInputCreateUserInput,
 		ec.unmarshalInputCreateWebhookDestinationInput,
+		ec.unmarshalInputCustomerFilter,
+		ec.unmarshalInputCustomerOrder,
+		ec.unmarshalInputDeclineInvitationInput,
 		ec.unmarshalInputDeleteAgentInput,
 		ec.unmarshalInputDeleteContextInput,
 		ec.unmarshalInputDeleteDocumentInput,
@@ -345,11 +367,15 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeleteWebhookDestinationInput,
 		ec.unmarshalInputDisableAgentInput,
 		ec.unmarshalInputDisableTotpInput,
+		ec.unmarshalInputDocumentFilter,
+		ec.unmarshalInputDocumentOrder,
 		ec.unmarshalInputEnableAgentInput,
 		ec.unmarshalInputEnableTotpInput,
 		ec.unmarshalInputEraseUserInput,
 		ec.unmarshalInputLeaveCustomerInput,
 		ec.unmarshalInputLimitInput,
+		ec.unmarshalInputPermissionFilter,
+		ec.unmarshalInputPermissionOrder,
 		ec.unmarshalInputPublishAgentInput,
 		ec.unmarshalInputRecoverWebhookDeliveriesInput,
 		ec.unmarshalInputRegenerateRecoveryCodesInput,
@@ -364,6 +390,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRevokeSessionInput,
 		ec.unmarshalInputRotateApiKeySecretInput,
 		ec.unmarshalInputRotateWebhookSecretInput,
+		ec.unmarshalInputRunFilter,
+		ec.unmarshalInputRunOrder,
 		ec.unmarshalInputSaveBillingInput,
 		ec.unmarshalInputSetAccountDisabledInput,
 		ec.unmarshalInputSetLimitsInput,
@@ -381,6 +409,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUpdateUserInput,
 		ec.unmarshalInputUpdateWebhookDestinationInput,
 		ec.unmarshalInputUploadDocumentInput,
+		ec.unmarshalInputUserFilter,
+		ec.unmarshalInputUserOrder,
+		ec.unmarshalInputWebhookDeliveryFilter,
+		ec.unmarshalInputWebhookDeliveryOrder,
+		ec.unmarshalInputWithdrawInvitationInput,
 	)
 	first := true
 
@@ -584,26 +617,50 @@ type Customer implements Node {
   ancestors: [CustomerRef!]! @needs(app: [TENANT], right: "company.read")
   "The companies right below, by id. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   children(
+    "Which of them; all when left out."
+    filter: CustomerFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [CustomerOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): CustomerConnection! @needs(app: [TENANT], right: "company.read")
   "The companies anywhere below, each before its own descendants. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   descendants(
     "Begin with the company itself."
     self: Boolean! = false
+    "Which of them; all when left out."
+    filter: CustomerFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [CustomerOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): CustomerConnection! @needs(app: [TENANT], right: "company.read")
   "The company's users, by id. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   users(
+    "Which of them; all when left out."
+    filter: UserFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [UserOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): UserConnection! @needs(app: [TENANT], right: "user.read")
   "The company's application accounts, by id. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   accounts(
@@ -611,6 +668,10 @@ type Customer implements Node {
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): AccountConnection! @needs(app: [TENANT], right: "permission.read")
   "The company's billing record; null before there is any. Needs the right ` + "`" + `billing.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   billing: Billing @needs(app: [TENANT], right: "billing.read")
@@ -622,26 +683,48 @@ type Customer implements Node {
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): ApiKeyConnection! @needs(app: [TENANT], right: "key.read")
   """
   The company's contexts, where it is the one that the token stands for; null with the error ` + "`" + `FORBIDDEN` + "`" + ` for
   another: ask with a token for its account. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
   """
   contexts(
+    "Which of them; all when left out."
+    filter: ContextFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [ContextOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): ContextConnection @needs(app: [ASSISTANT], right: "context.read")
   "The agents of all of the company's accounts, by id. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   agents(
+    "Which of them; all when left out."
+    filter: AgentFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [AgentOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "What the company has of everything that is limited, with everything below it, and how much that may be; first what there is, then what is done in a time. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   usage: [Usage!]! @needs(app: [TENANT], right: "company.read")
+  "The company's invitations, by id; the newest 200. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  invitations: [Invitation!]! @needs(app: [TENANT], right: "user.read")
   "The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + ` or ` + "`" + `builder` + "`" + `."
   secrets: [Secret!]! @needs(app: [TENANT, BUILDER], right: "agent.write")
   "Where the company has its events delivered to, by id. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
@@ -650,6 +733,10 @@ type Customer implements Node {
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): WebhookDestinationConnection! @needs(right: "webhook.read")
 }
 
@@ -715,6 +802,44 @@ type CustomerRef {
   level: Int!
   "The company itself; null beyond the caller's reach. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   customer: Customer @needs(app: [TENANT], right: "company.read")
+}
+
+"Which companies to list: those that fit every member that is given."
+input CustomerFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "The region where their data live."
+  regionId: ID
+  "Depth in the hierarchy, 0 for the root."
+  level: Int
+  "The company right above."
+  parentId: ID
+  "From this moment on."
+  createdSince: DateTime
+  "Before this moment."
+  createdUntil: DateTime
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [CustomerFilter!]
+}
+
+"What companies are ordered by."
+enum CustomerOrderField {
+  "Each before its own descendants."
+  PATH
+  "By id."
+  ID
+  "By name, without regard to case."
+  NAME
+  "By when it was made."
+  CREATED_AT
+}
+
+"An order of companies."
+input CustomerOrder {
+  "By what."
+  field: CustomerOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
 }
 
 "A page of companies."
@@ -838,18 +963,74 @@ type User implements Node {
   lastAccess: DateTime
   "The user's permissions within the caller's reach, by id. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   permissions(
+    "Which of them; all when left out."
+    filter: PermissionFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [PermissionOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): PermissionConnection! @needs(app: [TENANT], right: "user.read")
   "The companies within the caller's reach that the user belongs to, by id. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   customers(
+    "Which of them; all when left out."
+    filter: CustomerFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [CustomerOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): CustomerConnection! @needs(app: [TENANT], right: "user.read")
+}
+
+"Which users to list: those that fit every member that is given."
+input UserFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "The address, without regard to case."
+  email: String
+  "Whether account setup is completed."
+  hasPassword: Boolean
+  "Those who have used a permission within the caller's reach from this moment on."
+  lastAccessSince: DateTime
+  "Those who belong to this company itself."
+  customerId: ID
+  "From this moment on."
+  createdSince: DateTime
+  "Before this moment."
+  createdUntil: DateTime
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [UserFilter!]
+}
+
+"What users are ordered by."
+enum UserOrderField {
+  "By id."
+  ID
+  "By full name, without regard to case."
+  NAME
+  "By address, without regard to case."
+  EMAIL
+  "By when the user was created."
+  CREATED_AT
+}
+
+"An order of users."
+input UserOrder {
+  "By what."
+  field: UserOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
 }
 
 "A page of users."
@@ -913,6 +1094,44 @@ type PermissionCreator {
   databaseId: Int!
   "E-mail address of the user."
   email: String!
+}
+
+"Which permissions to list: those that fit every member that is given."
+input PermissionFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "Whose they are."
+  userId: ID
+  "The account that they give access to."
+  accountId: ID
+  "The role that they carry."
+  roleId: ID
+  "The application of their account."
+  applicationId: ID
+  "Whether access is prevented."
+  disabled: Boolean
+  "Those on accounts of this company itself."
+  customerId: ID
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [PermissionFilter!]
+}
+
+"What permissions are ordered by."
+enum PermissionOrderField {
+  "By id."
+  ID
+  "By when it was granted."
+  CREATED_AT
+  "By when it was last used; first what never was."
+  LAST_ACCESS
+}
+
+"An order of permissions."
+input PermissionOrder {
+  "By what."
+  field: PermissionOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
 }
 
 "A page of permissions."
@@ -993,27 +1212,51 @@ type Account implements Node {
   region: Region!
   "The permissions on the account, by id. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   permissions(
+    "Which of them; all when left out."
+    filter: PermissionFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [PermissionOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): PermissionConnection! @needs(app: [TENANT], right: "permission.read")
   """
   The account's contexts, where the token stands on it; null with the error ` + "`" + `FORBIDDEN` + "`" + ` for another: ask with
   a token for that account. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
   """
   contexts(
+    "Which of them; all when left out."
+    filter: ContextFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [ContextOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): ContextConnection @needs(app: [ASSISTANT], right: "context.read")
   "The account's agents, by id. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   agents(
+    "Which of them; all when left out."
+    filter: AgentFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [AgentOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
 }
 
@@ -1259,11 +1502,49 @@ type Context implements Node {
   creator: User
   "The documents, by id. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   documents(
+    "Which of them; all when left out."
+    filter: DocumentFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [DocumentOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): DocumentConnection! @needs(app: [ASSISTANT], right: "context.read")
+}
+
+"Which contexts to list: those that fit every member that is given."
+input ContextFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "The account that they belong to."
+  accountId: ID
+  "0: private; 1: shared."
+  shareState: Int
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [ContextFilter!]
+}
+
+"What contexts are ordered by."
+enum ContextOrderField {
+  "By id."
+  ID
+  "By name, without regard to case."
+  NAME
+  "By when it was made."
+  CREATED_AT
+}
+
+"An order of contexts."
+input ContextOrder {
+  "By what."
+  field: ContextOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
 }
 
 "One page of contexts."
@@ -1374,9 +1655,53 @@ type Document implements Node {
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): ChunkConnection! @needs(app: [ASSISTANT], right: "context.read")
   "User who uploaded it; null when that user is gone, and beyond the caller's reach."
   creator: User
+}
+
+"Which documents to list: those that fit every member that is given."
+input DocumentFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "The context that they belong to."
+  contextId: ID
+  "pending, processing, ready or failed."
+  status: DocumentStatus
+  "pdf, docx, doc, txt, md or csv."
+  format: String
+  "From this moment on."
+  createdSince: DateTime
+  "Before this moment."
+  createdUntil: DateTime
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [DocumentFilter!]
+}
+
+"What documents are ordered by."
+enum DocumentOrderField {
+  "By id."
+  ID
+  "By the name that users see, without regard to case."
+  NAME
+  "By when it was uploaded."
+  CREATED_AT
+  "By size."
+  SIZE
+  "By status."
+  STATUS
+}
+
+"An order of documents."
+input DocumentOrder {
+  "By what."
+  field: DocumentOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
 }
 
 "One page of documents."
@@ -1488,6 +1813,40 @@ type Me {
   grants: [Grant!]!
   "The live sessions of the person who has logged in, by id, at most 100; none for an API key. Takes a token for any application."
   sessions: [Session!]! @needs
+  "The invitations that the person who has logged in can answer, by id, at most 200; none for an API key. Takes a token for any application."
+  invitations: [Invitation!]! @needs
+}
+
+"Asks a person to accept a company that has added it."
+type Invitation implements Node {
+  "Global id."
+  id: ID!
+  "Invitation id."
+  databaseId: Int!
+  "The address, as the company has entered it."
+  email: String!
+  "What has become of it."
+  status: InvitationStatus!
+  "When the person was added."
+  createdAt: DateTime!
+  "Until when it can be accepted; signing in to the company accepts it even after that."
+  expiresAt: DateTime!
+  "The company."
+  customer: CustomerRef!
+}
+
+"What has become of an invitation."
+enum InvitationStatus {
+  "It waits for an answer."
+  PENDING
+  "The person has accepted the company."
+  ACCEPTED
+  "The person has declined the company."
+  DECLINED
+  "Its time is over without an answer. It can be sent again."
+  EXPIRED
+  "The company has taken it back, or the person was taken out of the company."
+  WITHDRAWN
 }
 
 "A person's login that renews itself (` + "`" + `POST /auth/session` + "`" + `). It ends 14 days after its last use, and after 90 days."
@@ -1558,14 +1917,60 @@ type Agent implements Node {
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): AgentRevisionConnection!
   "The agent's runs, newest first. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   runs(
+    "Which of them; all when left out."
+    filter: RunFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [RunOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): RunConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+}
+
+"Which agents to list: those that fit every member that is given."
+input AgentFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "Whether they are enabled."
+  enabled: Boolean
+  "Whether they can be run: they are enabled and published."
+  runnable: Boolean
+  "The account that they belong to."
+  accountId: ID
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [AgentFilter!]
+}
+
+"What agents are ordered by."
+enum AgentOrderField {
+  "By id."
+  ID
+  "By name, without regard to case."
+  NAME
+  "By when it was made."
+  CREATED_AT
+  "By when it was last changed."
+  UPDATED_AT
+}
+
+"An order of agents."
+input AgentOrder {
+  "By what."
+  field: AgentOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
 }
 
 "A page of agents."
@@ -1666,6 +2071,40 @@ type Run implements Node {
   steps: [RunStep!]!
 }
 
+"Which runs to list: those that fit every member that is given."
+input RunFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "The agent that ran."
+  agentId: ID
+  "running, finished or failed."
+  status: RunStatus
+  "Those of this company itself."
+  customerId: ID
+  "From this moment on."
+  createdSince: DateTime
+  "Before this moment."
+  createdUntil: DateTime
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [RunFilter!]
+}
+
+"What runs are ordered by."
+enum RunOrderField {
+  "The order in which they began, which is that of their time."
+  ID
+  "By when it began."
+  CREATED_AT
+}
+
+"An order of runs."
+input RunOrder {
+  "By what."
+  field: RunOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
+}
+
 "A page of runs."
 type RunConnection {
   "The rows with their cursors."
@@ -1755,10 +2194,18 @@ type WebhookDestination implements Node {
   customer: Customer
   "What was and is to be delivered, newest first. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   deliveries(
+    "Which of them; all when left out."
+    filter: WebhookDeliveryFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [WebhookDeliveryOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): WebhookDeliveryConnection! @needs(right: "webhook.read")
 }
 
@@ -1852,6 +2299,42 @@ type WebhookDelivery implements Node {
   payload: String!
   "The attempts so far, oldest first."
   attemptLog: [WebhookAttempt!]!
+}
+
+"Which deliveries to list: those that fit every member that is given."
+input WebhookDeliveryFilter {
+  "Those of these ids, at most 200."
+  ids: [ID!]
+  "Where they go."
+  destinationId: ID
+  "The type of the event."
+  type: String
+  "pending, delivered, failed or blocked."
+  status: WebhookDeliveryStatus
+  "Those of this company itself."
+  customerId: ID
+  "From this moment on."
+  createdSince: DateTime
+  "Before this moment."
+  createdUntil: DateTime
+  "Those that also fit at least one of these; at most 20 in all."
+  or: [WebhookDeliveryFilter!]
+}
+
+"What deliveries are ordered by."
+enum WebhookDeliveryOrderField {
+  "The order in which they were written, which is that of their time."
+  ID
+  "By when it was written."
+  CREATED_AT
+}
+
+"An order of deliveries."
+input WebhookDeliveryOrder {
+  "By what."
+  field: WebhookDeliveryOrderField!
+  "In which direction."
+  direction: OrderDirection! = ASC
 }
 
 "A page of deliveries."
@@ -1960,29 +2443,120 @@ type Query {
     "Disabled accounts, too."
     all: Boolean! = false
   ): PermissionOptions! @needs(app: [TENANT], right: "permission.read")
+  "The companies within reach, each before its own descendants unless asked for otherwise. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  customers(
+    "The company; the caller's own when left out."
+    customerId: ID
+    "With everything below it."
+    subtree: Boolean! = true
+    "Which of them; all when left out."
+    filter: CustomerFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [CustomerOrder!]
+    "How many, at most 200; 50 by default."
+    first: Int
+    "Cursor of the row before the first."
+    after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
+  ): CustomerConnection! @needs(app: [TENANT], right: "company.read")
+  """
+  The users within reach, by id unless asked for otherwise. They are shown, filtered and ordered as the companies that are
+  asked for know them. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
+  """
+  users(
+    "The company; the caller's own when left out."
+    customerId: ID
+    "With everything below it."
+    subtree: Boolean! = true
+    "Which of them; all when left out."
+    filter: UserFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [UserOrder!]
+    "How many, at most 200; 50 by default."
+    first: Int
+    "Cursor of the row before the first."
+    after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
+  ): UserConnection! @needs(app: [TENANT], right: "user.read")
+  "The permissions on accounts within reach, by id unless asked for otherwise. Needs the right ` + "`" + `permission.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  permissions(
+    "The company; the caller's own when left out."
+    customerId: ID
+    "With everything below it."
+    subtree: Boolean! = true
+    "Which of them; all when left out."
+    filter: PermissionFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [PermissionOrder!]
+    "How many, at most 200; 50 by default."
+    first: Int
+    "Cursor of the row before the first."
+    after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
+  ): PermissionConnection! @needs(app: [TENANT], right: "permission.read")
   "Changes within reach, newest first unless asked for otherwise. Needs the right ` + "`" + `audit.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   auditEvents(
     "Which of them; all when left out."
     filter: AuditEventFilter
-    "In which order."
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
     orderBy: [AuditEventOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): AuditEventConnection! @needs(app: [TENANT], right: "audit.read")
   "The contexts of the token's account that the caller may see, by id. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   contexts(
+    "Which of them; all when left out."
+    filter: ContextFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [ContextOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): ContextConnection! @needs(app: [ASSISTANT], right: "context.read")
   "A context of the token's account; NOT_FOUND for any other. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   context(
     "Global id or integer."
     id: ID!
   ): Context @needs(app: [ASSISTANT], right: "context.read")
+  "The documents of all contexts of the token's account that the caller may see, by id unless asked for otherwise. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
+  documents(
+    "The company: the token's own. Of another's documents, a token for its assistant account tells."
+    customerId: ID
+    "Of no effect: an account has nothing below it."
+    subtree: Boolean! = true
+    "Which of them; all when left out."
+    filter: DocumentFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [DocumentOrder!]
+    "How many, at most 200; 50 by default."
+    first: Int
+    "Cursor of the row before the first."
+    after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
+  ): DocumentConnection! @needs(app: [ASSISTANT], right: "context.read")
   "The chunks of a context's ready documents that are closest to a prompt, best first. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   searchContext(
     "The context."
@@ -2004,16 +2578,43 @@ type Query {
   agents(
     "The account; the one that the token stands on when left out."
     accountId: ID
+    "Which of them; all when left out."
+    filter: AgentFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [AgentOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "An agent within reach. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   agent(
     "Global id or integer."
     id: ID!
   ): Agent @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  "The runs within reach, newest first unless asked for otherwise. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
+  runs(
+    "The company; the caller's own when left out."
+    customerId: ID
+    "With everything below it."
+    subtree: Boolean! = true
+    "Which of them; all when left out."
+    filter: RunFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [RunOrder!]
+    "How many, at most 200; 50 by default."
+    first: Int
+    "Cursor of the row before the first."
+    after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
+  ): RunConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "A run within reach. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   run(
     "UUID that starting the run gave."
@@ -2032,13 +2633,17 @@ type Query {
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): WebhookDestinationConnection! @needs(right: "webhook.read")
   "A destination within reach. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDestination(
     "Global id or integer."
     id: ID!
   ): WebhookDestination @needs(right: "webhook.read")
-  "The deliveries of the caller's company, newest first. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
+  "The deliveries of a company, newest first unless asked for otherwise. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDeliveries(
     "Only those to this destination, of any company within reach."
     destinationId: ID
@@ -2048,10 +2653,22 @@ type Query {
     status: WebhookDeliveryStatus
     "Only those from this moment on."
     since: DateTime
+    "The company; the caller's own when left out."
+    customerId: ID
+    "With everything below it."
+    subtree: Boolean! = false
+    "Which of them; all when left out."
+    filter: WebhookDeliveryFilter
+    "In which order; at most 3 fields, of which the later ones decide where the earlier ones are alike."
+    orderBy: [WebhookDeliveryOrder!]
     "How many, at most 200; 50 by default."
     first: Int
     "Cursor of the row before the first."
     after: String
+    "How many of the last ones, at most 200; 50 by default. It goes with ` + "`" + `before` + "`" + ` alone."
+    last: Int
+    "Cursor of the row behind the last."
+    before: String
   ): WebhookDeliveryConnection! @needs(right: "webhook.read")
   "A delivery within reach. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDelivery(
@@ -2077,6 +2694,12 @@ type Mutation {
   createUser("The user." input: CreateUserInput!): CreateUserPayload @needs(app: [TENANT], right: "user.write")
   "Sends the invitation of the caller's company, or else of one within reach, again to a user who has no password yet; of more than five in a day none is sent. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   resendInvitation("The user." input: ResendInvitationInput!): ResendInvitationPayload @needs(app: [TENANT], right: "user.write")
+  "Takes an invitation back that was not answered yet, and the person out of the company. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  withdrawInvitation("The invitation." input: WithdrawInvitationInput!): WithdrawInvitationPayload @needs(app: [TENANT], right: "user.write")
+  "Accepts a company that has invited the caller. For a token of a person's login. Takes a token for any application."
+  acceptInvitation("The invitation." input: AcceptInvitationInput!): AcceptInvitationPayload @needs
+  "Declines a company that has invited the caller, who leaves it. For a token of a person's login. Takes a token for any application."
+  declineInvitation("The invitation." input: DeclineInvitationInput!): DeclineInvitationPayload @needs
   "Gives a user a role on an account. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   createPermission("The permission." input: CreatePermissionInput!): CreatePermissionPayload @needs(app: [TENANT], right: "permission.write")
   "Replaces the role of a permission. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
@@ -2343,14 +2966,18 @@ type CreateUserPayload {
 
 "A user to invite again."
 input ResendInvitationInput {
-  "The user."
-  userId: ID!
+  "The user; or else ` + "`" + `id` + "`" + `."
+  userId: ID
+  "The invitation, in place of ` + "`" + `userId` + "`" + `."
+  id: ID
 }
 
 "Who was invited again."
 type ResendInvitationPayload {
   "The user."
   user: User!
+  "The invitation, where it was asked for by ` + "`" + `id` + "`" + `."
+  invitation: Invitation
 }
 
 "A new permission. The user is given by ` + "`" + `userId` + "`" + `, or by ` + "`" + `email` + "`" + `, which adds to the company whoever is not in it, and invites one without a password."
@@ -2642,6 +3269,42 @@ input EraseUserInput {
 type EraseUserPayload {
   "The user's id."
   deletedId: ID!
+}
+
+"An invitation to take back."
+input WithdrawInvitationInput {
+  "The invitation."
+  id: ID!
+}
+
+"What ` + "`" + `withdrawInvitation` + "`" + ` took back."
+type WithdrawInvitationPayload {
+  "The invitation."
+  invitation: Invitation!
+}
+
+"An invitation of the caller's."
+input AcceptInvitationInput {
+  "The invitation."
+  id: ID!
+}
+
+"What ` + "`" + `acceptInvitation` + "`" + ` answered."
+type AcceptInvitationPayload {
+  "The invitation."
+  invitation: Invitation!
+}
+
+"An invitation of the caller's."
+input DeclineInvitationInput {
+  "The invitation."
+  id: ID!
+}
+
+"What ` + "`" + `declineInvitation` + "`" + ` answered."
+type DeclineInvitationPayload {
+  "The invitation."
+  invitation: Invitation!
 }
 
 "A new password, with the one that it takes the place of."
@@ -3133,6 +3796,14 @@ var parsedSchema = gqlparser.MustLoadSchema(sources...)
 // childFields_* functions provide shared child field context lookups.
 // Each function is generated once per unique object type, deduplicating the
 // switch statements that were previously inlined in every fieldContext_* function.
+
+func (ec *executionContext) childFields_AcceptInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "invitation":
+		return ec.fieldContext_AcceptInvitationPayload_invitation(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AcceptInvitationPayload", field.Name)
+}
 
 func (ec *executionContext) childFields_Account(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
@@ -3782,6 +4453,8 @@ func (ec *executionContext) childFields_Customer(ctx context.Context, field grap
 		return ec.fieldContext_Customer_agents(ctx, field)
 	case "usage":
 		return ec.fieldContext_Customer_usage(ctx, field)
+	case "invitations":
+		return ec.fieldContext_Customer_invitations(ctx, field)
 	case "secrets":
 		return ec.fieldContext_Customer_secrets(ctx, field)
 	case "webhookDestinations":
@@ -3830,6 +4503,14 @@ func (ec *executionContext) childFields_CustomerRef(ctx context.Context, field g
 		return ec.fieldContext_CustomerRef_customer(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CustomerRef", field.Name)
+}
+
+func (ec *executionContext) childFields_DeclineInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "invitation":
+		return ec.fieldContext_DeclineInvitationPayload_invitation(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeclineInvitationPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_DeleteAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4018,6 +4699,26 @@ func (ec *executionContext) childFields_Grant(ctx context.Context, field graphql
 	return nil, fmt.Errorf("no field named %q was found under type Grant", field.Name)
 }
 
+func (ec *executionContext) childFields_Invitation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Invitation_id(ctx, field)
+	case "databaseId":
+		return ec.fieldContext_Invitation_databaseId(ctx, field)
+	case "email":
+		return ec.fieldContext_Invitation_email(ctx, field)
+	case "status":
+		return ec.fieldContext_Invitation_status(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Invitation_createdAt(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_Invitation_expiresAt(ctx, field)
+	case "customer":
+		return ec.fieldContext_Invitation_customer(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Invitation", field.Name)
+}
+
 func (ec *executionContext) childFields_LeaveCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "deletedId":
@@ -4042,6 +4743,8 @@ func (ec *executionContext) childFields_Me(ctx context.Context, field graphql.Co
 		return ec.fieldContext_Me_grants(ctx, field)
 	case "sessions":
 		return ec.fieldContext_Me_sessions(ctx, field)
+	case "invitations":
+		return ec.fieldContext_Me_invitations(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Me", field.Name)
 }
@@ -4238,6 +4941,8 @@ func (ec *executionContext) childFields_ResendInvitationPayload(ctx context.Cont
 	switch field.Name {
 	case "user":
 		return ec.fieldContext_ResendInvitationPayload_user(ctx, field)
+	case "invitation":
+		return ec.fieldContext_ResendInvitationPayload_invitation(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ResendInvitationPayload", field.Name)
 }
@@ -4820,6 +5525,14 @@ func (ec *executionContext) childFields_WebhookEventType(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type WebhookEventType", field.Name)
 }
 
+func (ec *executionContext) childFields_WithdrawInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "invitation":
+		return ec.fieldContext_WithdrawInvitationPayload_invitation(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WithdrawInvitationPayload", field.Name)
+}
+
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "name":
@@ -4939,66 +5652,162 @@ func (ec *executionContext) childFields___Type(ctx context.Context, field graphq
 func (ec *executionContext) field_Account_agents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.AgentFilter, error) {
+			return ec.unmarshalOAgentFilter2ᚖcanopyᚋresolversᚐAgentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOAgentOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
 func (ec *executionContext) field_Account_contexts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.ContextFilter, error) {
+			return ec.unmarshalOContextFilter2ᚖcanopyᚋresolversᚐContextFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOContextOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
 func (ec *executionContext) field_Account_permissions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.PermissionFilter, error) {
+			return ec.unmarshalOPermissionFilter2ᚖcanopyᚋresolversᚐPermissionFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOPermissionOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -5021,50 +5830,130 @@ func (ec *executionContext) field_Agent_revisions_args(ctx context.Context, rawA
 		return nil, err
 	}
 	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
 	return args, nil
 }
 
 func (ec *executionContext) field_Agent_runs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.RunFilter, error) {
+			return ec.unmarshalORunFilter2ᚖcanopyᚋresolversᚐRunFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalORunOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
 func (ec *executionContext) field_Context_documents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.DocumentFilter, error) {
+			return ec.unmarshalODocumentFilter2ᚖcanopyᚋresolversᚐDocumentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalODocumentOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -5087,28 +5976,76 @@ func (ec *executionContext) field_Customer_accounts_args(ctx context.Context, ra
 		return nil, err
 	}
 	args["after"] = arg1
-	return args, nil
-}
-
-func (ec *executionContext) field_Customer_agents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["before"] = arg3
+	return args, nil
+}
+
+func (ec *executionContext) field_Customer_agents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.AgentFilter, error) {
+			return ec.unmarshalOAgentFilter2ᚖcanopyᚋresolversᚐAgentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOAgentOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -5131,50 +6068,130 @@ func (ec *executionContext) field_Customer_apiKeys_args(ctx context.Context, raw
 		return nil, err
 	}
 	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
 	return args, nil
 }
 
 func (ec *executionContext) field_Customer_children_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.CustomerFilter, error) {
+			return ec.unmarshalOCustomerFilter2ᚖcanopyᚋresolversᚐCustomerFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOCustomerOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
 func (ec *executionContext) field_Customer_contexts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.ContextFilter, error) {
+			return ec.unmarshalOContextFilter2ᚖcanopyᚋresolversᚐContextFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOContextOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -5189,44 +6206,108 @@ func (ec *executionContext) field_Customer_descendants_args(ctx context.Context,
 		return nil, err
 	}
 	args["self"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.CustomerFilter, error) {
+			return ec.unmarshalOCustomerFilter2ᚖcanopyᚋresolversᚐCustomerFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOCustomerOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg2
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg6
 	return args, nil
 }
 
 func (ec *executionContext) field_Customer_users_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.UserFilter, error) {
+			return ec.unmarshalOUserFilter2ᚖcanopyᚋresolversᚐUserFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOUserOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -5249,6 +6330,22 @@ func (ec *executionContext) field_Customer_webhookDestinations_args(ctx context.
 		return nil, err
 	}
 	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
 	return args, nil
 }
 
@@ -5271,6 +6368,36 @@ func (ec *executionContext) field_Document_chunks_args(ctx context.Context, rawA
 		return nil, err
 	}
 	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_acceptInvitation_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.AcceptInvitationInput, error) {
+			return ec.unmarshalNAcceptInvitationInput2canopyᚋresolversᚐAcceptInvitationInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
 	return args, nil
 }
 
@@ -5434,6 +6561,20 @@ func (ec *executionContext) field_Mutation_createWebhookDestination_args(ctx con
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.CreateWebhookDestinationInput, error) {
 			return ec.unmarshalNCreateWebhookDestinationInput2canopyᚋresolversᚐCreateWebhookDestinationInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_declineInvitation_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.DeclineInvitationInput, error) {
+			return ec.unmarshalNDeclineInvitationInput2canopyᚋresolversᚐDeclineInvitationInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -6058,6 +7199,20 @@ func (ec *executionContext) field_Mutation_uploadDocument_args(ctx context.Conte
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_withdrawInvitation_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.WithdrawInvitationInput, error) {
+			return ec.unmarshalNWithdrawInvitationInput2canopyᚋresolversᚐWithdrawInvitationInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query___type_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -6111,22 +7266,54 @@ func (ec *executionContext) field_Query_agents_args(ctx context.Context, rawArgs
 		return nil, err
 	}
 	args["accountId"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.AgentFilter, error) {
+			return ec.unmarshalOAgentFilter2ᚖcanopyᚋresolversᚐAgentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOAgentOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg2
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg6
 	return args, nil
 }
 
@@ -6142,8 +7329,8 @@ func (ec *executionContext) field_Query_auditEvents_args(ctx context.Context, ra
 	}
 	args["filter"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) ([]*resolvers.AuditEventOrder, error) {
-			return ec.unmarshalOAuditEventOrder2ᚕᚖcanopyᚋresolversᚐAuditEventOrderᚄ(ctx, v)
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOAuditEventOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -6165,6 +7352,22 @@ func (ec *executionContext) field_Query_auditEvents_args(ctx context.Context, ra
 		return nil, err
 	}
 	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -6185,22 +7388,54 @@ func (ec *executionContext) field_Query_context_args(ctx context.Context, rawArg
 func (ec *executionContext) field_Query_contexts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.ContextFilter, error) {
+			return ec.unmarshalOContextFilter2ᚖcanopyᚋresolversᚐContextFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOContextOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -6215,6 +7450,146 @@ func (ec *executionContext) field_Query_customer_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_customers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["customerId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["subtree"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.CustomerFilter, error) {
+			return ec.unmarshalOCustomerFilter2ᚖcanopyᚋresolversᚐCustomerFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOCustomerOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg7
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_documents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["customerId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["subtree"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.DocumentFilter, error) {
+			return ec.unmarshalODocumentFilter2ᚖcanopyᚋresolversᚐDocumentFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalODocumentOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg7
 	return args, nil
 }
 
@@ -6292,6 +7667,76 @@ func (ec *executionContext) field_Query_permission_args(ctx context.Context, raw
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_permissions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["customerId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["subtree"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.PermissionFilter, error) {
+			return ec.unmarshalOPermissionFilter2ᚖcanopyᚋresolversᚐPermissionFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOPermissionOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg7
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_region_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -6353,6 +7798,76 @@ func (ec *executionContext) field_Query_run_args(ctx context.Context, rawArgs ma
 		return nil, err
 	}
 	args["jobKey"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_runs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["customerId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["subtree"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.RunFilter, error) {
+			return ec.unmarshalORunFilter2ᚖcanopyᚋresolversᚐRunFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalORunOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg7
 	return args, nil
 }
 
@@ -6432,6 +7947,76 @@ func (ec *executionContext) field_Query_user_args(ctx context.Context, rawArgs m
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_users_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["customerId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["subtree"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.UserFilter, error) {
+			return ec.unmarshalOUserFilter2ᚖcanopyᚋresolversᚐUserFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOUserOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg7
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_webhookCatalog_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -6481,22 +8066,70 @@ func (ec *executionContext) field_Query_webhookDeliveries_args(ctx context.Conte
 		return nil, err
 	}
 	args["since"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
+		func(ctx context.Context, v any) (*globalid.ID, error) {
+			return ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["customerId"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "subtree",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["subtree"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.WebhookDeliveryFilter, error) {
+			return ec.unmarshalOWebhookDeliveryFilter2ᚖcanopyᚋresolversᚐWebhookDeliveryFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOWebhookDeliveryOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg8
+	arg9, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg5
+	args["after"] = arg9
+	arg10, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg10
+	arg11, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg11
 	return args, nil
 }
 
@@ -6555,6 +8188,22 @@ func (ec *executionContext) field_Query_webhookDestinations_args(ctx context.Con
 		return nil, err
 	}
 	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg4
 	return args, nil
 }
 
@@ -6603,66 +8252,162 @@ func (ec *executionContext) field_Subscription_webhookDeliveryUpdated_args(ctx c
 func (ec *executionContext) field_User_customers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.CustomerFilter, error) {
+			return ec.unmarshalOCustomerFilter2ᚖcanopyᚋresolversᚐCustomerFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOCustomerOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
 func (ec *executionContext) field_User_permissions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.PermissionFilter, error) {
+			return ec.unmarshalOPermissionFilter2ᚖcanopyᚋresolversᚐPermissionFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOPermissionOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
 func (ec *executionContext) field_WebhookDestination_deliveries_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*resolvers.WebhookDeliveryFilter, error) {
+			return ec.unmarshalOWebhookDeliveryFilter2ᚖcanopyᚋresolversᚐWebhookDeliveryFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*resolvers.Order, error) {
+			return ec.unmarshalOWebhookDeliveryOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -6725,6 +8470,38 @@ func (ec *executionContext) field___Type_fields_args(ctx context.Context, rawArg
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func (ec *executionContext) _AcceptInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.AcceptInvitationPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AcceptInvitationPayload_invitation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Invitation, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Invitation) graphql.Marshaler {
+			return ec.marshalNInvitation2ᚖcanopyᚋdbᚐInvitation(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AcceptInvitationPayload_invitation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AcceptInvitationPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Invitation(ctx, field)
+		},
+	}
+	return fc, nil
+}
 
 func (ec *executionContext) _Account_id(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -7062,7 +8839,7 @@ func (ec *executionContext) _Account_permissions(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Account().Permissions(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Account().Permissions(ctx, obj, fc.Args["filter"].(*resolvers.PermissionFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Permission]) graphql.Marshaler {
@@ -7106,7 +8883,7 @@ func (ec *executionContext) _Account_contexts(ctx context.Context, field graphql
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Account().Contexts(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Account().Contexts(ctx, obj, fc.Args["filter"].(*resolvers.ContextFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
@@ -7150,7 +8927,7 @@ func (ec *executionContext) _Account_agents(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Account().Agents(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Account().Agents(ctx, obj, fc.Args["filter"].(*resolvers.AgentFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Agent]) graphql.Marshaler {
@@ -7662,7 +9439,7 @@ func (ec *executionContext) _Agent_revisions(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Agent().Revisions(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Agent().Revisions(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Revision]) graphql.Marshaler {
@@ -7706,7 +9483,7 @@ func (ec *executionContext) _Agent_runs(ctx context.Context, field graphql.Colle
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Agent().Runs(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Agent().Runs(ctx, obj, fc.Args["filter"].(*resolvers.RunFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Run]) graphql.Marshaler {
@@ -10798,7 +12575,7 @@ func (ec *executionContext) _Context_documents(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Context().Documents(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Context().Documents(ctx, obj, fc.Args["filter"].(*resolvers.DocumentFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Document]) graphql.Marshaler {
@@ -12048,7 +13825,7 @@ func (ec *executionContext) _Customer_children(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().Children(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Customer().Children(ctx, obj, fc.Args["filter"].(*resolvers.CustomerFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Customer]) graphql.Marshaler {
@@ -12092,7 +13869,7 @@ func (ec *executionContext) _Customer_descendants(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().Descendants(ctx, obj, fc.Args["self"].(bool), fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Customer().Descendants(ctx, obj, fc.Args["self"].(bool), fc.Args["filter"].(*resolvers.CustomerFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Customer]) graphql.Marshaler {
@@ -12136,7 +13913,7 @@ func (ec *executionContext) _Customer_users(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().Users(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Customer().Users(ctx, obj, fc.Args["filter"].(*resolvers.UserFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.User]) graphql.Marshaler {
@@ -12180,7 +13957,7 @@ func (ec *executionContext) _Customer_accounts(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().Accounts(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Customer().Accounts(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Account]) graphql.Marshaler {
@@ -12288,7 +14065,7 @@ func (ec *executionContext) _Customer_apiKeys(ctx context.Context, field graphql
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().APIKeys(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Customer().APIKeys(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.APIKey]) graphql.Marshaler {
@@ -12332,7 +14109,7 @@ func (ec *executionContext) _Customer_contexts(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().Contexts(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Customer().Contexts(ctx, obj, fc.Args["filter"].(*resolvers.ContextFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
@@ -12376,7 +14153,7 @@ func (ec *executionContext) _Customer_agents(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().Agents(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Customer().Agents(ctx, obj, fc.Args["filter"].(*resolvers.AgentFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Agent]) graphql.Marshaler {
@@ -12442,6 +14219,38 @@ func (ec *executionContext) fieldContext_Customer_usage(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _Customer_invitations(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Customer_invitations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Customer().Invitations(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Invitation) graphql.Marshaler {
+			return ec.marshalNInvitation2ᚕᚖcanopyᚋdbᚐInvitationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Customer_invitations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Customer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Invitation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Customer_secrets(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -12484,7 +14293,7 @@ func (ec *executionContext) _Customer_webhookDestinations(ctx context.Context, f
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Customer().WebhookDestinations(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Customer().WebhookDestinations(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Destination]) graphql.Marshaler {
@@ -12834,6 +14643,38 @@ func (ec *executionContext) fieldContext_CustomerRef_customer(_ context.Context,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Customer(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DeclineInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeclineInvitationPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeclineInvitationPayload_invitation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Invitation, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Invitation) graphql.Marshaler {
+			return ec.marshalNInvitation2ᚖcanopyᚋdbᚐInvitation(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeclineInvitationPayload_invitation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeclineInvitationPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Invitation(ctx, field)
 		},
 	}
 	return fc, nil
@@ -13520,7 +15361,7 @@ func (ec *executionContext) _Document_chunks(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Document().Chunks(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Document().Chunks(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Chunk]) graphql.Marshaler {
@@ -13976,6 +15817,176 @@ func (ec *executionContext) fieldContext_Grant_features(_ context.Context, field
 	return graphql.NewScalarFieldContext("Grant", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Invitation_id(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Invitation_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Invitation_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Invitation", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Invitation_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Invitation_databaseId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Invitation_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Invitation_email(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Invitation_email(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Email, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Invitation_email(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Invitation_status(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Invitation_status(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Status, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNInvitationStatus2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Invitation_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type InvitationStatus does not have child fields"))
+}
+
+func (ec *executionContext) _Invitation_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Invitation_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Invitation_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Invitation_expiresAt(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Invitation_expiresAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpiresAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Invitation_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Invitation_customer(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Invitation_customer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Invitation().Customer(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.CustomerRef) graphql.Marshaler {
+			return ec.marshalNCustomerRef2ᚖcanopyᚋdbᚐCustomerRef(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Invitation_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Invitation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CustomerRef(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _LeaveCustomerPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.LeaveCustomerPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -14191,6 +16202,38 @@ func (ec *executionContext) fieldContext_Me_sessions(_ context.Context, field gr
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Session(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Me_invitations(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Me_invitations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Me().Invitations(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Invitation) graphql.Marshaler {
+			return ec.marshalNInvitation2ᚕᚖcanopyᚋdbᚐInvitationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Me_invitations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Me",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Invitation(ctx, field)
 		},
 	}
 	return fc, nil
@@ -14454,6 +16497,138 @@ func (ec *executionContext) fieldContext_Mutation_resendInvitation(ctx context.C
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_resendInvitation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_withdrawInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_withdrawInvitation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().WithdrawInvitation(ctx, fc.Args["input"].(resolvers.WithdrawInvitationInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.WithdrawInvitationPayload) graphql.Marshaler {
+			return ec.marshalOWithdrawInvitationPayload2ᚖcanopyᚋresolversᚐWithdrawInvitationPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_withdrawInvitation(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_WithdrawInvitationPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_withdrawInvitation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_acceptInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_acceptInvitation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().AcceptInvitation(ctx, fc.Args["input"].(resolvers.AcceptInvitationInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.AcceptInvitationPayload) graphql.Marshaler {
+			return ec.marshalOAcceptInvitationPayload2ᚖcanopyᚋresolversᚐAcceptInvitationPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_acceptInvitation(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AcceptInvitationPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_acceptInvitation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_declineInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_declineInvitation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeclineInvitation(ctx, fc.Args["input"].(resolvers.DeclineInvitationInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DeclineInvitationPayload) graphql.Marshaler {
+			return ec.marshalODeclineInvitationPayload2ᚖcanopyᚋresolversᚐDeclineInvitationPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_declineInvitation(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DeclineInvitationPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_declineInvitation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18101,6 +20276,138 @@ func (ec *executionContext) fieldContext_Query_permissionOptions(ctx context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_customers(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_customers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Customers(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.CustomerFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Customer]) graphql.Marshaler {
+			return ec.marshalNCustomerConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_customers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CustomerConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_customers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_users(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_users(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Users(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.UserFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.User]) graphql.Marshaler {
+			return ec.marshalNUserConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_users(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_users_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_permissions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_permissions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Permissions(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.PermissionFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Permission]) graphql.Marshaler {
+			return ec.marshalNPermissionConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_permissions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PermissionConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_permissions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_auditEvents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -18111,7 +20418,7 @@ func (ec *executionContext) _Query_auditEvents(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuditEvents(ctx, fc.Args["filter"].(*resolvers.AuditEventFilter), fc.Args["orderBy"].([]*resolvers.AuditEventOrder), fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().AuditEvents(ctx, fc.Args["filter"].(*resolvers.AuditEventFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.AuditEvent]) graphql.Marshaler {
@@ -18155,7 +20462,7 @@ func (ec *executionContext) _Query_contexts(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Contexts(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().Contexts(ctx, fc.Args["filter"].(*resolvers.ContextFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Context]) graphql.Marshaler {
@@ -18233,6 +20540,50 @@ func (ec *executionContext) fieldContext_Query_context(ctx context.Context, fiel
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_documents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_documents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Documents(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.DocumentFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Document]) graphql.Marshaler {
+			return ec.marshalNDocumentConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_documents(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DocumentConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_documents_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_searchContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -18287,7 +20638,7 @@ func (ec *executionContext) _Query_agents(ctx context.Context, field graphql.Col
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Agents(ctx, fc.Args["accountId"].(*globalid.ID), fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().Agents(ctx, fc.Args["accountId"].(*globalid.ID), fc.Args["filter"].(*resolvers.AgentFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Agent]) graphql.Marshaler {
@@ -18359,6 +20710,50 @@ func (ec *executionContext) fieldContext_Query_agent(ctx context.Context, field 
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_agent_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_runs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_runs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Runs(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.RunFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Run]) graphql.Marshaler {
+			return ec.marshalNRunConnection2ᚖcanopyᚋresolversᚐConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_runs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RunConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_runs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -18463,7 +20858,7 @@ func (ec *executionContext) _Query_webhookDestinations(ctx context.Context, fiel
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().WebhookDestinations(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().WebhookDestinations(ctx, fc.Args["customerId"].(*globalid.ID), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Destination]) graphql.Marshaler {
@@ -18551,7 +20946,7 @@ func (ec *executionContext) _Query_webhookDeliveries(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().WebhookDeliveries(ctx, fc.Args["destinationId"].(*globalid.ID), fc.Args["type"].(*string), fc.Args["status"].(*string), fc.Args["since"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.Query().WebhookDeliveries(ctx, fc.Args["destinationId"].(*globalid.ID), fc.Args["type"].(*string), fc.Args["status"].(*string), fc.Args["since"].(*time.Time), fc.Args["customerId"].(*globalid.ID), fc.Args["subtree"].(bool), fc.Args["filter"].(*resolvers.WebhookDeliveryFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Delivery]) graphql.Marshaler {
@@ -19076,6 +21471,38 @@ func (ec *executionContext) fieldContext_ResendInvitationPayload_user(_ context.
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ResendInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResendInvitationPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResendInvitationPayload_invitation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Invitation, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Invitation) graphql.Marshaler {
+			return ec.marshalOInvitation2ᚖcanopyᚋdbᚐInvitation(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ResendInvitationPayload_invitation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ResendInvitationPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Invitation(ctx, field)
 		},
 	}
 	return fc, nil
@@ -21787,7 +24214,7 @@ func (ec *executionContext) _User_permissions(ctx context.Context, field graphql
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().Permissions(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.User().Permissions(ctx, obj, fc.Args["filter"].(*resolvers.PermissionFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Permission]) graphql.Marshaler {
@@ -21831,7 +24258,7 @@ func (ec *executionContext) _User_customers(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().Customers(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.User().Customers(ctx, obj, fc.Args["filter"].(*resolvers.CustomerFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Customer]) graphql.Marshaler {
@@ -23041,7 +25468,7 @@ func (ec *executionContext) _WebhookDestination_deliveries(ctx context.Context, 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.WebhookDestination().Deliveries(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return ec.Resolvers.WebhookDestination().Deliveries(ctx, obj, fc.Args["filter"].(*resolvers.WebhookDeliveryFilter), fc.Args["orderBy"].([]*resolvers.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Connection[*db.Delivery]) graphql.Marshaler {
@@ -23385,6 +25812,38 @@ func (ec *executionContext) _WebhookEventType_schema(ctx context.Context, field 
 }
 func (ec *executionContext) fieldContext_WebhookEventType_schema(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("WebhookEventType", field, false, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _WithdrawInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.WithdrawInvitationPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WithdrawInvitationPayload_invitation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Invitation, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Invitation) graphql.Marshaler {
+			return ec.marshalNInvitation2ᚖcanopyᚋdbᚐInvitation(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WithdrawInvitationPayload_invitation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "WithdrawInvitationPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Invitation(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
@@ -24446,6 +26905,135 @@ func (ec *executionContext) fieldContext___Type_isOneOf(_ context.Context, field
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputAcceptInvitationInput(ctx context.Context, obj any) (resolvers.AcceptInvitationInput, error) {
+	var it resolvers.AcceptInvitationInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAgentFilter(ctx context.Context, obj any) (resolvers.AgentFilter, error) {
+	var it resolvers.AgentFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "enabled", "runnable", "accountId", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "enabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("enabled"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Enabled = data
+		case "runnable":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("runnable"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Runnable = data
+		case "accountId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountID = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOAgentFilter2ᚕᚖcanopyᚋresolversᚐAgentFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAgentOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNAgentOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputAuditEventFilter(ctx context.Context, obj any) (resolvers.AuditEventFilter, error) {
 	var it resolvers.AuditEventFilter
 	if obj == nil {
@@ -24532,8 +27120,8 @@ func (ec *executionContext) unmarshalInputAuditEventFilter(ctx context.Context, 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputAuditEventOrder(ctx context.Context, obj any) (resolvers.AuditEventOrder, error) {
-	var it resolvers.AuditEventOrder
+func (ec *executionContext) unmarshalInputAuditEventOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
 	if obj == nil {
 		return it, nil
 	}
@@ -24676,6 +27264,98 @@ func (ec *executionContext) unmarshalInputConfirmTotpInput(ctx context.Context, 
 				return it, err
 			}
 			it.Code = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputContextFilter(ctx context.Context, obj any) (resolvers.ContextFilter, error) {
+	var it resolvers.ContextFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "accountId", "shareState", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "accountId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountID = data
+		case "shareState":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("shareState"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ShareState = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOContextFilter2ᚕᚖcanopyᚋresolversᚐContextFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputContextOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNContextOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
 		}
 	}
 	return it, nil
@@ -25256,6 +27936,149 @@ func (ec *executionContext) unmarshalInputCreateWebhookDestinationInput(ctx cont
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCustomerFilter(ctx context.Context, obj any) (resolvers.CustomerFilter, error) {
+	var it resolvers.CustomerFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "regionId", "level", "parentId", "createdSince", "createdUntil", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "regionId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("regionId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RegionID = data
+		case "level":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("level"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Level = data
+		case "parentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentID = data
+		case "createdSince":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedSince = data
+		case "createdUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdUntil"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedUntil = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOCustomerFilter2ᚕᚖcanopyᚋresolversᚐCustomerFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCustomerOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNCustomerOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeclineInvitationInput(ctx context.Context, obj any) (resolvers.DeclineInvitationInput, error) {
+	var it resolvers.DeclineInvitationInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputDeleteAgentInput(ctx context.Context, obj any) (resolvers.DeleteAgentInput, error) {
 	var it resolvers.DeleteAgentInput
 	if obj == nil {
@@ -25540,6 +28363,119 @@ func (ec *executionContext) unmarshalInputDisableTotpInput(ctx context.Context, 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputDocumentFilter(ctx context.Context, obj any) (resolvers.DocumentFilter, error) {
+	var it resolvers.DocumentFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "contextId", "status", "format", "createdSince", "createdUntil", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "contextId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contextId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContextID = data
+		case "status":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("status"))
+			data, err := ec.unmarshalODocumentStatus2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Status = data
+		case "format":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("format"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Format = data
+		case "createdSince":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedSince = data
+		case "createdUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdUntil"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedUntil = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalODocumentFilter2ᚕᚖcanopyᚋresolversᚐDocumentFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDocumentOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNDocumentOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputEnableAgentInput(ctx context.Context, obj any) (resolvers.EnableAgentInput, error) {
 	var it resolvers.EnableAgentInput
 	if obj == nil {
@@ -25699,6 +28635,126 @@ func (ec *executionContext) unmarshalInputLimitInput(ctx context.Context, obj an
 				return it, err
 			}
 			it.Limit = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPermissionFilter(ctx context.Context, obj any) (resolvers.PermissionFilter, error) {
+	var it resolvers.PermissionFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "userId", "accountId", "roleId", "applicationId", "disabled", "customerId", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "userId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("userId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UserID = data
+		case "accountId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountID = data
+		case "roleId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("roleId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RoleID = data
+		case "applicationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("applicationId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ApplicationID = data
+		case "disabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disabled"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Disabled = data
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOPermissionFilter2ᚕᚖcanopyᚋresolversᚐPermissionFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPermissionOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNPermissionOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
 		}
 	}
 	return it, nil
@@ -25946,7 +29002,7 @@ func (ec *executionContext) unmarshalInputResendInvitationInput(ctx context.Cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"userId"}
+	fieldsInOrder := [...]string{"userId", "id"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -25955,11 +29011,18 @@ func (ec *executionContext) unmarshalInputResendInvitationInput(ctx context.Cont
 		switch k {
 		case "userId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("userId"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.UserID = data
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
 		}
 	}
 	return it, nil
@@ -26158,6 +29221,119 @@ func (ec *executionContext) unmarshalInputRotateWebhookSecretInput(ctx context.C
 				return it, err
 			}
 			it.Overlap = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRunFilter(ctx context.Context, obj any) (resolvers.RunFilter, error) {
+	var it resolvers.RunFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "agentId", "status", "customerId", "createdSince", "createdUntil", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "agentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("agentId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AgentID = data
+		case "status":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("status"))
+			data, err := ec.unmarshalORunStatus2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Status = data
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "createdSince":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedSince = data
+		case "createdUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdUntil"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedUntil = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalORunFilter2ᚕᚖcanopyᚋresolversᚐRunFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRunOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNRunOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
 		}
 	}
 	return it, nil
@@ -26997,6 +30173,276 @@ func (ec *executionContext) unmarshalInputUploadDocumentInput(ctx context.Contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputUserFilter(ctx context.Context, obj any) (resolvers.UserFilter, error) {
+	var it resolvers.UserFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "email", "hasPassword", "lastAccessSince", "customerId", "createdSince", "createdUntil", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "email":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("email"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Email = data
+		case "hasPassword":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasPassword"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HasPassword = data
+		case "lastAccessSince":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastAccessSince"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastAccessSince = data
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "createdSince":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedSince = data
+		case "createdUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdUntil"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedUntil = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOUserFilter2ᚕᚖcanopyᚋresolversᚐUserFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUserOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNUserOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputWebhookDeliveryFilter(ctx context.Context, obj any) (resolvers.WebhookDeliveryFilter, error) {
+	var it resolvers.WebhookDeliveryFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ids", "destinationId", "type", "status", "customerId", "createdSince", "createdUntil", "or"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDs = data
+		case "destinationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("destinationId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DestinationID = data
+		case "type":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Type = data
+		case "status":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("status"))
+			data, err := ec.unmarshalOWebhookDeliveryStatus2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Status = data
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "createdSince":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdSince"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedSince = data
+		case "createdUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdUntil"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedUntil = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOWebhookDeliveryFilter2ᚕᚖcanopyᚋresolversᚐWebhookDeliveryFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputWebhookDeliveryOrder(ctx context.Context, obj any) (resolvers.Order, error) {
+	var it resolvers.Order
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNWebhookDeliveryOrderField2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputWithdrawInvitationInput(ctx context.Context, obj any) (resolvers.WithdrawInvitationInput, error) {
+	var it resolvers.WithdrawInvitationInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -27050,6 +30496,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Permission(ctx, sel, obj)
+	case *db.Invitation:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Invitation(ctx, sel, obj)
 	case *db.Document:
 		if obj == nil {
 			return graphql.Null
@@ -27117,6 +30568,45 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var acceptInvitationPayloadImplementors = []string{"AcceptInvitationPayload"}
+
+func (ec *executionContext) _AcceptInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.AcceptInvitationPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, acceptInvitationPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AcceptInvitationPayload")
+		case "invitation":
+			out.Values[i] = ec._AcceptInvitationPayload_invitation(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
 
 var accountImplementors = []string{"Account", "Node"}
 
@@ -29447,6 +32937,11 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "invitations":
+			out.Values[i] = ec._Customer_invitations(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "secrets":
 			out.Values[i] = ec._Customer_secrets(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -29617,6 +33112,45 @@ func (ec *executionContext) _CustomerRef(ctx context.Context, sel ast.SelectionS
 		case "customer":
 			out.Values[i] = ec._CustomerRef_customer(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var declineInvitationPayloadImplementors = []string{"DeclineInvitationPayload"}
+
+func (ec *executionContext) _DeclineInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeclineInvitationPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, declineInvitationPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeclineInvitationPayload")
+		case "invitation":
+			out.Values[i] = ec._DeclineInvitationPayload_invitation(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -30411,6 +33945,75 @@ func (ec *executionContext) _Grant(ctx context.Context, sel ast.SelectionSet, ob
 	return out
 }
 
+var invitationImplementors = []string{"Invitation", "Node"}
+
+func (ec *executionContext) _Invitation(ctx context.Context, sel ast.SelectionSet, obj *db.Invitation) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, invitationImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Invitation")
+		case "id":
+			out.Values[i] = ec._Invitation_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "databaseId":
+			out.Values[i] = ec._Invitation_databaseId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "email":
+			out.Values[i] = ec._Invitation_email(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "status":
+			out.Values[i] = ec._Invitation_status(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._Invitation_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = ec._Invitation_expiresAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "customer":
+			out.Values[i] = ec._Invitation_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var leaveCustomerPayloadImplementors = []string{"LeaveCustomerPayload"}
 
 func (ec *executionContext) _LeaveCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.LeaveCustomerPayload) graphql.Marshaler {
@@ -30496,6 +34099,11 @@ func (ec *executionContext) _Me(ctx context.Context, sel ast.SelectionSet, obj *
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "invitations":
+			out.Values[i] = ec._Me_invitations(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -30576,6 +34184,27 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "resendInvitation":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_resendInvitation(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "withdrawInvitation":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_withdrawInvitation(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "acceptInvitation":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_acceptInvitation(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "declineInvitation":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_declineInvitation(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -31501,6 +35130,27 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "customers":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_customers(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "users":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_users(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "permissions":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_permissions(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "auditEvents":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_auditEvents(ctx, field)
@@ -31522,6 +35172,13 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "documents":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_documents(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "searchContext":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_searchContext(ctx, field)
@@ -31541,6 +35198,13 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 				return ec._Query_agent(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "runs":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_runs(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		case "run":
@@ -31939,6 +35603,11 @@ func (ec *executionContext) _ResendInvitationPayload(ctx context.Context, sel as
 		case "user":
 			out.Values[i] = ec._ResendInvitationPayload_user(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "invitation":
+			out.Values[i] = ec._ResendInvitationPayload_invitation(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -34271,6 +37940,45 @@ func (ec *executionContext) _WebhookEventType(ctx context.Context, sel ast.Selec
 	return out
 }
 
+var withdrawInvitationPayloadImplementors = []string{"WithdrawInvitationPayload"}
+
+func (ec *executionContext) _WithdrawInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.WithdrawInvitationPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, withdrawInvitationPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("WithdrawInvitationPayload")
+		case "invitation":
+			out.Values[i] = ec._WithdrawInvitationPayload_invitation(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var __DirectiveImplementors = []string{"__Directive"}
 
 func (ec *executionContext) ___Directive(ctx context.Context, sel ast.SelectionSet, obj *introspection.Directive) graphql.Marshaler {
@@ -34669,6 +38377,11 @@ func (ec *executionContext) ___Type(ctx context.Context, sel ast.SelectionSet, o
 
 // region    ***************************** type.gotpl *****************************
 
+func (ec *executionContext) unmarshalNAcceptInvitationInput2canopyᚋresolversᚐAcceptInvitationInput(ctx context.Context, v any) (resolvers.AcceptInvitationInput, error) {
+	res, err := ec.unmarshalInputAcceptInvitationInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNAccount2canopyᚋdbᚐAccount(ctx context.Context, sel ast.SelectionSet, v db.Account) graphql.Marshaler {
 	return ec._Account(ctx, sel, &v)
 }
@@ -34791,6 +38504,32 @@ func (ec *executionContext) marshalNAgentEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ct
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNAgentFilter2ᚖcanopyᚋresolversᚐAgentFilter(ctx context.Context, v any) (*resolvers.AgentFilter, error) {
+	res, err := ec.unmarshalInputAgentFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAgentOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputAgentOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAgentOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAgentOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) marshalNAgentRevision2canopyᚋdbᚐRevision(ctx context.Context, sel ast.SelectionSet, v db.Revision) graphql.Marshaler {
@@ -35032,7 +38771,7 @@ func (ec *executionContext) unmarshalNAuditEventFilter2ᚖcanopyᚋresolversᚐA
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNAuditEventOrder2ᚖcanopyᚋresolversᚐAuditEventOrder(ctx context.Context, v any) (*resolvers.AuditEventOrder, error) {
+func (ec *executionContext) unmarshalNAuditEventOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
 	res, err := ec.unmarshalInputAuditEventOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -35218,6 +38957,32 @@ func (ec *executionContext) marshalNContextEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(
 	return ret
 }
 
+func (ec *executionContext) unmarshalNContextFilter2ᚖcanopyᚋresolversᚐContextFilter(ctx context.Context, v any) (*resolvers.ContextFilter, error) {
+	res, err := ec.unmarshalInputContextFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNContextOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputContextOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNContextOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNContextOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNContextTool2ᚕᚖcanopyᚋresolversᚐToolᚄ(ctx context.Context, sel ast.SelectionSet, v []*resolvers.Tool) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -35379,6 +39144,36 @@ func (ec *executionContext) marshalNCustomerEdge2ᚕcanopyᚋresolversᚐEdgeᚄ
 	return ret
 }
 
+func (ec *executionContext) unmarshalNCustomerFilter2ᚖcanopyᚋresolversᚐCustomerFilter(ctx context.Context, v any) (*resolvers.CustomerFilter, error) {
+	res, err := ec.unmarshalInputCustomerFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCustomerOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputCustomerOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCustomerOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCustomerOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func (ec *executionContext) marshalNCustomerRef2canopyᚋdbᚐCustomerRef(ctx context.Context, sel ast.SelectionSet, v db.CustomerRef) graphql.Marshaler {
+	return ec._CustomerRef(ctx, sel, &v)
+}
+
 func (ec *executionContext) marshalNCustomerRef2ᚕᚖcanopyᚋdbᚐCustomerRefᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.CustomerRef) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -35419,6 +39214,11 @@ func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, se
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) unmarshalNDeclineInvitationInput2canopyᚋresolversᚐDeclineInvitationInput(ctx context.Context, v any) (resolvers.DeclineInvitationInput, error) {
+	res, err := ec.unmarshalInputDeclineInvitationInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNDeleteAgentInput2canopyᚋresolversᚐDeleteAgentInput(ctx context.Context, v any) (resolvers.DeleteAgentInput, error) {
@@ -35528,6 +39328,32 @@ func (ec *executionContext) marshalNDocumentEdge2ᚕcanopyᚋresolversᚐEdgeᚄ
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNDocumentFilter2ᚖcanopyᚋresolversᚐDocumentFilter(ctx context.Context, v any) (*resolvers.DocumentFilter, error) {
+	res, err := ec.unmarshalInputDocumentFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDocumentOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputDocumentOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDocumentOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDocumentOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNDocumentStatus2string(ctx context.Context, v any) (string, error) {
@@ -35653,6 +39479,48 @@ func (ec *executionContext) unmarshalNInt2int64(ctx context.Context, v any) (int
 func (ec *executionContext) marshalNInt2int64(ctx context.Context, sel ast.SelectionSet, v int64) graphql.Marshaler {
 	_ = sel
 	res := graphql.MarshalInt64(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func (ec *executionContext) marshalNInvitation2ᚕᚖcanopyᚋdbᚐInvitationᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Invitation) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNInvitation2ᚖcanopyᚋdbᚐInvitation(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNInvitation2ᚖcanopyᚋdbᚐInvitation(ctx context.Context, sel ast.SelectionSet, v *db.Invitation) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Invitation(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNInvitationStatus2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNInvitationStatus2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -35828,6 +39696,11 @@ func (ec *executionContext) marshalNPermissionEdge2ᚕcanopyᚋresolversᚐEdge�
 	return ret
 }
 
+func (ec *executionContext) unmarshalNPermissionFilter2ᚖcanopyᚋresolversᚐPermissionFilter(ctx context.Context, v any) (*resolvers.PermissionFilter, error) {
+	res, err := ec.unmarshalInputPermissionFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNPermissionOption2ᚕᚖcanopyᚋdbᚐOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Option) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -35866,6 +39739,27 @@ func (ec *executionContext) marshalNPermissionOptions2ᚖcanopyᚋresolversᚐPe
 		return graphql.Null
 	}
 	return ec._PermissionOptions(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNPermissionOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputPermissionOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNPermissionOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPermissionOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNPublishAgentInput2canopyᚋresolversᚐPublishAgentInput(ctx context.Context, v any) (resolvers.PublishAgentInput, error) {
@@ -36060,6 +39954,32 @@ func (ec *executionContext) marshalNRunEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx 
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNRunFilter2ᚖcanopyᚋresolversᚐRunFilter(ctx context.Context, v any) (*resolvers.RunFilter, error) {
+	res, err := ec.unmarshalInputRunFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRunOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputRunOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRunOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNRunOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNRunStatus2string(ctx context.Context, v any) (string, error) {
@@ -36429,6 +40349,32 @@ func (ec *executionContext) marshalNUserEdge2ᚕcanopyᚋresolversᚐEdgeᚄ(ctx
 	return ret
 }
 
+func (ec *executionContext) unmarshalNUserFilter2ᚖcanopyᚋresolversᚐUserFilter(ctx context.Context, v any) (*resolvers.UserFilter, error) {
+	res, err := ec.unmarshalInputUserFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUserOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputUserOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUserOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNUserOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNWebhookAttempt2ᚕᚖcanopyᚋdbᚐAttemptᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Attempt) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -36531,6 +40477,32 @@ func (ec *executionContext) marshalNWebhookDeliveryEdge2ᚕcanopyᚋresolversᚐ
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNWebhookDeliveryFilter2ᚖcanopyᚋresolversᚐWebhookDeliveryFilter(ctx context.Context, v any) (*resolvers.WebhookDeliveryFilter, error) {
+	res, err := ec.unmarshalInputWebhookDeliveryFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNWebhookDeliveryOrder2ᚖcanopyᚋresolversᚐOrder(ctx context.Context, v any) (*resolvers.Order, error) {
+	res, err := ec.unmarshalInputWebhookDeliveryOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNWebhookDeliveryOrderField2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNWebhookDeliveryOrderField2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNWebhookDeliveryStatus2string(ctx context.Context, v any) (string, error) {
@@ -36643,6 +40615,11 @@ func (ec *executionContext) marshalNWebhookSigning2string(ctx context.Context, s
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) unmarshalNWithdrawInvitationInput2canopyᚋresolversᚐWithdrawInvitationInput(ctx context.Context, v any) (resolvers.WithdrawInvitationInput, error) {
+	res, err := ec.unmarshalInputWithdrawInvitationInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalN__Directive2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirective(ctx context.Context, sel ast.SelectionSet, v introspection.Directive) graphql.Marshaler {
@@ -36786,6 +40763,13 @@ func (ec *executionContext) marshalN__TypeKind2string(ctx context.Context, sel a
 	return res
 }
 
+func (ec *executionContext) marshalOAcceptInvitationPayload2ᚖcanopyᚋresolversᚐAcceptInvitationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.AcceptInvitationPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AcceptInvitationPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOAccount2ᚖcanopyᚋdbᚐAccount(ctx context.Context, sel ast.SelectionSet, v *db.Account) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -36798,6 +40782,50 @@ func (ec *executionContext) marshalOAgent2ᚖcanopyᚋdbᚐAgent(ctx context.Con
 		return graphql.Null
 	}
 	return ec._Agent(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOAgentFilter2ᚕᚖcanopyᚋresolversᚐAgentFilterᚄ(ctx context.Context, v any) ([]*resolvers.AgentFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.AgentFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAgentFilter2ᚖcanopyᚋresolversᚐAgentFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOAgentFilter2ᚖcanopyᚋresolversᚐAgentFilter(ctx context.Context, v any) (*resolvers.AgentFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAgentFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAgentOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAgentOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) marshalOAgentRevision2ᚖcanopyᚋdbᚐRevision(ctx context.Context, sel ast.SelectionSet, v *db.Revision) graphql.Marshaler {
@@ -36877,17 +40905,17 @@ func (ec *executionContext) unmarshalOAuditEventFilter2ᚖcanopyᚋresolversᚐA
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOAuditEventOrder2ᚕᚖcanopyᚋresolversᚐAuditEventOrderᚄ(ctx context.Context, v any) ([]*resolvers.AuditEventOrder, error) {
+func (ec *executionContext) unmarshalOAuditEventOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
 	if v == nil {
 		return nil, nil
 	}
 	var vSlice []any
 	vSlice = graphql.CoerceList(v)
 	var err error
-	res := make([]*resolvers.AuditEventOrder, len(vSlice))
+	res := make([]*resolvers.Order, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNAuditEventOrder2ᚖcanopyᚋresolversᚐAuditEventOrder(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNAuditEventOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -36967,6 +40995,50 @@ func (ec *executionContext) marshalOContextConnection2ᚖcanopyᚋresolversᚐCo
 	return ec._ContextConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOContextFilter2ᚕᚖcanopyᚋresolversᚐContextFilterᚄ(ctx context.Context, v any) ([]*resolvers.ContextFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.ContextFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNContextFilter2ᚖcanopyᚋresolversᚐContextFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOContextFilter2ᚖcanopyᚋresolversᚐContextFilter(ctx context.Context, v any) (*resolvers.ContextFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputContextFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOContextOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNContextOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) marshalOCreateAgentPayload2ᚖcanopyᚋresolversᚐCreateAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateAgentPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -37037,6 +41109,50 @@ func (ec *executionContext) marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx conte
 	return ec._Customer(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOCustomerFilter2ᚕᚖcanopyᚋresolversᚐCustomerFilterᚄ(ctx context.Context, v any) ([]*resolvers.CustomerFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.CustomerFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCustomerFilter2ᚖcanopyᚋresolversᚐCustomerFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOCustomerFilter2ᚖcanopyᚋresolversᚐCustomerFilter(ctx context.Context, v any) (*resolvers.CustomerFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputCustomerFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOCustomerOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCustomerOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) marshalOCustomerRef2ᚖcanopyᚋdbᚐCustomerRef(ctx context.Context, sel ast.SelectionSet, v *db.CustomerRef) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -37060,6 +41176,13 @@ func (ec *executionContext) marshalODateTime2ᚖtimeᚐTime(ctx context.Context,
 	_ = ctx
 	res := scalar.MarshalDateTime(*v)
 	return res
+}
+
+func (ec *executionContext) marshalODeclineInvitationPayload2ᚖcanopyᚋresolversᚐDeclineInvitationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeclineInvitationPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeclineInvitationPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalODeleteAgentPayload2ᚖcanopyᚋresolversᚐDeleteAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteAgentPayload) graphql.Marshaler {
@@ -37123,6 +41246,68 @@ func (ec *executionContext) marshalODisableTotpPayload2ᚖcanopyᚋresolversᚐD
 		return graphql.Null
 	}
 	return ec._DisableTotpPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalODocumentFilter2ᚕᚖcanopyᚋresolversᚐDocumentFilterᚄ(ctx context.Context, v any) ([]*resolvers.DocumentFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.DocumentFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNDocumentFilter2ᚖcanopyᚋresolversᚐDocumentFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalODocumentFilter2ᚖcanopyᚋresolversᚐDocumentFilter(ctx context.Context, v any) (*resolvers.DocumentFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputDocumentFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalODocumentOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNDocumentOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalODocumentStatus2ᚖstring(ctx context.Context, v any) (*string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalString(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalODocumentStatus2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(*v)
+	return res
 }
 
 func (ec *executionContext) marshalOEnableAgentPayload2ᚖcanopyᚋresolversᚐEnableAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.EnableAgentPayload) graphql.Marshaler {
@@ -37287,6 +41472,13 @@ func (ec *executionContext) marshalOInt2ᚖint64(ctx context.Context, sel ast.Se
 	return res
 }
 
+func (ec *executionContext) marshalOInvitation2ᚖcanopyᚋdbᚐInvitation(ctx context.Context, sel ast.SelectionSet, v *db.Invitation) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Invitation(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx context.Context, v any) (json.RawMessage, error) {
 	if v == nil {
 		return nil, nil
@@ -37349,6 +41541,50 @@ func (ec *executionContext) marshalOPermissionCreator2ᚖcanopyᚋdbᚐCreator(c
 		return graphql.Null
 	}
 	return ec._PermissionCreator(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOPermissionFilter2ᚕᚖcanopyᚋresolversᚐPermissionFilterᚄ(ctx context.Context, v any) ([]*resolvers.PermissionFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.PermissionFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPermissionFilter2ᚖcanopyᚋresolversᚐPermissionFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOPermissionFilter2ᚖcanopyᚋresolversᚐPermissionFilter(ctx context.Context, v any) (*resolvers.PermissionFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPermissionFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPermissionOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPermissionOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) marshalOPublishAgentPayload2ᚖcanopyᚋresolversᚐPublishAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.PublishAgentPayload) graphql.Marshaler {
@@ -37461,6 +41697,68 @@ func (ec *executionContext) marshalORun2ᚖcanopyᚋdbᚐRun(ctx context.Context
 		return graphql.Null
 	}
 	return ec._Run(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalORunFilter2ᚕᚖcanopyᚋresolversᚐRunFilterᚄ(ctx context.Context, v any) ([]*resolvers.RunFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.RunFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNRunFilter2ᚖcanopyᚋresolversᚐRunFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalORunFilter2ᚖcanopyᚋresolversᚐRunFilter(ctx context.Context, v any) (*resolvers.RunFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputRunFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalORunOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNRunOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalORunStatus2ᚖstring(ctx context.Context, v any) (*string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalString(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalORunStatus2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(*v)
+	return res
 }
 
 func (ec *executionContext) marshalOSaveBillingPayload2ᚖcanopyᚋresolversᚐSaveBillingPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.SaveBillingPayload) graphql.Marshaler {
@@ -37643,11 +41941,99 @@ func (ec *executionContext) marshalOUser2ᚖcanopyᚋdbᚐUser(ctx context.Conte
 	return ec._User(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOUserFilter2ᚕᚖcanopyᚋresolversᚐUserFilterᚄ(ctx context.Context, v any) ([]*resolvers.UserFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.UserFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNUserFilter2ᚖcanopyᚋresolversᚐUserFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOUserFilter2ᚖcanopyᚋresolversᚐUserFilter(ctx context.Context, v any) (*resolvers.UserFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputUserFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOUserOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNUserOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) marshalOWebhookDelivery2ᚖcanopyᚋdbᚐDelivery(ctx context.Context, sel ast.SelectionSet, v *db.Delivery) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._WebhookDelivery(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOWebhookDeliveryFilter2ᚕᚖcanopyᚋresolversᚐWebhookDeliveryFilterᚄ(ctx context.Context, v any) ([]*resolvers.WebhookDeliveryFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.WebhookDeliveryFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNWebhookDeliveryFilter2ᚖcanopyᚋresolversᚐWebhookDeliveryFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOWebhookDeliveryFilter2ᚖcanopyᚋresolversᚐWebhookDeliveryFilter(ctx context.Context, v any) (*resolvers.WebhookDeliveryFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputWebhookDeliveryFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOWebhookDeliveryOrder2ᚕᚖcanopyᚋresolversᚐOrderᚄ(ctx context.Context, v any) ([]*resolvers.Order, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.Order, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNWebhookDeliveryOrder2ᚖcanopyᚋresolversᚐOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) unmarshalOWebhookDeliveryStatus2ᚖstring(ctx context.Context, v any) (*string, error) {
@@ -37691,6 +42077,13 @@ func (ec *executionContext) marshalOWebhookSigning2ᚖstring(ctx context.Context
 	_ = ctx
 	res := graphql.MarshalString(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOWithdrawInvitationPayload2ᚖcanopyᚋresolversᚐWithdrawInvitationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.WithdrawInvitationPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._WithdrawInvitationPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalO__EnumValue2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐEnumValueᚄ(ctx context.Context, sel ast.SelectionSet, v []introspection.EnumValue) graphql.Marshaler {

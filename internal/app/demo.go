@@ -8,6 +8,7 @@ import (
 	"canopy/db"
 	"canopy/internal/access"
 	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/internal/secret"
 	"canopy/resolvers"
 )
@@ -198,7 +199,7 @@ func (d *demoMaker) user(ctx context.Context, customer *db.Customer, u demoUser)
 		return err
 	}
 	var accounts []db.Account
-	err = d.q.ListAccounts(ctx, id(customer.ID), nil, 0, func(a *db.AccountLine) error {
+	err = d.q.ListAccounts(ctx, id(customer.ID), paging.Cursor{}, 0, func(a *db.AccountLine) error {
 		accounts = append(accounts, a.Account)
 		return nil
 	})

@@ -3,6 +3,7 @@ package paging
 import (
 	"encoding/base64"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,19 +12,38 @@ import (
 	"canopy/internal/problem/problemtest"
 )
 
-func encode(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
-
 func TestCursorRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := Cursor(rapid.SliceOfN(rapid.Int64(), 1, 64).Draw(t, "keys"))
-		for _, keys := range []int{0, len(c)} {
+		c := IDs(rapid.SliceOfN(rapid.Int64(), 1, 64).Draw(t, "keys")...)
+		for _, keys := range []int{0, len(c.Keys)} {
 			got, err := ParseCursor(c.String(), keys)
-			if err != nil || got.String() != c.String() || len(got) != len(c) {
+			if err != nil || got.String() != c.String() || !slices.Equal(got.Ints(), c.Ints()) {
 				t.Fatalf("%v became %v, %v", c, got, err)
 			}
 		}
-		if _, err := ParseCursor(c.String(), len(c)+1); err == nil {
+		if _, err := ParseCursor(c.String(), len(c.Keys)+1); err == nil {
 			t.Fatal("a cursor of another list is taken")
+		}
+	})
+}
+
+// TestCursorsOfOrdersRoundTrip: keys may be any text, and a cursor fits the order that it was made for alone.
+func TestCursorsOfOrdersRoundTrip(t *testing.T) {
+	anything := func(int, string) bool { return true }
+	rapid.Check(t, func(t *rapid.T) {
+		c := Cursor{Order: rapid.SampledFrom([]string{"NAME", "-CREATED_AT,ID"}).Draw(t, "order"), Keys: rapid.SliceOfN(rapid.StringN(0, 20, 40), 1, 4).Draw(t, "keys")}
+		o := Order{Name: c.Order, Keys: len(c.Keys), Fits: anything}
+		got, err := o.Parse(c.String())
+		if err != nil || got.Order != c.Order || !slices.Equal(got.Keys, c.Keys) {
+			t.Fatalf("%q became %q, %v", c, got, err)
+		}
+		for _, other := range []Order{
+			{Name: c.Order + "x", Keys: len(c.Keys), Fits: anything}, {Name: c.Order, Keys: len(c.Keys) + 1, Fits: anything},
+			{Name: c.Order, Keys: len(c.Keys), Fits: func(int, string) bool { return false }}, {Keys: len(c.Keys)},
+		} {
+			if _, err := other.Parse(c.String()); err == nil {
+				t.Fatalf("%q is taken for a cursor of %+v", c, other)
+			}
 		}
 	})
 }
@@ -36,6 +56,7 @@ func TestParseCursorRefuses(t *testing.T) {
 		"no keys":       encode("c"),
 		"an empty key":  encode("c."),
 		"other letter":  encode("d.1"),
+		"an order":      encode("o.NAME.MQ"),
 		"leading zeros": encode("c.01"),
 		"plus":          encode("c.+1"),
 		"beyond":        encode("c.9223372036854775808"),
@@ -53,29 +74,40 @@ func TestParseCursorRefuses(t *testing.T) {
 	}
 }
 
-func TestParsePage(t *testing.T) {
+func TestPageOfArguments(t *testing.T) {
 	number := func(n int) *int { return &n }
 	text := func(s string) *string { return &s }
+	seven := text(IDs(7).String())
 	for name, c := range map[string]struct {
-		first *int
-		after *string
-		want  int
-		ok    bool
+		args Args
+		want Page
+		ok   bool
 	}{
-		"nothing asked":    {nil, nil, DefaultFirst, true},
-		"none":             {number(0), nil, 0, true},
-		"the most":         {number(MaxFirst), nil, MaxFirst, true},
-		"one too many":     {number(MaxFirst + 1), nil, 0, false},
-		"below 0":          {number(-1), nil, 0, false},
-		"an empty cursor":  {nil, text(""), DefaultFirst, true},
-		"a cursor":         {nil, text(Cursor{7}.String()), DefaultFirst, true},
-		"of another list":  {nil, text(Cursor{7, 8}.String()), 0, false},
-		"a cursor of junk": {nil, text("junk"), 0, false},
+		"nothing asked":      {Args{}, Page{Size: DefaultFirst}, true},
+		"none":               {Args{First: number(0)}, Page{}, true},
+		"the most":           {Args{First: number(MaxFirst)}, Page{Size: MaxFirst}, true},
+		"one too many":       {Args{First: number(MaxFirst + 1)}, Page{}, false},
+		"below 0":            {Args{First: number(-1)}, Page{}, false},
+		"an empty cursor":    {Args{After: text("")}, Page{Size: DefaultFirst}, true},
+		"a cursor":           {Args{After: seven}, NewPage(DefaultFirst, IDs(7)), true},
+		"of another list":    {Args{After: text(IDs(7, 8).String())}, Page{}, false},
+		"a cursor of junk":   {Args{After: text("junk")}, Page{}, false},
+		"the last ones":      {Args{Last: number(3)}, Page{Size: 3, Backward: true}, true},
+		"before a cursor":    {Args{Last: number(3), Before: seven}, Page{Size: 3, Backward: true, bound: *seven}, true},
+		"before alone":       {Args{Before: seven}, Page{Size: DefaultFirst, Backward: true, bound: *seven}, true},
+		"too many last":      {Args{Last: number(MaxFirst + 1)}, Page{}, false},
+		"before junk":        {Args{Before: text("junk")}, Page{}, false},
+		"both directions":    {Args{First: number(1), Last: number(1)}, Page{}, false},
+		"after and before":   {Args{After: seven, Before: seven}, Page{}, false},
+		"after, of the last": {Args{After: seven, Last: number(1)}, Page{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := ParsePage(c.first, c.after, 1)
-			if (err == nil) != c.ok || c.ok && p.First != c.want {
+			p, err := c.args.Page(Order{Keys: 1})
+			if (err == nil) != c.ok || c.ok && p != c.want {
 				t.Errorf("got %+v, %v", p, err)
+			}
+			if err != nil {
+				problemtest.IsBad(t, err)
 			}
 		})
 	}
@@ -86,23 +118,45 @@ func TestPagesAreToldApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first, after := rapid.IntRange(0, 3), rapid.SliceOfN(rapid.Int64Range(-2, 2), 0, 3)
 		a, b := first.Draw(t, "a"), first.Draw(t, "b")
-		afterA, afterB := Cursor(after.Draw(t, "after a")), Cursor(after.Draw(t, "after b"))
-		same := a == b && slices.Equal(afterA, afterB)
+		afterA, afterB := IDs(after.Draw(t, "after a")...), IDs(after.Draw(t, "after b")...)
+		same := a == b && slices.Equal(afterA.Keys, afterB.Keys)
 		if (NewPage(a, afterA) == NewPage(b, afterB)) != same {
 			t.Fatalf("%d from %v and %d from %v: equal is not %v", a, afterA, b, afterB, same)
 		}
 		asked := ""
-		if len(afterA) > 0 {
+		if !afterA.IsZero() {
 			asked = afterA.String()
 		}
-		if p, err := ParsePage(&a, &asked, 0); err != nil || p != NewPage(a, afterA) || !slices.Equal(p.After(), afterA) {
+		p, err := Args{First: &a, After: &asked}.Page(Order{})
+		if err != nil || p != NewPage(a, afterA) || !slices.Equal(p.Bound().Keys, afterA.Keys) {
 			t.Fatalf("%d from %v became %+v, %v", a, afterA, p, err)
 		}
 	})
 }
 
+// TestTrim: one row more than asked for tells that there are more, and the last ones come in the order of the list.
+func TestTrim(t *testing.T) {
+	for name, c := range map[string]struct {
+		page       Page
+		rows, want string
+		more       bool
+	}{
+		"all there is":      {Page{Size: 3}, "ab", "ab", false},
+		"more":              {Page{Size: 2}, "abc", "ab", true},
+		"the last":          {Page{Size: 3, Backward: true}, "zy", "yz", false},
+		"the last, of more": {Page{Size: 2, Backward: true}, "zyx", "yz", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, more := Trim(c.page, strings.Split(c.rows, ""))
+			if strings.Join(got, "") != c.want || more != c.more {
+				t.Errorf("%v %v", got, more)
+			}
+		})
+	}
+}
+
 func FuzzParseCursor(f *testing.F) {
-	for _, seed := range []string{"", Cursor{1}.String(), Cursor{1, -2, 3}.String(), encode("c.-0"), encode("c")} {
+	for _, seed := range []string{"", IDs(1).String(), IDs(1, -2, 3).String(), encode("c.-0"), encode("c"), Cursor{"NAME", []string{"x", "1"}}.String()} {
 		f.Add(seed, 0)
 		f.Add(seed, 1)
 	}
@@ -112,8 +166,13 @@ func FuzzParseCursor(f *testing.F) {
 		switch {
 		case err != nil:
 			problemtest.IsBad(t, err)
-		case c.String() != s, keys > 0 && len(c) != keys, len(c) == 0:
+		case c.String() != s, keys > 0 && len(c.Keys) != keys, c.IsZero():
 			t.Errorf("%q became %v", s, c)
+		}
+		for _, k := range c.Keys {
+			if _, err := strconv.ParseInt(k, 10, 64); err != nil {
+				t.Errorf("%q became %v", s, c)
+			}
 		}
 	})
 }

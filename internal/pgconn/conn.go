@@ -34,6 +34,8 @@ type conn struct {
 	unfit  bool
 	// kept has the connector's statements: nil until they are first run here.
 	kept map[string]wholeStmt
+	// latest has the statements that were put together, and run as Composed.
+	latest latest
 }
 
 // BeginTx begins a transaction without saying whether it may write. The driver's own says READ
@@ -90,11 +92,16 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 }
 
 // keep gives the statement that was prepared for a text, or prepares it; nil where the text is none of the
-// connector's.
+// connector's, and was not put together by it.
 func (c *conn) keep(ctx context.Context, query string) (wholeStmt, error) {
 	st, ours := c.kept[query]
-	if !ours || st != nil {
+	switch {
+	case st != nil:
 		return st, nil
+	case !ours && isComposed(ctx):
+		return c.latest.keep(query, func() (driver.Stmt, error) { return c.whole.PrepareContext(ctx, query) })
+	case !ours:
+		return nil, nil
 	}
 	inner, err := c.whole.PrepareContext(ctx, query)
 	if err != nil {

@@ -1,0 +1,33 @@
+package db
+
+// Agents lists agents g, of accounts a.
+var Agents = &List{
+	id: "g.id",
+	members: map[string]string{
+		"ids":       `g.id = ANY (?::bigint[])`,
+		"accountId": `g.account_id = ?::bigint`,
+		"enabled":   `g.enabled = ?::boolean`,
+		"runnable":  `(g.enabled AND g.published_id IS NOT NULL) = ?::boolean`,
+	},
+	orders: map[string]key{
+		"ID":         {by: "g.id", kind: integers},
+		"NAME":       {by: `lower(g.name) COLLATE "C"`, kind: texts},
+		"CREATED_AT": {by: "g.created_at", kind: moments},
+		"UPDATED_AT": {by: "g.updated_at", kind: moments},
+	},
+	otherwise: "ID",
+	columns:   agentColumns,
+	tables:    joinByID("agents", "g", "f.id") + joinByID("accounts", "a", "g.account_id"),
+}
+
+var (
+	agentsOfAccount  = hung{list: Agents, ways: agentsOn("(SELECT * FROM accounts WHERE id = k.id OFFSET 0) a")}
+	agentsOfCustomer = hung{list: Agents, ways: agentsOn("(SELECT * FROM accounts WHERE customer_id = k.id OFFSET 0) a")}
+)
+
+func agentsOn(accounts string) ways {
+	return func(st *statement, terms []Term) []way {
+		w := way{each: accounts, from: "agents g", where: []string{"g.deleted_at IS NULL"}, held: st.terms(terms)}
+		return []way{st.led(w, "g.account_id", "a.id", "g.id")}
+	}
+}

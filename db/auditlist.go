@@ -1,0 +1,65 @@
+package db
+
+import (
+	"context"
+
+	"canopy/internal/access"
+)
+
+// AuditEvents lists audit events e. They are written in the order of their time.
+var AuditEvents = &List{
+	id: "e.id",
+	members: map[string]string{
+		"ids":          `e.id = ANY (?::bigint[])`,
+		"action":       `e.action = ?::text`,
+		"objectType":   `e.object_type = ?::text`,
+		"objectId":     `e.object_id = ?::bigint`,
+		"actorId":      `e.actor_user_id = ?::bigint`,
+		"customerId":   `e.customer_id = ?::bigint`,
+		"createdSince": `e.created_at >= ?::timestamptz`,
+		"createdUntil": `e.created_at < ?::timestamptz`,
+	},
+	orders: map[string]key{
+		"ID":         {by: "e.created_at", kind: moments},
+		"CREATED_AT": {by: "e.created_at", kind: moments},
+	},
+	otherwise: "-CREATED_AT",
+	columns:   auditColumns,
+	tables:    joinByID("audit_events", "e", "f.id"),
+}
+
+var loggedEvents = logged{
+	rows: "audit_events e", table: "audit_events e", company: "e.customer_id", time: "e.created_at", owner: "e.customer_id", id: "c.id",
+	kind: "e.action", kindMember: "action",
+}
+
+// eventsWithin are the ways to the events of a scope, whose bounds are $1 and $2. What is named, an object or a user, is few
+// rows, of which those in the scope are kept.
+func eventsWithin(scope access.Scope) ways {
+	return func(st *statement, terms []Term) []way {
+		for _, t := range terms {
+			w := loggedEvents.anywhere(st, scope, terms)
+			switch t.Member {
+			case "ids":
+				w.from = namedIn("e", st.value(t, "bigint[]"), w.from)
+				return []way{w}
+			case "objectId":
+				w.where = append(w.where, st.condition(t))
+				return []way{w}
+			case "actorId":
+				return []way{loggedEvents.spanned(st, st.led(w, "e.actor_user_id", st.value(t, "bigint"), "e.created_at"), terms)}
+			}
+		}
+		return loggedEvents.within(st, scope, terms)
+	}
+}
+
+// FindAuditEvents is a page of the events within the scope.
+func (s *Store) FindAuditEvents(ctx context.Context, scope access.Scope, a Ask) ([]*AuditEvent, error) {
+	return find[AuditEvent](ctx, s, AuditEvents, a, eventsWithin(scope), scope.From(), scope.To())
+}
+
+// CountAuditEvents counts the events within the scope that are asked for.
+func (s *Store) CountAuditEvents(ctx context.Context, scope access.Scope, a Ask) (int, error) {
+	return countOf(ctx, s, AuditEvents, a.counted(), eventsWithin(scope), scope.From(), scope.To())
+}

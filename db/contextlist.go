@@ -1,0 +1,39 @@
+package db
+
+import "context"
+
+// Contexts lists contexts x of a desk, whose arguments are $1 and $2.
+var Contexts = &List{
+	id: "x.id",
+	members: map[string]string{
+		"ids":        `x.id = ANY (?::bigint[])`,
+		"accountId":  `x.account_id = ?::bigint`,
+		"shareState": `x.share_state = ?::integer`,
+	},
+	orders: map[string]key{
+		"ID":         {by: "x.id", kind: integers},
+		"NAME":       {by: `lower(x.name) COLLATE "C"`, kind: texts},
+		"CREATED_AT": {by: "x.created_at", kind: moments},
+	},
+	otherwise: "ID",
+	columns:   contextColumns,
+	tables:    joinByID("contexts", "x", "f.id"),
+}
+
+func contextsOnDesk(st *statement, terms []Term) []way {
+	w := way{from: "contexts x", held: append(st.terms(terms), onDesk)}
+	if ids, given := value(terms, "ids"); given {
+		return []way{named("unnest("+st.arg(ids, "bigint[]")+") n(id)"+joinByID("contexts", "x", "n.id"), w.held...)}
+	}
+	return []way{st.led(w, "x.account_id", "$1::bigint", "x.id")}
+}
+
+// FindContexts is a page of a desk's contexts.
+func (s *Store) FindContexts(ctx context.Context, d Desk, a Ask) ([]*Context, error) {
+	return find[Context](ctx, s, Contexts, a, contextsOnDesk, d.args()...)
+}
+
+// CountContexts counts a desk's contexts that are asked for.
+func (s *Store) CountContexts(ctx context.Context, d Desk, a Ask) (int, error) {
+	return countOf(ctx, s, Contexts, a.counted(), contextsOnDesk, d.args()...)
+}

@@ -1,0 +1,121 @@
+package db
+
+import (
+	"context"
+	"strconv"
+
+	"canopy/internal/access"
+)
+
+// Customers lists companies c.
+var Customers = &List{
+	id: "c.id",
+	members: map[string]string{
+		"ids":          `c.id = ANY (?::bigint[])`,
+		"regionId":     `c.region_id = ?::bigint`,
+		"level":        `c.level = ?::integer`,
+		"parentId":     `c.parent_id = ?::bigint`,
+		"below":        `c.id <> ?::bigint`,
+		"createdSince": `c.created_at >= ?::timestamptz`,
+		"createdUntil": `c.created_at < ?::timestamptz`,
+	},
+	orders: map[string]key{
+		"ID":         {by: "c.id", kind: integers},
+		"NAME":       {by: `lower(c.name) COLLATE "C"`, kind: texts},
+		"CREATED_AT": {by: "c.created_at", kind: moments},
+		"PATH":       {by: "c.lineage", kind: lineages, once: true},
+	},
+	otherwise: "PATH",
+	columns:   customerColumns,
+	tables:    joinByID("customers", "c", "f.id"),
+}
+
+// children are the companies right below.
+var children = hung{list: Customers, ways: func(st *statement, terms []Term) []way {
+	return []way{st.led(way{from: "customers c", held: st.terms(terms)}, "c.parent_id", "k.id", "c.id")}
+}}
+
+// The companies anywhere below p, without it and with it.
+var (
+	descendants = hung{list: Customers, ways: waysBelow(`>`)}
+	subtree     = hung{list: Customers, ways: waysBelow(`>=`)}
+)
+
+func waysBelow(from string) ways {
+	return func(st *statement, terms []Term) []way {
+		reached := way{
+			from: "customers c", each: "(SELECT id, lineage, level FROM customers WHERE id = k.id OFFSET 0) p",
+			where: []string{"c.lineage " + from + " p.lineage", "c.lineage < p.lineage[1:p.level] || (p.id + 1)"},
+			held:  st.terms(terms), ordered: st.inPreorder(),
+		}
+		if st.counting || reached.ordered {
+			return []way{reached}
+		}
+		return []way{reached, {from: reached.from, each: reached.each, held: append(reached.where, st.terms(terms)...), ordered: true}}
+	}
+}
+
+// inPreorder tells whether rows are asked for in the order of the tree.
+func (s *statement) inPreorder() bool { return !s.counting && s.keys[0].by == "c.lineage" }
+
+// FindCustomers is a page of the companies within the scope.
+func (s *Store) FindCustomers(ctx context.Context, scope access.Scope, a Ask) ([]*Customer, error) {
+	return find[Customer](ctx, s, Customers, a, customersWithin(scope), scope.From(), scope.To())
+}
+
+// CountCustomers counts the companies within the scope that are asked for.
+func (s *Store) CountCustomers(ctx context.Context, scope access.Scope, a Ask) (int, error) {
+	return countOf(ctx, s, Customers, a.counted(), customersWithin(scope), scope.From(), scope.To())
+}
+
+// customersOfUser are the companies within a scope that a user belongs to.
+var customersOfUser = hung{list: Customers, scoped: true, ways: func(st *statement, terms []Term) []way {
+	return []way{{from: "memberships m" + joinByID("customers", "c", "m.customer_id"), where: []string{"m.user_id = k.id", memberInScope}, held: st.terms(terms)}}
+}}
+
+// customersWithin are the ways to the companies of a scope, whose bounds are $1 and $2. Few are read all, and ordered. Of
+// many, those of the branch, the company right below root with all below it, or of a company right below that are walked in order, as far as the page goes, and those of what
+// lies deeper are picked out of them.
+func customersWithin(scope access.Scope) ways {
+	return func(st *statement, terms []Term) []way {
+		all := way{from: "customers c", where: []string{inScope}, held: st.terms(terms), ordered: st.inPreorder()}
+		if ids, given := value(terms, "ids"); given {
+			return []way{named("unnest("+st.arg(ids, "bigint[]")+") n(id)"+joinByID("customers", "c", "n.id"), append(st.terms(terms), withinScope)...)}
+		}
+		if all.ordered {
+			return []way{all}
+		}
+		var list []way
+		for _, t := range terms {
+			switch t.Member {
+			case "parentId":
+				list = append(list, way{from: all.from, where: []string{st.condition(t)}, held: append(st.terms(terms), withinScope)})
+			case "regionId", "level":
+				list = append(list, way{from: all.from, where: []string{st.condition(t), inScope}, held: st.terms(terms)})
+			}
+		}
+		if period := st.period(terms, "createdSince", "createdUntil"); len(period) > 0 && scope.Whole() {
+			list = append(list, way{from: all.from, where: period, held: append(st.terms(terms), withinScope)})
+		}
+		if len(list) == 0 && !scope.Whole() {
+			list = append(list, all)
+		}
+		return append(list, st.walkCustomers(scope, terms))
+	}
+}
+
+// walkCustomers walks the companies of the branch, or right below its top, or of the whole tree, in order.
+func (s *statement) walkCustomers(scope access.Scope, terms []Term) way {
+	w := way{from: "customers c", held: append(s.terms(terms), withinScope), ordered: true}
+	if s.ordersBy("c.created_at") {
+		w.spans = s.spans(terms, "createdSince", "createdUntil")
+	}
+	if top := scope.From(); len(top) > 1 {
+		lead := min(len(top), leads)
+		w.lead, w.is = "c.lineage["+strconv.Itoa(lead)+"]", "($1::bigint[])["+strconv.Itoa(lead)+"]"
+	}
+	return w
+}
+
+// leads is how many levels down companies have indexes of their own for each order.
+const leads = 3

@@ -1,0 +1,53 @@
+package db
+
+import "context"
+
+// Documents lists documents d of contexts x.
+var Documents = &List{
+	id: "d.id",
+	members: map[string]string{
+		"ids":          `d.id = ANY (?::bigint[])`,
+		"contextId":    `d.context_id = ?::bigint`,
+		"status":       `d.status = ?::text`,
+		"format":       `d.format = ?::text`,
+		"createdSince": `d.created_at >= ?::timestamptz`,
+		"createdUntil": `d.created_at < ?::timestamptz`,
+	},
+	orders: map[string]key{
+		"ID":         {by: "d.id", kind: integers},
+		"NAME":       {by: `lower(d.display_name) COLLATE "C"`, kind: texts},
+		"CREATED_AT": {by: "d.created_at", kind: moments},
+		"SIZE":       {by: "d.size", kind: integers},
+		"STATUS":     {by: "d.status", kind: texts},
+	},
+	otherwise: "ID",
+	columns:   documentColumns,
+	tables:    joinByID("documents", "d", "f.id"),
+}
+
+// documentsOfContext are the documents of a context.
+var documentsOfContext = hung{list: Documents, ways: func(st *statement, terms []Term) []way {
+	return []way{st.led(way{from: "documents d", held: st.terms(terms)}, "d.context_id", "k.id", "d.id")}
+}}
+
+// documentsOnDesk are the ways to the documents of a desk's contexts; the desk's arguments are $1 and $2.
+func documentsOnDesk(st *statement, terms []Term) []way {
+	if ids, given := value(terms, "ids"); given {
+		return []way{named("unnest("+st.arg(ids, "bigint[]")+") n(id)"+joinByID("documents", "d", "n.id")+joinByID("contexts", "x", "d.context_id"), append(st.terms(terms), onDesk)...)}
+	}
+	desk := onDesk
+	if id, given := value(terms, "contextId"); given {
+		desk = "x.id = " + st.arg(id, "bigint") + " AND " + unindexed(onDesk)
+	}
+	return []way{st.led(way{each: "(SELECT * FROM contexts x WHERE " + desk + " OFFSET 0) x", from: "documents d", held: st.terms(terms)}, "d.context_id", "x.id", "d.id")}
+}
+
+// FindDocuments is a page of the documents of a desk's contexts.
+func (s *Store) FindDocuments(ctx context.Context, d Desk, a Ask) ([]*Document, error) {
+	return find[Document](ctx, s, Documents, a, documentsOnDesk, d.args()...)
+}
+
+// CountDocuments counts the documents of a desk's contexts that are asked for.
+func (s *Store) CountDocuments(ctx context.Context, d Desk, a Ask) (int, error) {
+	return countOf(ctx, s, Documents, a.counted(), documentsOnDesk, d.args()...)
+}

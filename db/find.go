@@ -1,0 +1,141 @@
+package db
+
+import (
+	"context"
+
+	"github.com/lib/pq"
+
+	"canopy/internal/access"
+	"canopy/internal/paging"
+)
+
+// ways are those in which the rows of one alternative of a filter are found.
+type ways func(*statement, []Term) []way
+
+// find reads a page of a list. args are those that its ways name.
+func find[V any, R member[V]](ctx context.Context, s *Store, l *List, a Ask, w ways, args ...any) ([]*V, error) {
+	st := newStatement(l, a, false, args...)
+	var rows []*V
+	text, args := st.finished(st.shown("", st.pageOf(st.alternatives(a, w)), ""))
+	if err := s.composed(ctx, &rows, text, args...); err != nil {
+		return nil, err
+	}
+	return join[V, R](rows), nil
+}
+
+// countOf counts the rows of a list, as far as lists are counted.
+func countOf(ctx context.Context, s *Store, l *List, a Ask, w ways, args ...any) (int, error) {
+	st := newStatement(l, a, true, args...)
+	var counts []int
+	text, args := st.finished("SELECT " + st.counted(a, w))
+	err := s.composed(ctx, &counts, text, args...)
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
+
+// hung is a list that hangs from rows, as a company's users do: in its ways, k.id is the id of such a row.
+type hung struct {
+	list *List
+	// scoped: the bounds of a scope are $1 and $2, and the ids come behind them.
+	scoped bool
+	ways   ways
+}
+
+// scopedAsk is what is asked of a list that hangs from rows, within a scope where it depends on one.
+type scopedAsk struct {
+	scope access.Scope
+	ask   Ask
+}
+
+// begin begins a statement, and gives the clause with the rows that the list hangs from.
+func (h hung) begin(a scopedAsk, counting bool, ids []int64) (st *statement, from string) {
+	if h.scoped {
+		return newStatement(h.list, a.ask, counting, a.scope.From(), a.scope.To(), pq.Int64Array(ids)), "unnest($3::bigint[]) k(id)"
+	}
+	return newStatement(h.list, a.ask, counting, pq.Int64Array(ids)), "unnest($1::bigint[]) k(id)"
+}
+
+// pagesOf loads a page of a list for each of the rows that it hangs from.
+func pagesOf[V any, R member[V]](h hung) load[scopedAsk, int64, []*V] {
+	return func(ctx context.Context, s *Store, a scopedAsk, ids []int64) (map[int64][]*V, error) {
+		st, from := h.begin(a, false, ids)
+		text, args := st.finished(st.shown(from+" CROSS JOIN LATERAL ", st.pageOf(st.alternatives(a.ask, h.ways)), "k.id"))
+		var rows []*V
+		if err := s.composed(ctx, &rows, text, args...); err != nil {
+			return nil, err
+		}
+		return byKey(join[V, R](rows), func(v *V) int64 { return R(v).kin().From }), nil
+	}
+}
+
+// countsOf counts a list for each of the rows that it hangs from.
+func countsOf(h hung) load[scopedAsk, int64, int] {
+	return func(ctx context.Context, s *Store, a scopedAsk, ids []int64) (map[int64]int, error) {
+		a.ask = a.ask.counted()
+		st, from := h.begin(a, true, ids)
+		var rows []struct {
+			ID    int64 `db:"id"`
+			Value int   `db:"value"`
+		}
+		text, args := st.finished("SELECT k.id, " + st.counted(a.ask, h.ways) + " AS value FROM " + from)
+		err := s.composed(ctx, &rows, text, args...)
+		found := make(map[int64]int, len(rows))
+		for _, r := range rows {
+			found[r.ID] = r.Value
+		}
+		return found, err
+	}
+}
+
+// alternatives reads each alternative of a filter.
+func (s *statement) alternatives(a Ask, w ways) []string {
+	var list []string
+	for _, terms := range a.Where().alternatives() {
+		list = append(list, s.alternative(w(s, terms)))
+	}
+	return list
+}
+
+// counted counts the rows of all alternatives, each once.
+func (s *statement) counted(a Ask, w ways) string {
+	text := ""
+	for i, b := range s.alternatives(a, w) {
+		if i > 0 {
+			text += " UNION "
+		}
+		text += b
+	}
+	return counted("(" + text + ") n")
+}
+
+// Walk is a list that is read from after a cursor on, in an order.
+type Walk struct {
+	list  *List
+	where Where
+	order string
+	after paging.Cursor
+}
+
+// Walk is the list from after a cursor on, of the rows that fit, in an order.
+func (l *List) Walk(w Where, order string, after paging.Cursor) Walk { return Walk{l, w, order, after} }
+
+// Each gives the rows of a list of any length with their places, at most limit of them (0: all). It is read in pages, each of
+// which read gives for an ask.
+func Each[T interface{ FoundAt() []string }](ctx context.Context, s *Store, w Walk, limit int,
+	read func(context.Context, Ask) ([]T, error), do func(T, paging.Cursor) error,
+) error {
+	rows := wholeList[T, paging.Cursor]{
+		place: func(row *T) paging.Cursor { return w.list.At(w.order, (*row).FoundAt()) },
+		read: func(ctx context.Context, _ *Store, after paging.Cursor, limit int) ([]*T, error) {
+			found, err := read(ctx, NewAsk(w.where, w.order, paging.NewPage(limit-1, after))) // one more is read than a page has
+			list := make([]*T, len(found))
+			for i := range found {
+				list[i] = &found[i]
+			}
+			return list, err
+		},
+	}
+	return rows.each(ctx, s, w.after, limit, func(row *T) error { return do(*row, rows.place(row)) })
+}

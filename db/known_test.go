@@ -1,0 +1,68 @@
+package db_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"canopy/db"
+	"canopy/internal/devstack/devtest"
+)
+
+// unknown are the rows of what companies know of users that differ from what the memberships say, or are too many, or missing.
+const unknown = `
+	WITH pairs AS (SELECT DISTINCT above.id AS customer_id, m.user_id FROM memberships m CROSS JOIN unnest(m.lineage) above(id)),
+	said AS (SELECT k.* FROM (SELECT array_agg(customer_id) AS c, array_agg(user_id) AS u FROM pairs) p CROSS JOIN LATERAL known_users(p.c, p.u) k)
+	SELECT count(*) FROM ((SELECT * FROM said EXCEPT SELECT customer_id, user_id, email, name, created_at, accepted, has_password FROM subtree_users)
+		UNION ALL (SELECT customer_id, user_id, email, name, created_at, accepted, has_password FROM subtree_users EXCEPT SELECT * FROM said)) x`
+
+// TestWhatCompaniesKnowIsKept: whatever becomes of memberships and users, and however many change them at the same time, what
+// companies know of users is what the first of the memberships below them says.
+func TestWhatCompaniesKnowIsKept(t *testing.T) {
+	address := devtest.Database(t, db.Fingerprint(), db.Migrate)
+	s := devtest.Must[*db.Store](t)(db.Open(t.Context(), address, db.Options{}))
+	t.Cleanup(func() { _ = s.Close() })
+	root, child, _ := tree(t, s)
+	pool := devtest.Must[*sqlx.DB](t)(db.Connect(address, db.Options{MaxConns: 8}))
+	t.Cleanup(func() { _ = pool.Close() })
+	companies := []int64{root.ID, child.ID}
+	for i := range 6 {
+		parent := companies[i/2+1]
+		companies = append(companies, devtest.Must[*db.Customer](t)(s.InsertCustomer(t.Context(), db.Customer{ParentID: &parent, Name: fmt.Sprint("Below ", i), RegionID: root.RegionID})).ID)
+	}
+	var users []int64
+	for i := range 3 {
+		users = append(users, devtest.Must[*db.Person](t)(s.EnsureUser(t.Context(), db.Given{Email: fmt.Sprintf("u%d@x.example", i), FirstName: "Own", LastName: "Name"})).ID)
+	}
+	changes := []string{
+		`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name) VALUES ($1, $2, 'given' || $1::bigint || '@x.example', 'Given', '') ON CONFLICT DO NOTHING`,
+		`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name, accepted_at) VALUES ($1, $2, 'given' || $1::bigint || '@x.example', 'Given', 'Too', now()) ON CONFLICT DO NOTHING`,
+		`UPDATE memberships SET accepted_at = now() WHERE customer_id = $1 AND user_id = $2 AND accepted_at IS NULL`,
+		`UPDATE memberships SET first_name = first_name || 'e' WHERE customer_id = $1 AND user_id = $2`,
+		`DELETE FROM memberships WHERE customer_id = $1 AND user_id = $2`,
+		`UPDATE users SET last_name = last_name || $1::bigint WHERE id = $2`,
+		`UPDATE users SET password_hash = CASE WHEN $1::bigint % 2 = 0 THEN 'x' END WHERE id = $2`,
+	}
+	var all sync.WaitGroup
+	for worker := range 6 {
+		all.Go(func() {
+			chance := rand.New(rand.NewPCG(7, uint64(worker)))
+			for range 120 {
+				change := changes[chance.IntN(len(changes))]
+				if _, err := pool.ExecContext(t.Context(), change, companies[chance.IntN(len(companies))], users[chance.IntN(len(users))]); err != nil {
+					t.Errorf("%s: %v", change, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	var wrong, rows int
+	devtest.Check(t, pool.GetContext(t.Context(), &wrong, unknown))
+	devtest.Check(t, pool.GetContext(t.Context(), &rows, `SELECT count(*) FROM subtree_users`))
+	if wrong > 0 || rows == 0 {
+		t.Errorf("%d rows are not as the memberships say, of %d", wrong, rows)
+	}
+}

@@ -1,0 +1,474 @@
+package db
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"canopy/internal/paging"
+)
+
+// A long list is declared once: what its rows can be filtered by, what they can be ordered by, and the ways in which they
+// are found. A statement is put together from these parts for what a caller asks: so it holds the conditions that were
+// asked for and no others, and it is planned well for all arguments alike. There are as many statements as there are
+// ways to ask, of which each connection keeps the latest prepared.
+
+// List is the declaration of a list of rows of one type.
+type List struct {
+	// id of the rows that are found; it comes last in each order.
+	id string
+	// members are the conditions of a filter, with ? for the value.
+	members map[string]string
+	// orders are what rows can be ordered by.
+	orders map[string]key
+	// otherwise is the order where none is asked for.
+	otherwise string
+	// columns and tables read the rows, once found: tables join them to f.id.
+	columns, tables string
+}
+
+// key is what rows are ordered by.
+type key struct {
+	// by is never null.
+	by   string
+	kind kind
+	// once: no two rows of a list have the same.
+	once bool
+}
+
+// kind is the type of a key, and how it stands in a cursor.
+type kind struct {
+	// sql is the type. read makes the value of an argument with the text of a cursor, write the text of a value: ? is
+	// the argument or the value.
+	sql, read, write string
+	fits             func(string) bool
+}
+
+var (
+	integers = kind{"bigint", "?::bigint", "?::text", isInteger}
+	texts    = kind{"text", "?::text", "?", isText}
+	// Moments are microseconds since 1970.
+	moments = kind{"timestamptz", "(timestamptz 'epoch' + ?::bigint * interval '1 microsecond')", "(extract(epoch FROM ?) * 1000000)::bigint::text", isMoment}
+	// lineages are ids with commas, in braces.
+	lineages = kind{"bigint[]", "?::bigint[]", "?::text", isLineage}
+)
+
+func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+
+func isInteger(s string) bool { _, err := strconv.ParseInt(s, 10, 64); return err == nil }
+
+// farthest is the end of the year 9999 in microseconds.
+const farthest = 253_402_300_800_000_000
+
+func isMoment(s string) bool {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return err == nil && n > -farthest && n < farthest
+}
+
+func isLineage(s string) bool {
+	inner, ok := strings.CutPrefix(s, "{")
+	inner, closed := strings.CutSuffix(inner, "}")
+	return ok && closed && !slices.ContainsFunc(strings.Split(inner, ","), func(id string) bool { return !isInteger(id) })
+}
+
+// Fields are what the list can be ordered by.
+func (l *List) Fields() []string {
+	fields := make([]string, 0, len(l.orders))
+	for f := range l.orders {
+		fields = append(fields, f)
+	}
+	slices.Sort(fields)
+	return fields
+}
+
+// Order is how the cursors of an order look; of no fields, that of the list's own order.
+func (l *List) Order(by []Sort) paging.Order {
+	if len(by) == 0 {
+		by = sorts(l.otherwise)
+	}
+	name := OrderName(by)
+	keys := l.keys(name)
+	return paging.Order{Name: name, Keys: len(keys), Fits: func(i int, text string) bool { return keys[i].kind.fits(text) }}
+}
+
+// At is the cursor of a place in an order; "" is the list's own.
+func (l *List) At(order string, place []string) paging.Cursor {
+	return paging.Cursor{Order: cmp.Or(order, l.otherwise), Keys: place}
+}
+
+// sortedKey is a key with its direction.
+type sortedKey struct {
+	key
+	down bool
+}
+
+// keys are those of an order, by its name, the id behind them: with it no two rows have the same place. What follows an
+// id decides nothing.
+func (l *List) keys(order string) []sortedKey {
+	var list []sortedKey
+	for _, s := range sorts(order) {
+		k := sortedKey{l.orders[s.Field], s.Down}
+		if list = append(list, k); k.once || k.by == l.id {
+			return list
+		}
+	}
+	return append(list, sortedKey{key{by: l.id, kind: integers}, list[len(list)-1].down})
+}
+
+// way is one in which the rows of a list are found.
+type way struct {
+	// from has the tables that members and orders name.
+	from string
+	// where are the conditions that an index finds the rows by.
+	where []string
+	// held are conditions that are only held against the rows that are found.
+	held []string
+	// lead is what the index that gives the order has before it, and is what that has to be.
+	lead, is string
+	// spans bound the key that an ordered way goes by first: operators with values.
+	spans [][2]string
+	// ordered: an index gives the rows in the order that is asked for, so that a page is read and no more. Otherwise
+	// all rows are read, and ordered.
+	ordered bool
+	// size is what is counted to see whether the rows are few, as it stands behind FROM; where nothing is said, what
+	// indexes find.
+	size string
+	// most is how many rows are few; 0 stands for the constant.
+	most int
+	// each is, in an ordered way, what the way is walked for again and again, with a page of each: a FROM clause.
+	each string
+}
+
+// ordersBy tells whether rows are asked for in the order of a key.
+func (s *statement) ordersBy(key string) bool { return !s.counting && s.keys[0].by == key }
+
+// led makes a way of the rows whose column is a value, which an index has in the order of a key.
+func (s *statement) led(w way, column, is, key string) way {
+	if s.ordersBy(key) {
+		w.lead, w.is, w.ordered = column, is, true
+	} else {
+		w.where = append(w.where, column+" = "+is)
+	}
+	return w
+}
+
+// handful is how many rows may be read and ordered for a page, where there is another way.
+const handful = 10_000
+
+// statement puts a statement of a list together.
+type statement struct {
+	list *List
+	args []any
+	// keys are those of the direction in which the page is read.
+	keys     []sortedKey
+	page     paging.Page
+	counting bool
+	// rows is the argument with how many rows are read, after those with the keys of the cursor.
+	rows  string
+	after []string
+}
+
+// newStatement begins a statement. args are those that its ways name.
+func newStatement(l *List, a Ask, counting bool, args ...any) *statement {
+	s := &statement{list: l, args: args, page: a.Page, counting: counting}
+	if counting {
+		return s
+	}
+	order := a.order
+	if order == "" {
+		order = l.otherwise
+	}
+	s.keys = l.keys(order)
+	if a.Page.Backward {
+		for i := range s.keys {
+			s.keys[i].down = !s.keys[i].down
+		}
+	}
+	s.rows = s.arg(a.Page.Size+1, "bigint")
+	for i, k := range a.Page.Bound().Keys {
+		s.args = append(s.args, k)
+		s.after = append(s.after, strings.ReplaceAll(s.keys[i].kind.read, "?", "$"+strconv.Itoa(len(s.args))))
+	}
+	return s
+}
+
+// arg adds an argument and gives its place.
+func (s *statement) arg(v any, typ string) string {
+	s.args = append(s.args, v)
+	return "$" + strconv.Itoa(len(s.args)) + "::" + typ
+}
+
+var placeholder = regexp.MustCompile(`\$\d+`)
+
+// finished gives a text with the arguments that it names, and no others: what one way would have needed, another may not.
+func (s *statement) finished(text string) (string, []any) {
+	var args []any
+	places := map[string]string{}
+	text = placeholder.ReplaceAllStringFunc(text, func(old string) string {
+		if places[old] == "" {
+			n, _ := strconv.Atoi(old[1:])
+			args = append(args, s.args[n-1])
+			places[old] = "$" + strconv.Itoa(len(args))
+		}
+		return places[old]
+	})
+	return text, args
+}
+
+// column is the name of a key in what is found.
+func column(i int) string { return "k" + strconv.Itoa(i+1) }
+
+// orderBy is the order of rows whose keys go by names.
+func (s *statement) orderBy(before string, name func(int) string) string {
+	list := make([]string, 0, len(s.keys)+1)
+	if before != "" {
+		list = append(list, before+direction(s.keys[0].down))
+	}
+	for i, k := range s.keys {
+		list = append(list, name(i)+direction(k.down))
+	}
+	return " ORDER BY " + strings.Join(list, ", ")
+}
+
+func direction(down bool) string {
+	if down {
+		return " DESC"
+	}
+	return ""
+}
+
+// beyond is the condition that a row lies behind the cursor. Where all keys go in one direction it is a comparison of
+// rows, which an index begins at; lead, where there is one, stands before them there.
+func (s *statement) beyond(lead, is string, name func(int) string) []string {
+	if len(s.after) == 0 {
+		return nil
+	}
+	names, down := make([]string, len(s.keys)), s.keys[0].down
+	alike := true
+	for i, k := range s.keys {
+		names[i] = name(i)
+		alike = alike && k.down == down
+	}
+	if alike {
+		return []string{compare(lead, is, strings.Join(names, ", "), behind(down), strings.Join(s.after, ", "))}
+	}
+	last := len(names) - 1
+	condition := names[last] + behind(s.keys[last].down) + s.after[last]
+	for i := last - 1; i >= 0; i-- {
+		condition = names[i] + behind(s.keys[i].down) + s.after[i] + " OR " + names[i] + " = " + s.after[i] + " AND (" + condition + ")"
+	}
+	return []string{compare(lead, is, names[0], strings.TrimRight(behind(down), " ")+"= ", s.after[0]), "(" + condition + ")"}
+}
+
+// behind is the operator of what comes later in an order.
+func behind(down bool) string {
+	if down {
+		return " < "
+	}
+	return " > "
+}
+
+// compare compares keys with values, behind a lead with its value where there is one.
+func compare(lead, is, names, op, values string) string {
+	if lead != "" {
+		names, values = lead+", "+names, is+", "+values
+	}
+	return "(" + names + ")" + op + "(" + values + ")"
+}
+
+// bounds are the conditions by which an index that gives the order begins and ends: one for each side, as each further one would
+// have the planner expect fewer rows, and order them. What else bounds the time is held against the rows.
+func (s *statement) bounds(w way) []string {
+	list, down := s.beyond(w.lead, w.is, s.by), s.keys[0].down
+	begun, ended := len(list) > 0, false
+	for _, span := range w.spans {
+		switch ends := strings.HasPrefix(span[0], "<") != down; {
+		case ends:
+			ended = true
+		case begun: // whichever is further
+			further := "GREATEST("
+			if down {
+				further = "LEAST("
+			}
+			span = [2]string{strings.TrimRight(span[0], "=") + "=", further + span[1] + ", " + s.after[0] + ")"}
+			list[0] = unindexed(list[0])
+		default:
+			begun = true
+		}
+		list = append(list, compare(w.lead, w.is, s.by(0), " "+span[0]+" ", span[1]))
+	}
+	if w.lead == "" {
+		return list
+	}
+	first, last := " >= ", " <= "
+	if down {
+		first, last = last, first
+	}
+	if !begun {
+		list = append(list, w.lead+first+w.is)
+	}
+	if !ended {
+		list = append(list, w.lead+last+w.is)
+	}
+	return list
+}
+
+func (s *statement) by(i int) string { return s.keys[i].by }
+
+// found lists what is known of a row that was found: its id, and its keys.
+func (s *statement) found() string {
+	list := s.list.id + " AS id"
+	for i, k := range s.keys {
+		list += ", " + k.by + " AS " + column(i)
+	}
+	return list
+}
+
+// conditions are those of a filter's terms. What is at hand already, since a way finds rows by it, is left out.
+func (s *statement) terms(terms []Term, without ...string) []string {
+	var list []string
+	for _, t := range terms {
+		if !slices.Contains(without, t.Member) {
+			list = append(list, s.condition(t))
+		}
+	}
+	return list
+}
+
+// period are the conditions of the members that bound a time.
+func (s *statement) period(terms []Term, members ...string) []string {
+	var list []string
+	for _, t := range terms {
+		if slices.Contains(members, t.Member) {
+			list = append(list, s.condition(t))
+		}
+	}
+	return list
+}
+
+// spans are what the members that bound a time say of it.
+func (s *statement) spans(terms []Term, since, until string) [][2]string {
+	var list [][2]string
+	for _, t := range terms {
+		switch t.Member {
+		case since:
+			list = append(list, [2]string{">=", s.value(t, "timestamptz")})
+		case until:
+			list = append(list, [2]string{"<", s.value(t, "timestamptz")})
+		}
+	}
+	return list
+}
+
+// named reads what a filter names by its ids, each by its key; what else is asked for is held against it.
+func named(from string, held ...string) way { return way{from: from, held: held} }
+
+// namedIn is a FROM clause, which begins with a table and its alias, for the rows of some ids alone.
+func namedIn(alias, ids, from string) string {
+	table, more, _ := strings.Cut(from, " "+alias)
+	return "unnest(" + ids + ") n(id)" + joinByID(table, alias, "n.id") + more
+}
+
+// value adds the value of a term as an argument.
+func (s *statement) value(t Term, typ string) string { return s.arg(t.Value, typ) }
+
+func (s *statement) condition(t Term) string {
+	s.args = append(s.args, t.Value)
+	return strings.ReplaceAll(s.list.members[t.Member], "?", "$"+strconv.Itoa(len(s.args)))
+}
+
+// read gives the rows of a way, as far as the page needs them; gate, where there is one, is true or false for all of them.
+func (s *statement) read(w way, gate string) string {
+	where, gates := w.indexed(), []string{}
+	if gate != "" {
+		gates = append(gates, gate)
+	}
+	switch {
+	case s.counting:
+		return w.all(s.list.id+" AS id", append(where, w.held...))
+	case !w.ordered:
+		return "SELECT * FROM (" + w.all(s.found(), append(append(where, w.held...), gates...)) + " OFFSET 0) b" +
+			clause(s.beyond("", "", column)) + s.orderBy("", column) + " LIMIT " + s.rows
+	}
+	where = append(slices.Clone(w.where), s.bounds(w)...)
+	for _, h := range w.held {
+		where = append(where, unindexed(h))
+	}
+	if w.each == "" {
+		return "SELECT " + s.found() + " FROM " + w.from + clause(append(where, gates...)) + s.orderBy(w.lead, s.by) + " LIMIT " + s.rows
+	}
+	walk := "SELECT " + s.found() + " FROM " + w.from + clause(where) + s.orderBy(w.lead, s.by) + " LIMIT " + s.rows
+	return "SELECT b.* FROM " + w.each + " CROSS JOIN LATERAL (" + walk + ") b" + clause(gates) + s.orderBy("", column) + " LIMIT " + s.rows
+}
+
+// all selects columns of all rows of a way that fit some conditions. Where there are several to begin from, the rows of each are
+// found by its key.
+func (w way) all(columns string, where []string) string {
+	text := "SELECT " + columns + " FROM " + w.from + clause(where)
+	if w.each == "" {
+		return text
+	}
+	return "SELECT b.* FROM " + w.each + " CROSS JOIN LATERAL (" + text + " OFFSET 0) b"
+}
+
+// indexed are the conditions that an index finds the rows by.
+func (w way) indexed() []string {
+	where := slices.Clone(w.where)
+	if w.lead != "" {
+		where = append(where, w.lead+" BETWEEN "+w.is+" AND "+w.is)
+	}
+	return where
+}
+
+func clause(conditions []string) string {
+	if len(conditions) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(conditions, " AND ")
+}
+
+// alternative reads in the first way that has few rows, and otherwise in the last one. How many there are is found out as
+// the statement runs, so that a plan that is made once is right for all arguments.
+func (s *statement) alternative(ways []way) string {
+	last := len(ways) - 1
+	if last == 0 || s.counting {
+		return "(" + s.read(ways[0], "") + ")"
+	}
+	gates, reads, open := "", []string{}, "true"
+	for i, w := range ways[:last] {
+		g := "g" + strconv.Itoa(i)
+		most := cmp.Or(w.most, handful)
+		many := "(SELECT count(*) > " + strconv.Itoa(most) + " FROM (SELECT FROM " + cmp.Or(w.size, "("+w.all(s.list.id, w.indexed())+") x") + " LIMIT (SELECT " + strconv.Itoa(most+1) + ")) w)"
+		if i == 0 {
+			gates = "(SELECT " + many + " AS many OFFSET 0) g0"
+		} else {
+			gates += " CROSS JOIN LATERAL (SELECT CASE WHEN " + open + " THEN " + many + " END AS many OFFSET 0) " + g
+		}
+		reads = append(reads, "("+s.read(w, open+" AND NOT "+g+".many")+")")
+		open = g + ".many"
+	}
+	reads = append(reads, "("+s.read(ways[last], open)+")")
+	return "(SELECT r.* FROM " + gates + " CROSS JOIN LATERAL (" + strings.Join(reads, " UNION ALL ") + ") r)"
+}
+
+// pageOf gives the rows of the alternatives of a filter, each once, in order.
+func (s *statement) pageOf(alternatives []string) string {
+	return "SELECT * FROM (" + strings.Join(alternatives, " UNION ") + ") u" + s.orderBy("", column) + " LIMIT " + s.rows
+}
+
+// shown reads the columns of the rows that were found, and their places. begin is what stands before found, when it is a
+// LATERAL of that.
+func (s *statement) shown(begin, found, via string) string {
+	places := make([]string, len(s.keys))
+	for i, k := range s.keys {
+		places[i] = strings.ReplaceAll(k.kind.write, "?", "f."+column(i))
+	}
+	text := "SELECT " + s.list.columns + ", ARRAY[" + strings.Join(places, ", ") + "] AS found_place"
+	if via != "" {
+		text += ", " + via + " AS found_from"
+	}
+	return text + " FROM " + begin + "(" + found + ") f" + s.list.tables + s.orderBy(via, func(i int) string { return "f." + column(i) })
+}

@@ -1,0 +1,130 @@
+package db
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"canopy/internal/access"
+	"canopy/internal/paging"
+)
+
+// listExample is a list as it is asked for somewhere, for the test of plans: with each member of its filter, in each of its orders.
+type listExample struct {
+	name string
+	list *List
+	ways ways
+	args []any
+	// hung lists hang from the rows of the argument that this is the place of.
+	hung string
+	// values are those of the members that are asked for here.
+	values map[string]string
+	// most is how many rows may be read for a page.
+	most float64
+}
+
+// A page is read by an index, or from among few; and of each of few companies a page.
+const (
+	aPage     = 3_000
+	fromFew   = 5 * handful
+	ofEachOwn = 90_000
+)
+
+var memberValues = map[string]string{
+	"ids": "{5,299,300}", "regionId": "1", "level": "2", "parentId": "5", "below": "5", "createdSince": "2020-01-01", "createdUntil": "2100-01-01",
+	"email": "user299@x.example", "hasPassword": "false", "customerId": "5", "lastAccessSince": "2020-01-01",
+	"userId": "7", "accountId": "5", "roleId": "2", "applicationId": "1", "disabled": "true", "shareState": "1", "contextId": "5",
+	"status": "failed", "format": "txt", "enabled": "true", "runnable": "true", "agentId": "5", "destinationId": "5", "type": "run.finished",
+	"action": "run.started", "objectType": "Run", "objectId": "5", "actorId": "5",
+}
+
+// listExamples are all lists, where they are asked for: the whole tree, a branch, and deeper.
+func listExamples() []listExample {
+	var all []listExample
+	for _, scope := range []access.Scope{access.Lineage{1}.Subtree(), access.Lineage{1, 2}.Subtree(), access.Lineage{1, 15, 301}.Subtree()} {
+		args := []any{scope.From(), scope.To()}
+		at := fmt.Sprintf("within %v", scope.From())
+		all = append(all,
+			listExample{name: "companies " + at, list: Customers, ways: customersWithin(scope), args: args, most: fromFew},
+			listExample{name: "users " + at, list: Users, ways: usersWithin, args: args, most: fromFew},
+			listExample{name: "permissions " + at, list: Permissions, ways: permissionsWithin(scope), args: args, most: fromFew},
+			listExample{name: "runs " + at, list: Runs, ways: runsWithin(scope), args: args, most: ofEachOwn},
+			listExample{name: "deliveries " + at, list: Deliveries, ways: deliveriesWithin(scope), args: args, most: ofEachOwn},
+			listExample{name: "audit events " + at, list: AuditEvents, ways: eventsWithin(scope), args: args, most: ofEachOwn},
+		)
+	}
+	desk, ids := Desk{AccountID: 5}.args(), pq.Int64Array{299, 5}
+	all = append(all,
+		listExample{name: "contexts", list: Contexts, ways: contextsOnDesk, args: desk, most: 2 * fromFew},
+		listExample{name: "documents", list: Documents, ways: documentsOnDesk, args: desk, most: 2 * fromFew},
+	)
+	for name, h := range map[string]hung{
+		"children": children, "descendants": descendants, "subtree": subtree, "members": members, "companies of a user": customersOfUser,
+		"permissions of a user": permissionsOfUser, "permissions on an account": permissionsOfAccount, "agents of an account": agentsOfAccount,
+		"agents of a company": agentsOfCustomer, "runs of an agent": runsOfAgent, "documents of a context": documentsOfContext,
+		"deliveries to a destination": deliveriesOfDestination, "accounts": accountsOfCustomer, "keys": keysOfCustomer,
+		"destinations": destinationsOfCustomer, "revisions": revisionsOfAgent, "chunks": chunksOfDocument,
+	} {
+		e := listExample{name: name, list: h.list, ways: h.ways, args: []any{ids}, hung: "$1", most: fromFew}
+		if h.scoped {
+			e.args, e.hung = []any{scopeFrom, scopeTo, ids}, "$3"
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// try runs a list's statements: without a filter, and with each member of one; in each order; from the beginning, from the middle, and
+// backward; and counted.
+func (l listExample) try(t *testing.T, conn *sqlx.Conn, companies int) {
+	t.Helper()
+	wheres := []Where{{}}
+	for member := range l.list.members {
+		if l.hung != "" && len(wheres) > 2 {
+			break // what hangs from rows is found by these alone
+		}
+		if memberValues[member] == "" {
+			t.Errorf("the member %s of %s has no value here", member, l.name)
+		}
+		wheres = append(wheres, Where{Terms: []Term{{member, memberValues[member]}}})
+	}
+	for _, w := range wheres {
+		for field := range l.list.orders {
+			l.run(t, conn, companies, NewAsk(w, field, paging.NewPage(20, paging.Cursor{})), false)
+			l.run(t, conn, companies, NewAsk(w, "-"+field, paging.NewPage(20, l.middle("-"+field))), false)
+		}
+		l.run(t, conn, companies, NewAsk(w, "", paging.Page{}).counted(), true)
+	}
+}
+
+// middle is a place somewhere in an order.
+func (l listExample) middle(order string) paging.Cursor {
+	var place []string
+	for _, k := range l.list.keys(order) {
+		place = append(place, map[string]string{integers.sql: "150", texts.sql: "company 15", moments.sql: "1600000000000000", lineages.sql: "{1,5}"}[k.kind.sql])
+	}
+	return l.list.At(order, place)
+}
+
+func (l listExample) run(t *testing.T, conn *sqlx.Conn, companies int, a Ask, counting bool) {
+	t.Helper()
+	st := newStatement(l.list, a, counting, slices.Clone(l.args)...)
+	text, most := "SELECT "+st.counted(a, l.ways), 16*l.most
+	if !counting {
+		text, most = st.pageOf(st.alternatives(a, l.ways)), l.most
+	}
+	switch {
+	case l.hung != "" && counting:
+		text += " FROM unnest(" + l.hung + "::bigint[]) k(id)"
+	case l.hung != "":
+		text = st.shown("unnest("+l.hung+"::bigint[]) k(id) CROSS JOIN LATERAL ", text, "k.id")
+	case !counting:
+		text = st.shown("", text, "")
+	}
+	text, args := st.finished(text)
+	tryPlan(t, conn, companies, "/* "+strings.TrimSpace(l.name)+" */ "+text, example{most: most}, args)
+}

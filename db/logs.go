@@ -1,0 +1,69 @@
+package db
+
+import "canopy/internal/access"
+
+// Runs, deliveries and audit events are written in the order of their time, and listed in it. Each belongs to a company.
+
+// logged is how rows of such a list are found by their companies.
+type logged struct {
+	// rows is their table with its alias, table that with what else belongs to a row; company names the row's company.
+	rows, table, company string
+	// time is what they are ordered by; indexes have it behind nothing, and behind owner, which names who has a row by
+	// its id, as owners do: what follows the company c.
+	time, owner, owners, id string
+	// kind is a column that further indexes have right before the time, and the member of a filter that it is.
+	kind, kindMember string
+}
+
+// mostOwners is how many companies are few enough to be asked for a page of rows each.
+const mostOwners = 2_000
+
+// within are the ways to what the companies of a scope have, whose bounds are $1 and $2: for a few companies the page of
+// each, and for many all rows in order, of which those of others are passed over.
+func (l logged) within(st *statement, scope access.Scope, terms []Term) []way {
+	all := l.timed(st, l.anywhere(st, scope, terms), terms)
+	if customer, given := value(terms, "customerId"); given {
+		each := "(SELECT * FROM customers WHERE id = " + st.arg(customer, "bigint") + " OFFSET 0) c" + l.owners
+		return []way{l.owned(st, way{each: each, from: l.rows, held: append(st.terms(terms), withinScope)}, terms)}
+	}
+	if scope.Whole() {
+		return []way{all}
+	}
+	own := l.owned(st, way{each: "(SELECT * FROM customers c WHERE " + inScope + " OFFSET 0) c" + l.owners, from: l.rows, held: st.terms(terms)}, terms)
+	own.size, own.most = own.each, mostOwners
+	return []way{own, all}
+}
+
+// anywhere makes a way of all rows, of which those in the scope are kept. The whole tree needs no look at each row's company.
+func (l logged) anywhere(st *statement, scope access.Scope, terms []Term) way {
+	if scope.Whole() {
+		return way{from: l.table, where: []string{wholeScope}, held: st.terms(terms)}
+	}
+	return way{from: l.table + joinByID("customers", "c", l.company), held: append(st.terms(terms), withinScope)}
+}
+
+// owned makes a way of the rows of each owner.
+func (l logged) owned(st *statement, w way, terms []Term) way {
+	if _, given := value(terms, l.kindMember); given && st.ordersBy(l.time) {
+		w.where = append(w.where, l.owner+" = "+l.id)
+		return l.timed(st, w, terms)
+	}
+	return l.spanned(st, st.led(w, l.owner, l.id, l.time), terms)
+}
+
+// timed makes a way of all rows, or of those of a kind.
+func (l logged) timed(st *statement, w way, terms []Term) way {
+	if kind, given := value(terms, l.kindMember); given {
+		return l.spanned(st, st.led(w, l.kind, st.arg(kind, "text"), l.time), terms)
+	}
+	w.ordered = st.ordersBy(l.time)
+	return l.spanned(st, w, terms)
+}
+
+// spanned bounds a way by what is asked of the time.
+func (l logged) spanned(st *statement, w way, terms []Term) way {
+	if w.ordered {
+		w.spans = st.spans(terms, "createdSince", "createdUntil")
+	}
+	return w
+}

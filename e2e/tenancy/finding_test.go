@@ -1,0 +1,182 @@
+package tenancy
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"canopy/e2e/platform"
+	"canopy/internal/globalid"
+)
+
+// orchard is a company whose subtree the tests of finding look into: four companies below it on two levels, with users whose
+// names and addresses sort differently from their ids.
+func orchard(s *platform.Platform) int64 {
+	s.T.Helper()
+	top := s.Number(`INSERT INTO customers (parent_id, name, region_id, created_at) VALUES ($1, 'Orchard', 1, '2020-01-01') RETURNING id`, s.Customer("Dune Retail"))
+	for i, name := range []string{"pear", "Apple", "quince", "Medlar"} {
+		parent := top
+		if i > 1 {
+			parent = s.Number(`SELECT id FROM customers WHERE name = 'Apple' AND parent_id = $1`, top)
+		}
+		id := s.Number(`INSERT INTO customers (parent_id, name, region_id, created_at) VALUES ($1, $2, 1, '2020-01-02'::date + $3::int) RETURNING id`, parent, name, 3-i)
+		s.SQL(`INSERT INTO accounts (customer_id, app_instance_id, name) SELECT $1, i.id, $2 FROM app_instances i WHERE i.region_id = 1 ORDER BY i.id LIMIT 1`, id, name)
+		s.SQL(`WITH u AS (INSERT INTO users (email, first_name, last_name, password_hash) SELECT n || '@' || lower($2) || '.example', initcap(n), $2, CASE WHEN n = 'zoe' THEN 'x' END FROM unnest(ARRAY['zoe', 'bob']) n RETURNING id, email, first_name, last_name),
+			m AS (INSERT INTO memberships (customer_id, user_id, email, first_name, last_name, accepted_at) SELECT $1, id, email, first_name, last_name, CASE WHEN first_name = 'Zoe' THEN now() END FROM u)
+			INSERT INTO permissions (account_id, user_id, role_id, disabled, last_access) SELECT a.id, u.id, r.id, u.first_name = 'Bob', CASE WHEN u.first_name = 'Zoe' THEN '2026-01-02'::timestamptz END
+			FROM u, accounts a JOIN app_instances i ON i.id = a.app_instance_id JOIN roles r ON r.application_id = i.application_id AND r.customer_id IS NULL AND r.name = 'Viewer'
+			WHERE a.customer_id = $1`, id, name)
+	}
+	return top
+}
+
+// names are what the nodes of a list go by, in order.
+func names(t *testing.T, data any, list, member string) string {
+	t.Helper()
+	var all []string
+	for _, n := range platform.Member(t, data, list+".nodes").([]any) {
+		all = append(all, fmt.Sprint(platform.Member(t, n, member)))
+	}
+	return strings.Join(all, " ")
+}
+
+// TestFinding asks both doors for what fits filters, in orders: they find the same.
+func TestFinding(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	root, top := s.Root(), orchard(s)
+	apple := s.Number(`SELECT id FROM customers WHERE name = 'Apple' AND parent_id = $1`, top)
+	for _, c := range []struct {
+		list, member, filter, order, want string
+		// rest is the same by REST: a path, and a member of each entry; empty where it has no such list.
+		rest, shown string
+	}{
+		{"customers", "name", `{}`, `[]`, "Orchard pear Apple quince Medlar", "", ""},
+		{"customers", "name", `{}`, `[{field: NAME}]`, "Apple Medlar Orchard pear quince", "/tenant/customers/{c}?self=true&orderBy=name", "name"},
+		{"customers", "name", `{}`, `[{field: NAME, direction: DESC}]`, "quince pear Orchard Medlar Apple", "/tenant/customers/{c}?self=true&orderBy=-name", "name"},
+		{"customers", "name", `{level: 4}`, `[{field: CREATED_AT}]`, "Medlar quince", "/tenant/customers/{c}?level=4&orderBy=createdAt", "name"},
+		{"customers", "name", fmt.Sprintf(`{parentId: %d}`, apple), `[{field: ID}]`, "quince Medlar", fmt.Sprintf("/tenant/customers/{c}?parentId=%d&orderBy=id", apple), "name"},
+		{"customers", "name", `{createdSince: "2020-01-03T12:00:00Z", createdUntil: "2020-01-04T12:00:00Z"}`, `[{field: NAME}]`, "Apple", "/tenant/customers/{c}?createdSince=2020-01-03T12:00:00Z&createdUntil=2020-01-04T12:00:00Z&orderBy=name", "name"},
+		{"customers", "name", fmt.Sprintf(`{or: [{ids: [%d]}, {level: 4, createdUntil: "2020-01-02T12:00:00Z"}]}`, apple), `[{field: NAME}]`, "Apple Medlar", "", ""},
+		{"users", "email", `{}`, `[{field: NAME}, {field: EMAIL, direction: DESC}]`, "bob@apple.example bob@medlar.example bob@pear.example bob@quince.example zoe@apple.example zoe@medlar.example zoe@pear.example zoe@quince.example", "/tenant/users/{c}?subtree=true&orderBy=name,-email", "email"},
+		{"users", "email", `{hasPassword: true}`, `[{field: EMAIL, direction: DESC}]`, "zoe@quince.example zoe@pear.example zoe@medlar.example zoe@apple.example", "/tenant/users/{c}?subtree=true&hasPassword=true&orderBy=-email", "email"},
+		{"users", "email", `{email: "BOB@pear.example"}`, `[]`, "bob@pear.example", "/tenant/users/{c}?subtree=true&email=BOB@pear.example", "email"},
+		{"users", "email", fmt.Sprintf(`{customerId: %d}`, apple), `[{field: EMAIL}]`, "bob@apple.example zoe@apple.example", fmt.Sprintf("/tenant/users/%d?orderBy=email", apple), "email"},
+		{"users", "email", `{lastAccessSince: "2026-01-01T00:00:00Z", hasPassword: true}`, `[{field: EMAIL}]`, "zoe@apple.example zoe@medlar.example zoe@pear.example zoe@quince.example", "/tenant/users/{c}?subtree=true&lastAccessSince=2026-01-01T00:00:00Z&orderBy=email", "email"},
+		{"users", "email", `{lastAccessSince: "2026-02-01T00:00:00Z"}`, `[]`, "", "/tenant/users/{c}?subtree=true&lastAccessSince=2026-02-01T00:00:00Z", "email"},
+		{"permissions", "user.email", `{disabled: true}`, `[{field: ID}]`, "bob@pear.example bob@apple.example bob@quince.example bob@medlar.example", "", ""},
+		{"permissions", "disabled", fmt.Sprintf(`{customerId: %d}`, apple), `[{field: LAST_ACCESS, direction: DESC}]`, "false true", fmt.Sprintf("/v1/permissions?customerId=%d&subtree=false&orderBy=-lastAccess", apple), "disabled"},
+	} {
+		t.Run(c.list+c.filter+c.order, func(t *testing.T) {
+			query := fmt.Sprintf(`query($c: ID) { %s(customerId: $c, filter: %s, orderBy: %s) { totalCount nodes { %s } } }`,
+				c.list, c.filter, c.order, strings.Replace(c.member, ".", " { ", 1)+strings.Repeat(" }", strings.Count(c.member, ".")))
+			data := s.MustGQL(root, query, map[string]any{"c": top})
+			if got := names(t, data, c.list, c.member); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+			if n := platform.Member(t, data, c.list+".totalCount"); int(n.(float64)) != len(strings.Fields(c.want)) {
+				t.Errorf("%v are counted", n)
+			}
+			if c.rest == "" {
+				return
+			}
+			if got := byREST(t, s, root, strings.Replace(c.rest, "{c}", platform.Decimal(top), 1), c.shown); strings.Join(got, " ") != c.want {
+				t.Errorf("by REST: %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// byREST follows a list from page to page, two entries at a time.
+func byREST(t *testing.T, s *platform.Platform, token, path, member string) []string {
+	t.Helper()
+	parts := "&"
+	if !strings.Contains(path, "?") {
+		parts = "?"
+	}
+	all, _ := s.Follow(t, path+parts+"limit=2", token, func(t *testing.T, page platform.Answer) (shown []string) {
+		for _, e := range page.JSON(t).([]any) {
+			shown = append(shown, fmt.Sprint(platform.Member(t, e, member)))
+		}
+		return shown
+	})
+	return all
+}
+
+// TestPagesGoBothWays walks lists forward and backward, one to three rows at a time, in several orders: each walk gives the whole list.
+func TestPagesGoBothWays(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	root, top := s.Root(), orchard(s)
+	const page = `query($c: ID, $f: Int, $a: String, $l: Int, $b: String) { %s(customerId: $c, orderBy: %s, first: $f, after: $a, last: $l, before: $b) {
+		pageInfo { hasNextPage hasPreviousPage startCursor endCursor } nodes { databaseId } } }`
+	for _, c := range []struct{ list, order string }{
+		{"customers", "[]"}, {"customers", "[{field: NAME}]"}, {"customers", "[{field: NAME, direction: DESC}, {field: CREATED_AT}]"}, {"customers", "[{field: CREATED_AT, direction: DESC}]"},
+		{"users", "[{field: NAME}]"}, {"users", "[{field: NAME}, {field: ID, direction: DESC}]"}, {"permissions", "[{field: LAST_ACCESS}]"},
+	} {
+		t.Run(c.list+c.order, func(t *testing.T) {
+			ask := func(args map[string]any) (ids []string, info map[string]any) {
+				args["c"] = top
+				data := s.MustGQL(root, fmt.Sprintf(page, c.list, c.order), args)
+				return strings.Fields(names(t, data, c.list, "databaseId")), platform.Member(t, data, c.list+".pageInfo").(map[string]any)
+			}
+			whole, _ := ask(map[string]any{"f": 100})
+			for size := 1; size < 4; size++ {
+				var forward, backward []string
+				for args := map[string]any{"f": size}; ; {
+					ids, info := ask(args)
+					forward = append(forward, ids...)
+					if info["hasPreviousPage"] != (args["a"] != nil) {
+						t.Errorf("going forward, %v", info)
+					}
+					if args = map[string]any{"f": size, "a": info["endCursor"]}; info["hasNextPage"] != true {
+						break
+					}
+				}
+				for args := map[string]any{"l": size}; ; {
+					ids, info := ask(args)
+					backward = append(ids, backward...)
+					if info["hasNextPage"] != (args["b"] != nil) {
+						t.Errorf("going backward, %v", info)
+					}
+					if args = map[string]any{"l": size, "b": info["startCursor"]}; info["hasPreviousPage"] != true {
+						break
+					}
+				}
+				if !slices.Equal(forward, whole) || !slices.Equal(backward, whole) || len(whole) < 5 {
+					t.Errorf("by %d: forward %v, backward %v, whole %v", size, forward, backward, whole)
+				}
+			}
+		})
+	}
+}
+
+// TestFindingRefuses: what can't be asked is a 400 that names it, at both doors.
+func TestFindingRefuses(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	root := s.Root()
+	cursor := platform.Member(t, s.MustGQL(root, `{ customers(first: 1, orderBy: [{field: NAME}]) { pageInfo { endCursor } } }`, nil), "customers.pageInfo.endCursor")
+	for _, query := range []string{
+		`{ customers(first: 1, last: 1) { totalCount nodes { id } } }`,
+		`{ customers(after: "` + fmt.Sprint(cursor) + `") { nodes { id } } }`,
+		`{ customers(orderBy: [{field: CREATED_AT}], after: "` + fmt.Sprint(cursor) + `") { nodes { id } } }`,
+		`{ customers(orderBy: [{field: NAME, direction: DESC}], after: "` + fmt.Sprint(cursor) + `") { nodes { id } } }`,
+		`{ customers(orderBy: [{field: NAME}, {field: NAME}]) { nodes { id } } }`,
+		`{ customers(filter: {ids: [0]}) { nodes { id } } }`,
+		`{ customers(filter: {regionId: "` + globalid.ID{Type: "User", Int: 1}.Global() + `"}) { nodes { id } } }`,
+		`{ users(filter: {email: "a\u0000b"}) { nodes { id } } }`,
+		`{ customers(filter: {or: [{or: [{or: [{or: [{or: [{level: 1}]}]}]}]}]}) { nodes { id } } }`,
+	} {
+		s.Refused(t, "BAD_REQUEST", root, query, nil)
+	}
+	for _, path := range []string{
+		"/tenant/customers?orderBy=size", "/tenant/customers?orderBy=name,name", "/tenant/customers?level=deep", "/tenant/customers?orderBy=name&after=" + globalid.ID{Type: "User", Int: 1}.Global(),
+		"/tenant/users?hasPassword=maybe", "/tenant/users?ids=0", "/v1/permissions?orderBy=id,createdAt,lastAccess,id", "/v1/permissions?customerId=0",
+		"/tenant/customers?createdSince=yesterday",
+	} {
+		s.Must(http.StatusBadRequest, http.MethodGet, path, root, nil)
+	}
+}

@@ -1,0 +1,269 @@
+package resolvers
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
+)
+
+// Order is one field of an order. The fields of a list are those that it declares.
+type Order struct{ Field, Direction string }
+
+// descending is the direction of an order that has the largest first.
+const descending = "DESC"
+
+// The bounds of what is asked of a list: ids that a filter names, filters in its alternatives all told, and how deep
+// they lie; fields of an order.
+const (
+	maxFilterIDs    = 200
+	maxAlternatives = 20
+	maxDepth        = 5
+	maxOrders       = 3
+)
+
+// listed is a row that a declared list has found.
+type listed interface{ FoundAt() []string }
+
+// asked is what a caller asks of a list: a filter, an order, and the arguments of the page.
+type asked struct {
+	list   *db.List
+	filter any
+	order  []*Order
+	args   paging.Args
+	// also bounds the list further, as the place where it is asked for does.
+	also []db.Term
+}
+
+// page are the arguments of a connection.
+func page(first *int, after *string, last *int, before *string) paging.Args {
+	return paging.Args{First: first, After: after, Last: last, Before: before}
+}
+
+// connected answers a connection of a declared list: it reads the page that is asked for, and counts only when asked.
+func connected[T listed](ctx context.Context, r *Resolver, c *caller, in asked,
+	read func(context.Context, db.Ask) ([]T, error), count func(context.Context, db.Ask) (int, error),
+) (*Connection[T], error) {
+	where, err := r.where(ctx, c, in.filter, "filter.")
+	if err != nil {
+		return nil, err
+	}
+	where.Terms = append(where.Terms, in.also...)
+	by, err := sortsOf(in.list, in.order)
+	if err != nil {
+		return nil, err
+	}
+	order := in.list.Order(by)
+	page, err := in.args.Page(order)
+	if err != nil {
+		return nil, err
+	}
+	ask := db.NewAsk(where, order.Name, page)
+	rows, err := read(ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+	return newConnection(page, rows,
+		func(row T) paging.Cursor { return in.list.At(order.Name, row.FoundAt()) },
+		func(ctx context.Context) (int, error) { return count(ctx, ask) }), nil
+}
+
+// Listing is what is asked of a list of any length: in which order, from after which cursor on, and at most how many rows,
+// 0 for all.
+type Listing struct {
+	OrderBy []*Order
+	After   string
+	Limit   int
+}
+
+// listAll gives each row that is asked for with its place.
+func listAll[T listed](ctx context.Context, r *Resolver, c *caller, in asked, l Listing, read func(context.Context, db.Ask) ([]T, error), each func(T, paging.Cursor) error) error {
+	where, err := r.where(ctx, c, in.filter, "")
+	if err != nil {
+		return err
+	}
+	where.Terms = append(where.Terms, in.also...)
+	by, err := sortsOf(in.list, l.OrderBy)
+	if err != nil {
+		return err
+	}
+	order := in.list.Order(by)
+	after, err := order.Parse(l.After)
+	if err != nil {
+		return err
+	}
+	return db.Each(ctx, r.Store, in.list.Walk(where, order.Name, after), l.Limit, read, each)
+}
+
+// sortsOf checks an order.
+func sortsOf(list *db.List, order []*Order) ([]db.Sort, error) {
+	var v check
+	by := make([]db.Sort, 0, len(order))
+	for _, o := range order {
+		switch {
+		case !slices.Contains(list.Fields(), o.Field):
+			v.fault("orderBy", "must be one of %s", strings.Join(list.Fields(), ", "))
+		case slices.ContainsFunc(by, func(s db.Sort) bool { return s.Field == o.Field }):
+			v.fault("orderBy", "names %s twice", o.Field)
+		}
+		by = append(by, db.Sort{Field: o.Field, Down: o.Direction == descending})
+	}
+	if len(by) > maxOrders {
+		v.fault("orderBy", "must not be more than %d fields", maxOrders)
+	}
+	return by, v.err()
+}
+
+// filterWith is a filter that has rules of its own, beside those that follow from the types of its members. It may
+// complete what is given.
+type filterWith interface {
+	complete(v *check, at string)
+}
+
+// where reads a filter, a pointer to a struct whose members are named as the list's: nil leaves it open. Every company
+// and every user that it names so as to be looked up is within reach. at begins the names of its members where they are refused.
+func (r *Resolver) where(ctx context.Context, c *caller, filter any, at string) (db.Where, error) {
+	in := reflect.ValueOf(filter)
+	if filter == nil || in.IsNil() {
+		return db.Where{}, nil
+	}
+	var v check
+	f := filterReader{check: &v}
+	where := f.read(in.Elem(), at, 1)
+	// Before anything is looked up: a filter names a user and a company at each of its alternatives.
+	if f.alternatives > maxAlternatives {
+		v.fault(at+"or", "must not have more than %d alternatives, all told", maxAlternatives)
+	}
+	if err := v.err(); err != nil {
+		return db.Where{}, err
+	}
+	for _, look := range f.looked {
+		if err := look(ctx, r, c); err != nil {
+			return db.Where{}, err
+		}
+	}
+	return where, nil
+}
+
+// filterReader reads a filter into terms.
+type filterReader struct {
+	*check
+	alternatives int
+	looked       []func(context.Context, *Resolver, *caller) error
+}
+
+// read reads a struct whose fields are the members: pointers, lists of ids, and alternatives. Tags name the type that ids
+// are of, and the most that a number can be.
+func (f *filterReader) read(in reflect.Value, at string, depth int) (where db.Where) {
+	if own, ok := in.Addr().Interface().(filterWith); ok {
+		own.complete(f.check, at)
+	}
+	for i := range in.NumField() {
+		field, value := in.Type().Field(i), in.Field(i)
+		name := memberName(field.Name)
+		if value.IsNil() {
+			continue
+		}
+		if name == "or" {
+			if value.Len() > maxAlternatives || depth == maxDepth && value.Len() > 0 {
+				f.fault(at+name, "must not have more than %d alternatives, nor lie deeper than %d", maxAlternatives, maxDepth)
+				continue
+			}
+			for j := range value.Len() {
+				where.Or = append(where.Or, f.read(value.Index(j).Elem(), at+"or.", depth+1))
+			}
+			continue
+		}
+		where.Terms = append(where.Terms, db.Term{Member: name, Value: f.value(value.Interface(), at+name, field.Tag)})
+	}
+	if len(where.Or) == 0 {
+		f.alternatives++
+	}
+	return where
+}
+
+// memberName is the name of a filter's member in both doors: RegionID is regionId, IDs is ids.
+func memberName(field string) string {
+	if field == "IDs" {
+		return "ids"
+	}
+	name := strings.ToLower(field[:1]) + field[1:]
+	if bare, ok := strings.CutSuffix(name, "ID"); ok {
+		return bare + "Id"
+	}
+	return name
+}
+
+// value checks the value of a member, and gives it as text.
+func (f *filterReader) value(value any, at string, tag reflect.StructTag) string {
+	switch x := value.(type) {
+	case *string:
+		f.text(at, *x, maxName)
+		return *x
+	case *int:
+		if most, _ := strconv.Atoi(tag.Get("most")); *x < 0 || *x > most {
+			f.fault(at, "must be between 0 and %d", most)
+		}
+		return strconv.Itoa(*x)
+	case *bool:
+		return strconv.FormatBool(*x)
+	case *time.Time:
+		if x.Year() < 0 || x.Year() > 9999 {
+			f.fault(at, "must be a year of four digits")
+		}
+		return x.UTC().Format("2006-01-02T15:04:05.999999Z")
+	case *globalid.ID:
+		return strconv.FormatInt(f.id(*x, at, tag), 10)
+	case []globalid.ID:
+		return f.ids(x, at, tag)
+	}
+	panic("resolvers: a filter has a member of another type")
+}
+
+// id checks an id of the type that the tag names, and notes what is to be looked up.
+func (f *filterReader) id(id globalid.ID, at string, tag reflect.StructTag) int64 {
+	if typ := tag.Get("of"); typ != "" && id.Type != "" && id.Type != typ {
+		f.fault(at, "is the id of a %s, not of a %s", id.Type, typ)
+	}
+	if id.Int < 1 && tag.Get("reach") == "" {
+		f.fault(at, "must be an id")
+	}
+	switch tag.Get("reach") {
+	case "user":
+		f.looked = append(f.looked, func(ctx context.Context, r *Resolver, c *caller) error {
+			_, err := r.user(ctx, c, id, at)
+			return err
+		})
+	case "company":
+		f.looked = append(f.looked, func(ctx context.Context, r *Resolver, c *caller) error {
+			_, err := r.customer(ctx, c, &id, at)
+			return err
+		})
+	}
+	return id.Int
+}
+
+func (f *filterReader) ids(ids []globalid.ID, at string, tag reflect.StructTag) string {
+	if len(ids) > maxFilterIDs {
+		f.fault(at, "must not be more than %d", maxFilterIDs)
+	}
+	if slices.ContainsFunc(ids, func(id globalid.ID) bool { return id.Int < 1 }) {
+		f.fault(at, "must be ids")
+	}
+	var list []string
+	for _, id := range ids {
+		if typ := tag.Get("of"); id.Type != "" && id.Type != typ {
+			f.fault(at, "is the id of a %s, not of a %s", id.Type, typ)
+		}
+		if n := strconv.FormatInt(id.Int, 10); !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	return "{" + strings.Join(list, ",") + "}"
+}

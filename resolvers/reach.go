@@ -1,0 +1,254 @@
+package resolvers
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
+	"canopy/internal/problem"
+	"canopy/internal/rule"
+)
+
+// The lists over everything within reach: of the caller's company and all below it, of another company's subtree, or of
+// one company alone.
+
+// part gives the part of the tree that is asked for: a company within reach, the caller's own when it is left out, with
+// everything below it or, by a term, alone.
+func (r *Resolver) part(ctx context.Context, c *caller, customerID *globalid.ID, subtree bool, member string) (access.Scope, []db.Term, error) {
+	top, err := r.customer(ctx, c, customerID, "customerId")
+	if err != nil {
+		return access.Scope{}, nil, err
+	}
+	if subtree {
+		return top.Lineage.Subtree(), nil, nil
+	}
+	return top.Lineage.Subtree(), []db.Term{{Member: member, Value: idValue(member, top.ID)}}, nil
+}
+
+func idTerm(member string, id int64) db.Term {
+	return db.Term{Member: member, Value: idValue(member, id)}
+}
+
+func idValue(member string, id int64) string {
+	n := strconv.FormatInt(id, 10)
+	if member == "ids" {
+		return "{" + n + "}"
+	}
+	return n
+}
+
+// CustomerFilter bounds a list of companies; nil leaves it open.
+type CustomerFilter struct {
+	IDs                        []globalid.ID `of:"Customer"`
+	RegionID                   *globalid.ID  `of:"Region"`
+	Level                      *int          `most:"63"`
+	ParentID                   *globalid.ID  `of:"Customer"`
+	CreatedSince, CreatedUntil *time.Time
+	Or                         []*CustomerFilter
+}
+
+// UserFilter bounds a list of users; nil leaves it open.
+type UserFilter struct {
+	IDs                        []globalid.ID `of:"User"`
+	Email                      *string
+	HasPassword                *bool
+	LastAccessSince            *time.Time
+	CustomerID                 *globalid.ID `of:"Customer" reach:"company"`
+	CreatedSince, CreatedUntil *time.Time
+	Or                         []*UserFilter
+}
+
+// PermissionFilter bounds a list of permissions; nil leaves it open.
+type PermissionFilter struct {
+	IDs           []globalid.ID `of:"Permission"`
+	UserID        *globalid.ID  `of:"User"`
+	AccountID     *globalid.ID  `of:"Account"`
+	RoleID        *globalid.ID  `of:"Role"`
+	ApplicationID *globalid.ID  `of:"Application"`
+	Disabled      *bool
+	CustomerID    *globalid.ID `of:"Customer" reach:"company"`
+	Or            []*PermissionFilter
+}
+
+// ContextFilter bounds a list of contexts; nil leaves it open.
+type ContextFilter struct {
+	IDs        []globalid.ID `of:"Context"`
+	AccountID  *globalid.ID  `of:"Account"`
+	ShareState *int          `most:"1"`
+	Or         []*ContextFilter
+}
+
+// DocumentFilter bounds a list of documents; nil leaves it open.
+type DocumentFilter struct {
+	IDs                        []globalid.ID `of:"Document"`
+	ContextID                  *globalid.ID  `of:"Context"`
+	Status, Format             *string
+	CreatedSince, CreatedUntil *time.Time
+	Or                         []*DocumentFilter
+}
+
+// AgentFilter bounds a list of agents; nil leaves it open.
+type AgentFilter struct {
+	IDs               []globalid.ID `of:"Agent"`
+	AccountID         *globalid.ID  `of:"Account"`
+	Enabled, Runnable *bool
+	Or                []*AgentFilter
+}
+
+// RunFilter bounds a list of runs; nil leaves it open.
+type RunFilter struct {
+	IDs                        []globalid.ID `of:"Run"`
+	AgentID                    *globalid.ID  `of:"Agent"`
+	Status                     *string
+	CreatedSince, CreatedUntil *time.Time
+	CustomerID                 *globalid.ID `of:"Customer" reach:"company"`
+	Or                         []*RunFilter
+}
+
+// The states and formats that filters name.
+var (
+	runStates       = []string{db.RunRunning, db.RunFinished, db.RunFailed}
+	documentStates  = []string{"pending", "processing", "ready", "failed"}
+	documentFormats = []string{"pdf", "docx", "doc", "txt", "md", "csv"}
+)
+
+func (f *UserFilter) complete(v *check, at string) {
+	if f.Email != nil {
+		v.address(at+"email", *f.Email)
+	}
+}
+
+func (f *RunFilter) complete(v *check, at string) { v.oneOf(at+"status", f.Status, runStates) }
+
+func (f *DocumentFilter) complete(v *check, at string) {
+	v.oneOf(at+"status", f.Status, documentStates)
+	v.oneOf(at+"format", f.Format, documentFormats)
+}
+
+// oneOf checks a word, if there is any.
+func (v *check) oneOf(field string, word *string, words []string) {
+	if word != nil && !slices.Contains(words, *word) {
+		v.fault(field, "must be one of %s", strings.Join(words, ", "))
+	}
+}
+
+// Customers is a page of the companies within reach, in preorder unless asked for otherwise.
+func (q Query) Customers(ctx context.Context, customerID *globalid.ID, subtree bool, filter *CustomerFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*CustomerConnection, error) {
+	c, err := q.may(ctx, rule.Customers)
+	if err != nil {
+		return nil, err
+	}
+	scope, also, err := q.part(ctx, c, customerID, subtree, "ids")
+	if err != nil {
+		return nil, err
+	}
+	return connected(ctx, q.Resolver, c, asked{list: db.Customers, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
+		func(ctx context.Context, a db.Ask) ([]*db.Customer, error) {
+			return q.Store.FindCustomers(ctx, scope, a)
+		},
+		func(ctx context.Context, a db.Ask) (int, error) { return q.Store.CountCustomers(ctx, scope, a) })
+}
+
+// Users is a page of the users within reach, by id unless asked for otherwise.
+func (q Query) Users(ctx context.Context, customerID *globalid.ID, subtree bool, filter *UserFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*UserConnection, error) {
+	c, err := q.may(ctx, rule.Users)
+	if err != nil {
+		return nil, err
+	}
+	scope, also, err := q.part(ctx, c, customerID, subtree, "customerId")
+	if err != nil {
+		return nil, err
+	}
+	return connected(ctx, q.Resolver, c, asked{list: db.Users, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
+		func(ctx context.Context, a db.Ask) ([]*db.User, error) { return q.Store.FindUsers(ctx, scope, a) },
+		func(ctx context.Context, a db.Ask) (int, error) { return q.Store.CountUsers(ctx, scope, a) })
+}
+
+// Permissions is a page of the permissions within reach, by id unless asked for otherwise.
+func (q Query) Permissions(ctx context.Context, customerID *globalid.ID, subtree bool, filter *PermissionFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*PermissionConnection, error) {
+	c, err := q.may(ctx, rule.Permissions)
+	if err != nil {
+		return nil, err
+	}
+	scope, also, err := q.part(ctx, c, customerID, subtree, "customerId")
+	if err != nil {
+		return nil, err
+	}
+	return connected(ctx, q.Resolver, c, asked{list: db.Permissions, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
+		func(ctx context.Context, a db.Ask) ([]*db.Permission, error) {
+			return q.Store.FindPermissions(ctx, scope, a)
+		},
+		func(ctx context.Context, a db.Ask) (int, error) { return q.Store.CountPermissions(ctx, scope, a) })
+}
+
+// Runs is a page of the runs within reach, newest first unless asked for otherwise.
+func (q Query) Runs(ctx context.Context, customerID *globalid.ID, subtree bool, filter *RunFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*RunConnection, error) {
+	c, err := q.may(ctx, rule.Runs)
+	if err != nil {
+		return nil, err
+	}
+	scope, also, err := q.part(ctx, c, customerID, subtree, "customerId")
+	if err != nil {
+		return nil, err
+	}
+	return connected(ctx, q.Resolver, c, asked{list: db.Runs, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
+		func(ctx context.Context, a db.Ask) ([]*db.Run, error) { return q.Store.FindRuns(ctx, scope, a) },
+		func(ctx context.Context, a db.Ask) (int, error) { return q.Store.CountRuns(ctx, scope, a) })
+}
+
+// Documents is a page of the documents of the token's contexts, by id unless asked for otherwise. A company that is named
+// has to be the token's: of another's documents, a token for its account tells.
+func (q Query) Documents(ctx context.Context, company *globalid.ID, _ bool, filter *DocumentFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*DocumentConnection, error) {
+	c, err := q.may(ctx, rule.Documents)
+	if err != nil {
+		return nil, err
+	}
+	of, err := q.customer(ctx, c, company, "customerId")
+	if err != nil {
+		return nil, err
+	}
+	if of.ID != c.CustomerID {
+		return nil, problem.Denied("the token does not serve the documents of the company %d: a token for the company's assistant account does", of.ID)
+	}
+	return connected(ctx, q.Resolver, c, asked{list: db.Documents, filter: filter, order: orderBy, args: page(first, after, last, before)},
+		func(ctx context.Context, a db.Ask) ([]*db.Document, error) {
+			return q.Store.FindDocuments(ctx, c.desk(), a)
+		},
+		func(ctx context.Context, a db.Ask) (int, error) { return q.Store.CountDocuments(ctx, c.desk(), a) })
+}
+
+// ListPermissions is Permissions for lists of any length.
+func (q Query) ListPermissions(ctx context.Context, id *globalid.ID, subtree bool, filter *PermissionFilter, l Listing, each func(*db.Permission, paging.Cursor) error) error {
+	c, err := q.may(ctx, rule.Permissions)
+	if err != nil {
+		return err
+	}
+	scope, also, err := q.part(ctx, c, id, subtree, "customerId")
+	if err != nil {
+		return err
+	}
+	return listAll(ctx, q.Resolver, c, asked{list: db.Permissions, filter: filter, also: also}, l,
+		func(ctx context.Context, a db.Ask) ([]*db.Permission, error) {
+			return q.Store.FindPermissions(ctx, scope, a)
+		}, each)
+}
+
+// ListRuns is Runs for lists of any length.
+func (q Query) ListRuns(ctx context.Context, id *globalid.ID, subtree bool, filter *RunFilter, l Listing, each func(*db.Run, paging.Cursor) error) error {
+	c, err := q.may(ctx, rule.Runs)
+	if err != nil {
+		return err
+	}
+	scope, also, err := q.part(ctx, c, id, subtree, "customerId")
+	if err != nil {
+		return err
+	}
+	return listAll(ctx, q.Resolver, c, asked{list: db.Runs, filter: filter, also: also}, l,
+		func(ctx context.Context, a db.Ask) ([]*db.Run, error) { return q.Store.FindRuns(ctx, scope, a) }, each)
+}

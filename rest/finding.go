@@ -1,0 +1,286 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"canopy/db"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
+	"canopy/internal/rule"
+	"canopy/resolvers"
+)
+
+// OrderQuery is the parameter with the order of a list.
+type OrderQuery struct {
+	OrderBy []string `query:"orderBy" doc:"The order: fields, separated by commas, at most 3; - before one is for the largest first"`
+}
+
+// order gives the order as the resolvers take it: createdAt is CREATED_AT there.
+func (q *OrderQuery) order() []*resolvers.Order {
+	by := make([]*resolvers.Order, len(q.OrderBy))
+	for i, text := range q.OrderBy {
+		field, down := strings.CutPrefix(text, "-")
+		by[i] = &resolvers.Order{Field: upperCase(field)}
+		if down {
+			by[i].Direction = "DESC"
+		}
+	}
+	return by
+}
+
+// upperCase writes a name in lower camel case as one of an enum: createdAt is CREATED_AT. What is no such name becomes none.
+func upperCase(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			b.WriteByte('_')
+			b.WriteRune(r)
+		case r >= 'a' && r <= 'z':
+			b.WriteRune(r - 'a' + 'A')
+		default:
+			return ""
+		}
+	}
+	return b.String()
+}
+
+// listing is what is asked of a list of any length.
+func (q *OrderQuery) listing(p *Paging) resolvers.Listing {
+	l := resolvers.Listing{OrderBy: q.order(), After: p.After}
+	if p.Limit > 0 {
+		l.Limit = p.Limit + 1
+	}
+	return l
+}
+
+// CustomerFilter are the parameters that bound a list of companies.
+type CustomerFilter struct {
+	IDs          []int64   `query:"ids" doc:"Only those of these ids, separated by commas"`
+	RegionID     int64     `query:"regionId" doc:"Only those whose data live in this region"`
+	Level        int       `query:"level" doc:"Only those of this depth; 0 is the root"`
+	ParentID     int64     `query:"parentId" doc:"Only those right below this company"`
+	CreatedSince time.Time `query:"createdSince" doc:"Only those from this moment on"`
+	CreatedUntil time.Time `query:"createdUntil" doc:"Only those before this moment"`
+}
+
+// UserFilter are the parameters that bound a list of users.
+type UserFilter struct {
+	IDs             []int64   `query:"ids" doc:"Only those of these ids, separated by commas"`
+	Email           string    `query:"email" doc:"Only the one of this address, without regard to case"`
+	HasPassword     bool      `query:"hasPassword" doc:"Only those who have, or have not, completed the setup"`
+	LastAccessSince time.Time `query:"lastAccessSince" doc:"Only those who have used a permission within reach from this moment on"`
+	CreatedSince    time.Time `query:"createdSince" doc:"Only those from this moment on"`
+	CreatedUntil    time.Time `query:"createdUntil" doc:"Only those before this moment"`
+}
+
+// PermissionFilter are the parameters that bound a list of permissions.
+type PermissionFilter struct {
+	IDs           []int64 `query:"ids" doc:"Only those of these ids, separated by commas"`
+	UserID        int64   `query:"userId" doc:"Only those of this user"`
+	AccountID     int64   `query:"accountId" doc:"Only those on this account"`
+	RoleID        int64   `query:"roleId" doc:"Only those with this role"`
+	ApplicationID int64   `query:"applicationId" doc:"Only those on accounts of this application"`
+	Disabled      bool    `query:"disabled" doc:"Only those that are, or are not, suspended"`
+}
+
+// ContextFilter are the parameters that bound a list of contexts.
+type ContextFilter struct {
+	IDs        []int64 `query:"ids" doc:"Only those of these ids, separated by commas"`
+	AccountID  int64   `query:"accountId" doc:"Only those of this account"`
+	ShareState int     `query:"shareState" doc:"Only private ones (0), or shared ones (1)"`
+}
+
+// DocumentFilter are the parameters that bound a list of documents.
+type DocumentFilter struct {
+	IDs          []int64   `query:"ids" doc:"Only those of these ids, separated by commas"`
+	Status       string    `query:"status" enum:"pending,processing,ready,failed" doc:"Only those in this state"`
+	Format       string    `query:"format" enum:"pdf,docx,doc,txt,md,csv" doc:"Only those of this format"`
+	CreatedSince time.Time `query:"createdSince" doc:"Only those from this moment on"`
+	CreatedUntil time.Time `query:"createdUntil" doc:"Only those before this moment"`
+}
+
+// RunFilter are the parameters that bound a list of runs.
+type RunFilter struct {
+	IDs          []int64   `query:"ids" doc:"Only those of these ids, separated by commas"`
+	AgentID      int64     `query:"agentId" doc:"Only those of this agent"`
+	Status       string    `query:"status" enum:"running,finished,failed" doc:"Only those in this state"`
+	CreatedSince time.Time `query:"createdSince" doc:"Only those from this moment on"`
+	CreatedUntil time.Time `query:"createdUntil" doc:"Only those before this moment"`
+}
+
+// Part is the part of the tree that a list is about.
+type Part struct {
+	CustomerID int64 `query:"customerId" minimum:"1" doc:"The company; by default the caller's own"`
+	Subtree    bool  `query:"subtree" default:"true" doc:"Whether with everything below it"`
+}
+
+func (p *Part) customer() *globalid.ID {
+	if p.CustomerID == 0 {
+		return nil
+	}
+	return &globalid.ID{Int: p.CustomerID}
+}
+
+// filterGiven makes the filter F of the resolvers from parameters, a pointer to a struct: those that a request has, under
+// the same names.
+func filterGiven[F any](hc huma.Context, parameters any) *F {
+	filter := new(F)
+	to, from := reflect.ValueOf(filter).Elem(), reflect.ValueOf(parameters).Elem()
+	for i := range from.NumField() {
+		field := from.Type().Field(i)
+		if name, _, _ := strings.Cut(field.Tag.Get("query"), ","); hc.Query(name) != "" {
+			to.FieldByName(field.Name).Set(reflect.ValueOf(memberOf(from.Field(i).Addr().Interface(), field.Name)))
+		}
+	}
+	return filter
+}
+
+// memberOf is the value of a parameter as a filter has it: an integer whose name says so is an id.
+func memberOf(value any, name string) any {
+	switch v := value.(type) {
+	case *int64:
+		return &globalid.ID{Int: *v}
+	case *[]int64:
+		return mapped(*v, func(n int64) globalid.ID { return globalid.ID{Int: n} })
+	default:
+		return value
+	}
+}
+
+// anyGiven tells whether a request has one of some parameters.
+func anyGiven(hc huma.Context, parameters ...any) bool {
+	for _, p := range parameters {
+		for field := range reflect.TypeOf(p).Elem().Fields() {
+			if name, _, _ := strings.Cut(field.Tag.Get("query"), ","); hc.Query(name) != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// PermissionsQuery are the parameters of the list of permissions.
+type PermissionsQuery struct {
+	Paging
+	OrderQuery
+	Part
+	PermissionFilter
+
+	filter *resolvers.PermissionFilter
+}
+
+// Resolve tells what was given from what was left out.
+func (q *PermissionsQuery) Resolve(hc huma.Context) []error {
+	q.filter = filterGiven[resolvers.PermissionFilter](hc, &q.PermissionFilter)
+	return nil
+}
+
+// RunsQuery are the parameters of the list of runs.
+type RunsQuery struct {
+	Paging
+	OrderQuery
+	Part
+	RunFilter
+
+	filter *resolvers.RunFilter
+}
+
+// Resolve tells what was given from what was left out.
+func (q *RunsQuery) Resolve(hc huma.Context) []error {
+	q.filter = filterGiven[resolvers.RunFilter](hc, &q.RunFilter)
+	return nil
+}
+
+// DocumentsQuery are the parameters of the list of all documents.
+type DocumentsQuery struct {
+	Paging
+	OrderQuery
+	DocumentFilter
+	ContextID int64 `query:"contextId" minimum:"1" doc:"Only those of this context"`
+
+	filter *resolvers.DocumentFilter
+}
+
+// Resolve tells what was given from what was left out.
+func (q *DocumentsQuery) Resolve(hc huma.Context) []error {
+	q.filter = filterGiven[resolvers.DocumentFilter](hc, &q.DocumentFilter)
+	if q.ContextID != 0 {
+		q.filter.ContextID = &globalid.ID{Int: q.ContextID}
+	}
+	return nil
+}
+
+// listedRun is a run in the list.
+type listedRun struct {
+	ID         int64      `json:"id"`
+	JobKey     string     `json:"jobKey" format:"uuid" doc:"The key to poll GET /job/{job_id} with"`
+	AgentID    int64      `json:"agentId"`
+	RevisionID int64      `json:"revisionId" doc:"The revision of the agent that runs"`
+	CustomerID int64      `json:"customerId" doc:"The company whose run it is"`
+	Status     string     `json:"status" enum:"running,finished,failed"`
+	CreatedAt  time.Time  `json:"createdAt"`
+	FinishedAt *time.Time `json:"finishedAt" doc:"When the run ended, well or badly; null while it is on its way"`
+}
+
+func listedRunOf(r *db.Run) listedRun {
+	return listedRun{
+		ID: r.ID, JobKey: r.JobKey, AgentID: r.AgentID, RevisionID: r.RevisionID, CustomerID: r.CustomerID, Status: r.Status,
+		CreatedAt: r.CreatedAt.UTC(), FinishedAt: utc(r.FinishedAt),
+	}
+}
+
+// listedPermission is a permission in the list.
+type listedPermission struct {
+	ID             int64      `json:"id"`
+	AppAccountID   int64      `json:"appAccountId"`
+	UserIdentityID int64      `json:"userIdentityId"`
+	AppRoleID      int64      `json:"appRoleId"`
+	CustomerID     int64      `json:"customerId" doc:"The company whose account it is on"`
+	ApplicationID  int64      `json:"applicationId"`
+	LastAccess     *time.Time `json:"lastAccess" doc:"Null when it was never used"`
+	Disabled       bool       `json:"disabled"`
+	CreatedAt      time.Time  `json:"createdAt"`
+}
+
+func listedPermissionOf(p *db.Permission) listedPermission {
+	return listedPermission{
+		ID: p.ID, AppAccountID: p.AccountID, UserIdentityID: p.UserID, AppRoleID: p.RoleID, CustomerID: p.CustomerID, ApplicationID: p.ApplicationID,
+		LastAccess: utc(p.LastAccess), Disabled: p.Disabled, CreatedAt: p.CreatedAt.UTC(),
+	}
+}
+
+// registerFinding registers the lists over everything within reach.
+func (a *api) registerFinding() {
+	notFound := []int{http.StatusNotFound}
+	addList(a, operation{
+		id: "listPermissions", rule: rule.Permissions, path: "/v1/permissions", tag: tagPermissions, errors: notFound,
+		summary: "List permissions", description: "The permissions on accounts within reach, by id unless asked for otherwise.",
+	}, anyOrder, func(ctx context.Context, in *PermissionsQuery, _ query, each emit[listedPermission]) error {
+		return a.queries().ListPermissions(ctx, in.customer(), in.Subtree, in.filter, in.listing(&in.Paging), func(p *db.Permission, at paging.Cursor) error {
+			return each(listedPermissionOf(p), at)
+		})
+	})
+	addList(a, operation{
+		id: "listRuns", rule: rule.Runs, path: "/v1/runs", tag: tagRuns, errors: notFound,
+		summary: "List runs", description: "The runs within reach, newest first unless asked for otherwise.",
+	}, anyOrder, func(ctx context.Context, in *RunsQuery, _ query, each emit[listedRun]) error {
+		return a.queries().ListRuns(ctx, in.customer(), in.Subtree, in.filter, in.listing(&in.Paging), func(r *db.Run, at paging.Cursor) error {
+			return each(listedRunOf(r), at)
+		})
+	})
+	addList(a, operation{
+		id: "listAllDocuments", rule: rule.Documents, path: "/v1/documents", tag: tagContexts, errors: notFound,
+		summary: "List the documents of all contexts", description: "The documents of all contexts of the token's account that the caller may see, by id unless asked for otherwise.",
+	}, anyOrder, func(ctx context.Context, in *DocumentsQuery, _ query, each emit[trainingDocument]) error {
+		return a.queries().ListAllDocuments(ctx, in.filter, in.listing(&in.Paging), func(d *db.Document, at paging.Cursor) error {
+			return each(documentOf(d), at)
+		})
+	})
+}
