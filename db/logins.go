@@ -213,9 +213,14 @@ func (s *Store) UseLink(ctx context.Context, hash [32]byte) (l Link, err error) 
 	return l, err
 }
 
-// SetPassword writes a user's password hash and ends the logins made before.
+// SetPassword writes a user's password hash and ends the logins made before, and a change of the address that was begun
+// before: whoever has learnt the old password may have begun it.
 func (s *Store) SetPassword(ctx context.Context, userID int64, hash string) error {
-	return s.must(ctx, qSetPassword, userID, hash)
+	if err := s.must(ctx, qSetPassword, userID, hash); err != nil {
+		return err
+	}
+	_, err := s.exec(ctx, qDropEmailChange, userID)
+	return err
 }
 
 // SweepLinks forgets links that have long expired.

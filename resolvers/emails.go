@@ -16,9 +16,10 @@ import (
 const (
 	// emailChangeLife is how long a new address has to confirm, and the old one to stop it.
 	emailChangeLife = 24 * time.Hour
-	// maxEmailChanges is how many a person may begin in a day, each of which is two mails.
+	// maxEmailChanges is how many a person may begin in a day, each of which is two mails at most.
 	maxEmailChanges = 5
 	mailEmailChange = "emailChange"
+	mailEmailNotice = "emailNotice"
 )
 
 // RequestEmailChangeInput is a new address of the caller's, with the password.
@@ -51,7 +52,8 @@ func (m Mutation) RequestEmailChange(ctx context.Context, in RequestEmailChangeI
 		if err := proof.holds(ctx, tx, c.UserID, "password"); err != nil {
 			return err
 		}
-		if sent, err := tx.MailsToday(ctx, c.UserID, mailEmailChange); err != nil || sent >= 2*maxEmailChanges {
+		// Counted by the mail that each of them is, whosever the new address.
+		if sent, err := tx.MailsToday(ctx, c.UserID, mailEmailNotice); err != nil || sent >= maxEmailChanges {
 			return manyChanges(err)
 		}
 		if err := m.sendEmailChange(ctx, ch, c, in.Email); err != nil {
@@ -86,7 +88,7 @@ func (r *Resolver) sendEmailChange(ctx context.Context, ch *changes, c *caller, 
 	if err != nil {
 		return err
 	}
-	if err := r.post(ctx, ch, c.UserID, mailEmailChange, notice); err != nil {
+	if err := r.post(ctx, ch, c.UserID, mailEmailNotice, notice); err != nil {
 		return err
 	}
 	if taken, err := ch.tx.EmailTaken(ctx, email, c.UserID); err != nil || taken {

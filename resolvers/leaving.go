@@ -45,12 +45,15 @@ func (m Mutation) UpdateUser(ctx context.Context, in UpdateUserInput) (*UpdateUs
 		return nil, err
 	}
 	out := &UpdateUserPayload{}
+	if _, err := m.user(ctx, c, in.ID, "id"); err != nil {
+		return nil, err
+	}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		old, err := userIn(ctx, tx, c, in.ID, "id")
-		if err != nil {
-			return err
-		}
 		if _, err := tx.LockUser(ctx, id); err != nil {
+			return c.unreached(err, "user", id)
+		}
+		old, err := userIn(ctx, tx, c, in.ID, "id") // as nobody else can change it any more
+		if err != nil {
 			return err
 		}
 		first, last := or(in.FirstName, old.FirstName), or(in.LastName, old.LastName)
@@ -146,11 +149,15 @@ func (m Mutation) LeaveCustomer(ctx context.Context, in LeaveCustomerInput) (*Le
 	if err != nil {
 		return nil, err
 	}
+	foreign := problem.Denied("you don't belong to the company %d", customerID)
+	if customerID == 0 { // which would be all of them
+		return nil, foreign
+	}
 	out := &LeaveCustomerPayload{globalid.ID{Type: "Customer", Int: customerID}}
 	return out, m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		left, err := ch.leave(ctx, c.UserID, customerID, func(p *db.Permission) error { return mayBeWithout(ctx, tx, p) })
 		if err == nil && len(left) == 0 {
-			err = problem.Denied("you don't belong to the company %d", customerID)
+			err = foreign
 		}
 		return err
 	})
@@ -239,9 +246,12 @@ func (m Mutation) EraseUser(ctx context.Context, in EraseUserInput) (*EraseUserP
 	})
 }
 
-// mayErase: an owner of the root company may erase others.
+// mayErase: an owner of the root company may erase others. An API key that is bound to less is no owner's hand.
 func (c *caller) mayErase() error {
-	if g := c.Grants[access.Tenant]; c.IsRoot() && c.Serves[access.Tenant] && g != nil && g.Owner {
+	if err := c.mayInTenant(access.UserWrite); err != nil {
+		return err
+	}
+	if c.IsRoot() && c.Grants[access.Tenant].Owner {
 		return nil
 	}
 	return problem.Denied("only the person itself, with the token of a login, or an owner of the root company may erase a user")

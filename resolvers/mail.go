@@ -74,8 +74,8 @@ func (r *Resolver) post(ctx context.Context, ch *changes, userID int64, kind str
 		return err
 	}
 	ch.mail = true
-	var askedBy int64 // nobody's, where people ask for themselves
-	if ch.caller != nil {
+	var askedBy int64 // nobody's, where people ask for themselves: what is counted would tell whom else a mail has gone to
+	if ch.caller != nil && kind == db.LinkInvitation {
 		askedBy = ch.caller.CustomerID
 	}
 	_, err = ch.tx.InsertMail(ctx, access.BranchOf(ctx), userID, askedBy, kind, sealed)

@@ -118,6 +118,54 @@ func TestEmailChange(t *testing.T) {
 	})
 }
 
+// TestEmailChangeEndsWithThePassword: whoever has learnt a password may have begun a change of the address.
+func TestEmailChangeEndsWithThePassword(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	const email, foe = platform.DemoAdmin, "foe@evil.example"
+	own := s.OpenSession(t, email, s.Demo.AdminPassword)
+	begin := func(password string) (token string) {
+		s.MustGQL(own.Token, requestEmailChange, map[string]any{"e": foe, "p": password})
+		token, _ = addressLink(t, s, foe, "email")
+		return token
+	}
+	over := func(token string) {
+		t.Helper()
+		s.Must(400, "POST", "/auth/email", "", map[string]any{"token": token})
+		if n := s.Number(`SELECT count(*) FROM users WHERE email = $1`, foe); n != 0 {
+			t.Error("the address has changed")
+		}
+	}
+	token := begin(s.Demo.AdminPassword)
+	s.Mutate(own.Token, "changePassword", "user { id }", map[string]any{"current": s.Demo.AdminPassword, "new": platform.NewPassword})
+	over(token)
+	token = begin(platform.NewPassword)
+	s.Must(204, "POST", "/auth/reset", "", map[string]any{"email": email})
+	s.Must(204, "POST", "/auth/setup", "", map[string]any{"token": s.Link(email), "password": platform.NewPassword + "2"})
+	over(token)
+}
+
+// TestEmailChangeTellsOfNobody: neither what is counted nor when it is too much tells a free address from somebody else's.
+func TestEmailChangeTellsOfNobody(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	own := s.OpenSession(t, platform.DemoAdmin, s.Demo.AdminPassword)
+	s.NoDemoMails()
+	ask := func(email string) map[string]any { return map[string]any{"e": email, "p": s.Demo.AdminPassword} }
+	mails := func() int64 {
+		return s.Number(`SELECT COALESCE(sum(n), 0) FROM usage_counts WHERE name = 'mailsPerDay'`)
+	}
+	before := mails()
+	s.MustGQL(own.Token, requestEmailChange, ask("free@nobody.example"))
+	for range 4 {
+		s.MustGQL(own.Token, requestEmailChange, ask("greta@alpine.example"))
+	}
+	s.Refused(t, "RATE_LIMITED", own.Token, requestEmailChange, ask("greta@alpine.example"))
+	if n := mails() - before; n != 0 { // people ask for themselves, not for a company that could count along
+		t.Errorf("%d mails were counted", n)
+	}
+}
+
 // TestEmailChangeInBrowser follows both links as their readers would.
 func TestEmailChangeInBrowser(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -55,6 +56,34 @@ func TestUpdateUser(t *testing.T) {
 			t.Error(told)
 		}
 	})
+}
+
+// TestNamesChangedAtOnce: who changes one of the names keeps the other as it has become meanwhile.
+func TestNamesChangedAtOnce(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	greta, jonas := s.As("Alpine Energy", "greta@alpine.example"), s.UserID("jonas@alpine.example")
+	path := fmt.Sprintf("/tenant/user/%d", jonas)
+	held, err := s.DB.Beginx()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = held.Rollback() }()
+	if _, err := held.Exec(`UPDATE users SET first_name = 'Jo' WHERE id = $1`, jonas); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.Exec(`UPDATE memberships SET first_name = 'Jo' WHERE user_id = $1`, jonas); err != nil {
+		t.Fatal(err)
+	}
+	answered := make(chan platform.Answer)
+	go func() { answered <- s.Do("PUT", path, greta, map[string]any{"lastName": "Nas"}) }()
+	for s.Number(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 0 {
+		runtime.Gosched()
+	}
+	if err := held.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	platform.Scenario{Status: 200, Has: map[string]any{"name": "Jo Nas"}}.Judge(t, <-answered)
 }
 
 func TestRemoveUser(t *testing.T) {
@@ -143,6 +172,7 @@ func TestLeaveCustomer(t *testing.T) {
 	s.Refused(t, "FORBIDDEN", key, leave, map[string]any{"c": coral})
 	s.Refused(t, "FORBIDDEN", home.Token, leave, map[string]any{"c": s.Customer("Dune Retail")})
 	s.Refused(t, "FORBIDDEN", home.Token, leave, map[string]any{"c": platform.AbsentID})
+	s.Refused(t, "FORBIDDEN", home.Token, leave, map[string]any{"c": 0}) // which is no word for all of them
 	if says := s.Refused(t, "BAD_REQUEST", away.Token, leave, map[string]any{"c": alpine}); !strings.Contains(says, "last enabled owner") {
 		t.Error(says)
 	}
