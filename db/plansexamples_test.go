@@ -413,11 +413,11 @@ var examples = map[query]example{
 	qBranchOfAccount: few(299),
 
 	// users.go
-	qUsersByID:      within("{299}").and("{1,15,301}", "{1,15,302}", "{7}"),
-	qActorsByID:     within("{299}"),
-	qUserForUpdate:  few(299),
-	qLastAccess:     within("{299}"),
-	qEnsureUser:     few("new@x.example", "", "").and("user299@x.example", "", ""),
+	qUsersByID:     within("{299}").and("{1,15,301}", "{1,15,302}", "{7}"),
+	qActorsByID:    within("{299}"),
+	qUserForUpdate: few(299),
+	qLastAccess:    within("{299}"),
+	qEnsureUser:    few("new@x.example", "", "").and("user299@x.example", "", ""),
 
 	// vectors.go
 	qIndexState:     few(5, ""),
