@@ -69,7 +69,8 @@ var examples = map[query]example{
 	qKeepNewestSecret: few(299),
 	qRevokeAPIKey:     few(299),
 
-	qNoTimeout: others("a setting"),
+	qNoTimeout:    others("a setting"),
+	qSortByPieces: others("a setting"),
 
 	// audit.go
 	qWithin:      few(299, 7).and(5, 5),
