@@ -67,8 +67,9 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	return &Store{
 		pool: pool, executed: new(atomic.Int64),
 		// Half of the connections are for everything but whole lists.
-		pages: share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections/2)),
-		reads: share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections)),
+		pages:   share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections/2)),
+		reads:   share.NewGate[int64](max(2, pool.Stats().MaxOpenConnections)),
+		callers: &lookups[keyToken]{}, logins: &lookups[LoginToken]{},
 	}, nil
 }
 

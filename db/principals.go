@@ -8,6 +8,7 @@ import (
 	"github.com/lib/pq"
 
 	"canopy/internal/access"
+	"canopy/internal/share"
 )
 
 // grantRow is one application's side of a caller: permission, account and role.
@@ -96,6 +97,31 @@ var (
 		UPDATE api_keys SET last_used_at = now() WHERE id = $1 AND COALESCE(last_used_at < now() - interval '1 minute', true)`)
 )
 
+// lookups look the callers of tokens up. Requests with the same token that come while one of them is looked up wait for the
+// next look-up, which is for all of them: each has an answer that was begun after it came.
+type lookups[Token comparable] struct {
+	together share.Together[Token, *Caller]
+}
+
+// ask gives the caller of a token, as find finds it. A caller belongs to one request, so each has one of its own.
+func (l *lookups[Token]) ask(ctx context.Context, t Token, find func(context.Context, Token) (*Caller, error)) (*Caller, error) {
+	if l == nil {
+		return find(ctx, t)
+	}
+	c, err := l.together.Ask(ctx, t, func(ctx context.Context) (*Caller, error) { return find(ctx, t) })
+	if err != nil {
+		return nil, err
+	}
+	own := *c
+	for i, g := range own.Grants {
+		if g != nil {
+			grant := *g
+			own.Grants[i] = &grant
+		}
+	}
+	return &own, nil
+}
+
 // keyBounds is what an API key may less than its user.
 type keyBounds struct {
 	KeyFeatures      pq.StringArray `db:"key_features"`
@@ -122,6 +148,19 @@ type Caller struct {
 // KeyCaller looks up the caller of an API key's token on an account; kid names the key that has signed it. The grant is nil where the
 // permission is gone or disabled, or the account is disabled. ErrNoRows: there is no such key.
 func (s *Store) KeyCaller(ctx context.Context, clientID string, app access.App, accountID int64, kid string) (*Caller, error) {
+	return s.callers.ask(ctx, keyToken{clientID, app, accountID, kid}, s.keyCaller)
+}
+
+// keyToken is what the token of an API key says.
+type keyToken struct {
+	clientID  string
+	app       access.App
+	accountID int64
+	// kid names the key that has signed it.
+	kid string
+}
+
+func (s *Store) keyCaller(ctx context.Context, t keyToken) (*Caller, error) {
 	var r struct {
 		grantRow
 		keyBounds
@@ -135,17 +174,17 @@ func (s *Store) KeyCaller(ctx context.Context, clientID string, app access.App, 
 		Rates      pq.StringArray `db:"rates"`
 		Withdrawn  bool           `db:"withdrawn"`
 	}
-	if err := s.get(ctx, &r, qKeyCaller, clientID, accountID, kid); err != nil {
+	if err := s.get(ctx, &r, qKeyCaller, t.clientID, t.accountID, t.kid); err != nil {
 		return nil, err
 	}
 	c := &Caller{Principal: access.Principal{
 		UserID: r.UserID, Email: r.Email, CustomerID: r.CustomerID, Lineage: r.Lineage,
-		KeyID: r.KeyID, ClientID: clientID, KeyStale: r.KeyStale, Rates: parseRates(r.Rates),
+		KeyID: r.KeyID, ClientID: t.clientID, KeyStale: r.KeyStale, Rates: parseRates(r.Rates),
 	}, Dead: r.Dead, Withdrawn: r.Withdrawn, AllowedAddresses: r.AllowedAddresses}
 	if r.PermissionID != 0 && !r.PermissionDisabled && !r.AccountDisabled {
 		g := r.grant()
 		g.Features = r.bound(g.Features)
-		c.Grants[app] = g
+		c.Grants[t.app] = g
 	}
 	return c, nil
 }
@@ -163,6 +202,10 @@ type LoginToken struct {
 // LoginCaller looks up the caller of a login token in a company: one grant for each application,
 // on the account of the lowest id. ErrNoRows: there is no such user or company.
 func (s *Store) LoginCaller(ctx context.Context, t LoginToken) (*Caller, error) {
+	return s.logins.ask(ctx, t, s.loginCaller)
+}
+
+func (s *Store) loginCaller(ctx context.Context, t LoginToken) (*Caller, error) {
 	var rows []struct {
 		grantRow
 		Email             string         `db:"email"`

@@ -23,6 +23,8 @@ var notSealed = map[string]string{
 	"recovery_codes.hash":        "a hash",
 	"chunks.sparse":              "the vector of a text that is open, too",
 	"chunks.dense":               "the same",
+	"vector_blocks.chunks":       "the ids of chunks whose texts are open",
+	"vector_blocks.block":        "the vectors of texts that are open, too",
 	"webhook_deliveries.payload": "the bytes of an event, which the log shows",
 }
 

@@ -34,6 +34,9 @@ type Store struct {
 	pages *share.Gate[int64]
 	// reads has a place for each statement that is run by itself for a caller, by branch.
 	reads *share.Gate[int64]
+	// callers and logins look up who has come with a token; a transaction has none, and asks for itself.
+	callers *lookups[keyToken]
+	logins  *lookups[LoginToken]
 }
 
 // Close closes the pool.

@@ -54,6 +54,10 @@ func (x root) Document() generated.DocumentResolver {
 	return resolvers.DocumentEdges{Resolver: x.r}
 }
 
+func (x root) Invitation() generated.InvitationResolver {
+	return resolvers.InvitationEdges{Resolver: x.r}
+}
+
 func (x root) Me() generated.MeResolver {
 	return resolvers.MeEdges{Resolver: x.r}
 }

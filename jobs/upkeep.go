@@ -37,7 +37,8 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 		"rotate signing keys":          func(ctx context.Context) error { return rotateByAge(ctx, w.Store, w.Box) },
 		"forget old links":             w.Store.SweepLinks,
 		"forget old address changes":   w.Store.SweepEmailChanges,
-		"forget old sessions":          w.forgetSessions,
+		"forget old invitations":       func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetInvitations) },
+		"forget old sessions":          func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetSessions) },
 		"forget old networks":          w.Store.SweepNetworks,
 		"forget old mails":             w.Store.SweepMails,
 		"forget old limit notices":     w.Store.SweepLimitNotices,
@@ -69,7 +70,7 @@ const (
 	deliveryBatch = 5000
 	runBatch      = 500
 	auditBatch    = 2000
-	sessionBatch  = 2000
+	forgetBatch   = 2000
 )
 
 // disableFailing disables destinations where nothing has got through for too long, and tells the
@@ -138,9 +139,10 @@ func (w *Worker) forgetAuditEvents(ctx context.Context) error {
 	return forget(ctx, w.Store.ForgetAuditEvents, w.Retention.Audit, auditBatch)
 }
 
-func (w *Worker) forgetSessions(ctx context.Context) error {
+// forgetBatches deletes batch by batch, until there is nothing left to delete.
+func forgetBatches(ctx context.Context, batch func(ctx context.Context, limit int) (int64, error)) error {
 	for {
-		if n, err := w.Store.ForgetSessions(ctx, sessionBatch); err != nil || n < sessionBatch {
+		if n, err := batch(ctx, forgetBatch); err != nil || n < forgetBatch {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/bus"
+	"canopy/internal/chunk"
 	"canopy/internal/egress"
 	"canopy/internal/mail"
 	"canopy/internal/secret"
@@ -74,6 +75,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { w.upkeep(ctx) })
 	running.Go(func() { w.tellLimits(ctx) })
+	if w.Documents != nil {
+		// What counts tokens takes a tenth of a second to make. An error comes again with the first document.
+		running.Go(func() { _, _ = chunk.Count("") })
+	}
 	for _, l := range lines {
 		running.Go(func() { r.watch(ctx, l) })
 	}

@@ -13,7 +13,7 @@ const AuditTopic = "audit"
 // SigningKeysTopic is where it is told that the set of signing keys has changed.
 const SigningKeysTopic = "signing keys"
 
-// CallerTopic is where it is told that a user may less than before. It has no payload: whoever serves the user looks it
+// CallerTopic is where it is told that a user may have lost something. It has no payload: whoever serves the user looks it
 // up again.
 func CallerTopic(userID int64) string { return "caller:" + strconv.FormatInt(userID, 10) }
 

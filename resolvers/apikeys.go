@@ -219,6 +219,7 @@ func (m Mutation) changeKey(ctx context.Context, need *rule.Rule, id globalid.ID
 		if err != nil {
 			return err
 		}
+		ch.callers = append(ch.callers, k.UserID)
 		return ch.audit(k.CustomerID, action, k, what)
 	})
 }

@@ -21,7 +21,7 @@ type changes struct {
 	documents [][2]int64
 	// due: there is something to run, or to deliver that no event of the change tells of.
 	due bool
-	// callers are the users who may less than before: what they have open is looked at again.
+	// callers are the users who may have lost something: what they have open is looked at again.
 	callers []int64
 	// told are the messages for those who follow an object.
 	messages []message

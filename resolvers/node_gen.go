@@ -33,6 +33,8 @@ func (q Query) nodeOfType(ctx context.Context, id globalid.ID) (Node, error) {
 		return found(q.customerNode(ctx, id))
 	case "Document":
 		return found(q.documentNode(ctx, id))
+	case "Invitation":
+		return found(q.invitationNode(ctx, id))
 	case "Permission":
 		return found(q.Permission(ctx, id))
 	case "Region":

@@ -210,6 +210,7 @@ func (m Mutation) changePermission(ctx context.Context, need *rule.Rule, id glob
 		if err := do(tx, c, account, p); err != nil {
 			return err
 		}
+		ch.callers = append(ch.callers, p.UserID)
 		changed, err = tx.Permission(ctx, c.Scope(), n)
 		if errors.Is(err, db.ErrNoRows) {
 			changed, err = nil, nil

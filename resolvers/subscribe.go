@@ -74,7 +74,7 @@ func (l *Listener) set(change func()) {
 type feed[T any] struct {
 	topic string
 	// load reads what a message names, with the caller's rights of that moment. Without a message, at
-	// the beginning, every 10 seconds and when it is told that the caller may less than before, it says whether the caller may listen at all, and gives what
+	// the beginning, every 10 seconds and when it is told that the caller may have lost something, it says whether the caller may listen at all, and gives what
 	// is to be sent even so.
 	load func(ctx context.Context, message []byte) ([]*T, error)
 	// over tells the last state of the one object that is followed; nil where there are several.
@@ -130,7 +130,7 @@ func (s *sender[T]) run(ctx context.Context, messages <-chan []byte, first []*T)
 		case <-recheck.C:
 		case message, open = <-messages:
 			if len(message) == 0 {
-				message = nil // the caller may less than before
+				message = nil // the caller may have lost something
 			}
 		}
 		switch {

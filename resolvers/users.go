@@ -172,11 +172,14 @@ func (r *Resolver) welcome(ctx context.Context, ch *changes, person *db.Person, 
 	return err
 }
 
-// ResendInvitationInput names a user to invite again.
-type ResendInvitationInput struct{ UserID globalid.ID }
+// ResendInvitationInput names a user to invite again, or an invitation.
+type ResendInvitationInput struct{ UserID, ID *globalid.ID }
 
-// ResendInvitationPayload is who was invited again.
-type ResendInvitationPayload struct{ User *db.User }
+// ResendInvitationPayload is who was invited again, and the invitation, where it was named.
+type ResendInvitationPayload struct {
+	User       *db.User
+	Invitation *db.Invitation
+}
 
 // ResendInvitation sends an invitation again to a user who has no password yet: that of the caller's company, or else of
 // the one within reach that the user has belonged to longest. Earlier links of that company's end.
@@ -185,10 +188,11 @@ func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput
 	if err != nil {
 		return nil, err
 	}
-	user, err := m.user(ctx, c, in.UserID, "userId")
+	user, customerID, err := m.toInvite(ctx, c, in)
 	if err != nil {
 		return nil, err
 	}
+	out := &ResendInvitationPayload{User: user}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		held, err := tx.LockUser(ctx, user.ID)
 		if err != nil {
@@ -197,7 +201,7 @@ func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput
 		if held.HasPassword {
 			return problem.Bad("the user has completed the account setup already")
 		}
-		member, err := tx.MemberToInvite(ctx, c.Scope(), user.ID, c.CustomerID)
+		member, err := tx.MemberToInvite(ctx, c.Scope(), user.ID, customerID)
 		if err != nil {
 			return c.unreached(err, "user", user.ID)
 		}
@@ -208,9 +212,47 @@ func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput
 		if _, err := m.sendInvitation(ctx, ch, member); err != nil {
 			return err
 		}
+		if err := tx.RenewInvitation(ctx, user.ID, member.CustomerID, invitationLife); err != nil {
+			return err
+		}
 		return ch.audit(member.CustomerID, audit.UserInvited, user, audit.None().Secret("invitation", true, true))
 	})
-	return &ResendInvitationPayload{User: user}, err
+	if err == nil && in.ID != nil {
+		out.Invitation, err = m.Store.Invitation(ctx, c.Scope(), in.ID.Int)
+	}
+	return out, err
+}
+
+// toInvite finds who is to be invited again, and by which company: that of an open invitation, or else the caller's own, if
+// the user belongs to it.
+func (m Mutation) toInvite(ctx context.Context, c *caller, in ResendInvitationInput) (user *db.User, customerID int64, err error) {
+	var v check
+	switch {
+	case in.UserID == nil && in.ID == nil:
+		v.fault("userId", "is required, or the id of an invitation in its place")
+	case in.UserID != nil && in.ID != nil:
+		v.fault("id", "goes in place of userId, not beside it")
+	}
+	if err := v.err(); err != nil {
+		return nil, 0, err
+	}
+	if in.UserID != nil {
+		user, err = m.user(ctx, c, *in.UserID, "userId")
+		return user, c.CustomerID, err
+	}
+	id, err := in.ID.Of("Invitation", "id")
+	if err != nil {
+		return nil, 0, err
+	}
+	i, err := m.Store.Invitation(ctx, c.Scope(), id)
+	if err != nil {
+		return nil, 0, c.unreached(err, "invitation", id)
+	}
+	if !i.Open() {
+		return nil, 0, problem.Bad("the invitation is no longer open: it is %s", i.Status)
+	}
+	user, err = m.user(ctx, c, globalid.ID{Int: i.UserID}, "id")
+	return user, i.CustomerID, err
 }
 
 // UserEdges resolves the edges of a user.

@@ -45,6 +45,7 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"GET /tenant/billing": true, "GET /tenant/billing/{cid}": true, "POST /tenant/billing": true, "POST /tenant/billing/{cid}": true,
 		"GET /region/available": true, "GET /region": true, "GET /region/{id}": true,
 		"GET /tenant/users": true, "GET /tenant/users/{cid}": true, "POST /tenant/user": true, "POST /tenant/user/init": true,
+		"GET /v1/invitations": true, "GET /v1/invitations/{id}": true, "DELETE /v1/invitations/{id}": true, "POST /v1/invitations/{id}/resend": true,
 		"PUT /tenant/user/{id}": true, "DELETE /tenant/user/{id}": true,
 		"GET /permission/options": true, "GET /permission/options/{type}": true, "GET /permission/options/{type}/{region}": true,
 		"GET /permission/options/{type}/{region}/{account}": true,

@@ -47,6 +47,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerAccounts()
 	a.registerRegions()
 	a.registerUsers()
+	a.registerInvitations()
 	a.registerKeys()
 	a.registerPermissions()
 	a.registerFinding()

@@ -88,7 +88,7 @@ func (a *api) registerUsers() {
 		summary: "Send an invitation again", description: "The invitation of the caller's company, or else of one within reach. Only for a user who has not completed the setup; for others it is 400. Of more than five to a user in a day none is sent.",
 		names: map[string]string{"userId": "id"},
 	}, func(ctx context.Context, in *inviteInput) (*struct{}, error) {
-		_, err := a.mutations().ResendInvitation(ctx, resolvers.ResendInvitationInput{UserID: globalid.ID{Int: in.Body.ID}})
+		_, err := a.mutations().ResendInvitation(ctx, resolvers.ResendInvitationInput{UserID: &globalid.ID{Int: in.Body.ID}})
 		return nil, err
 	})
 }

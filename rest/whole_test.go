@@ -49,8 +49,10 @@ var graphOnly = map[string]string{
 
 	"createRole": "roles are managed with the graph", "updateRole": "as createRole", "deleteRole": "as createRole",
 	"setAccountDisabled": "accounts are closed with the graph",
-	"requestEmailChange": "as changePassword",
-	"leaveCustomer":      "as changePassword", "eraseUser": "as changePassword",
+	"acceptInvitation":   "as changePassword", "declineInvitation": "as changePassword",
+	"resendInvitation.userId": "a path of its own has it",
+	"requestEmailChange":      "as changePassword",
+	"leaveCustomer":           "as changePassword", "eraseUser": "as changePassword",
 	"changePassword": "a page for it has a login, and the graph",
 	"enableTotp":     "two-factor is set up in a browser", "confirmTotp": "as enableTotp", "disableTotp": "as enableTotp", "regenerateRecoveryCodes": "as enableTotp",
 	"reprocessContext": "follows updateContext, whose settings only the graph has", "reprocessDocument": "as reprocessContext",

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"runtime/debug"
+	"time"
 
 	"canopy/db"
 	"canopy/internal/models/lexical"
@@ -30,6 +32,9 @@ func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key 
 		defer e.loads.Leave(branch)
 		before, _ := from.(T) // nil where the cache has none
 		made, version, err := load(ctx, before)
+		if err == nil {
+			e.giveBack(made.Bytes())
+		}
 		return vector.Loaded{Index: made, Version: version, Owner: branch}, err
 	})
 	var none T
@@ -40,6 +45,25 @@ func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key 
 		return none, fmt.Errorf("load the index of context %d: %w", row.ID, err)
 	}
 	return x.(T), nil
+}
+
+// What loading an index of so many bytes leaves over is worth to be given back, and when: by then the search that
+// asked for it has ended, which may have been the index's only one.
+const (
+	muchLoaded = 8 << 20
+	giveAfter  = time.Second
+)
+
+// giveBack gives the memory that loading has left over back to the system, which the garbage collector would keep for what
+// may come.
+func (e *Engine) giveBack(loaded int64) {
+	if loaded < muchLoaded || !e.giving.CompareAndSwap(false, true) {
+		return
+	}
+	time.AfterFunc(giveAfter, func() {
+		e.giving.Store(false)
+		debug.FreeOSMemory()
+	})
 }
 
 // sparseIndex gives the index of a context's words.

@@ -2,6 +2,8 @@ package search
 
 import (
 	"context"
+	"runtime"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -47,6 +49,41 @@ func TestIndexLoadsKeepNobodyWaiting(t *testing.T) {
 	close(end)
 	for range 2 * loadPlaces {
 		devtest.Check(t, <-ended)
+	}
+}
+
+// TestLoadingGivesMemoryBack: of an index that is too large to keep nothing is left a little later.
+func TestLoadingGivesMemoryBack(t *testing.T) {
+	s := devtest.Must[*db.Store](t)(db.Open(t.Context(), devtest.Database(t, db.Fingerprint(), db.Migrate), db.Options{}))
+	t.Cleanup(func() { _ = s.Close() })
+	account, _ := accounts(t, s)
+	e := New(s, Models{}, vector.NewCache(1<<20, time.Minute))
+	held := func() int64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapSys - m.HeapReleased)
+	}
+	debug.FreeOSMemory()
+	before := held()
+	const chunks, dimensions = 16_000, 1000 // 61 MiB
+	_, err := index(t.Context(), e, &db.Context{ID: 1, AccountID: account, Version: 1}, vector.Key{Context: 1, Model: "m", Kind: vector.KindDense},
+		func(context.Context, *vector.Dense) (*vector.Dense, int64, error) {
+			b := devtest.Must[*vector.DenseBuilder](t)(vector.NewDenseBuilder(dimensions, nil))
+			v := make([]float32, dimensions)
+			for i := range chunks {
+				v[0] = 1
+				devtest.Check(t, b.Add(vector.DenseRow{Chunk: int64(i), Document: 1, Vector: v}))
+			}
+			return b.Build(), 1, nil
+		})
+	devtest.Check(t, err)
+	if more := held() - before; more < 50<<20 {
+		t.Fatalf("an index of 61 MiB takes %d MiB", more>>20)
+	}
+	for end := time.Now().Add(20 * time.Second); held()-before > 16<<20; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d MiB are kept", (held()-before)>>20)
+		}
 	}
 }
 

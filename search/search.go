@@ -9,6 +9,7 @@ import (
 	"io"
 	"runtime"
 	"strconv"
+	"sync/atomic"
 
 	"canopy/db"
 	"canopy/internal/access"
@@ -65,6 +66,8 @@ type Engine struct {
 	vectors *vector.Cache
 	loads   *share.Gate[int64]
 	scans   *share.Gate[int64]
+	// giving tells that memory is about to be given back.
+	giving atomic.Bool
 }
 
 // New makes an engine with the models of a server. vectors bounds the memory of the indexes that are

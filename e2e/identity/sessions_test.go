@@ -51,10 +51,8 @@ func TestSessions(t *testing.T) {
 	})
 	t.Run("stored as nothing that opens it", func(t *testing.T) {
 		refresh := open().Refresh
-		for _, column := range []string{"key"} {
-			if n := s.Number(`SELECT count(*) FROM sessions WHERE position(convert_to($1, 'UTF8') IN `+column+`) > 0`, refresh[len(refresh)-43:]); n != 0 {
-				t.Errorf("%s has it", column)
-			}
+		if n := s.Number(`SELECT count(*) FROM sessions s WHERE s::text LIKE '%' || $1 || '%' OR position(convert_to($1, 'UTF8') IN key) > 0`, refresh[len(refresh)-43:]); n != 0 {
+			t.Error("the row has the token")
 		}
 	})
 	t.Run("a token that was replaced a moment ago gets the same one", func(t *testing.T) {
@@ -149,11 +147,9 @@ func TestSessions(t *testing.T) {
 		}
 	})
 	t.Run("a hundred at most", func(t *testing.T) {
-		a := open()
 		s.SQL(`UPDATE sessions SET ended_at = now() WHERE ended_at IS NULL`)
 		s.SQL(`INSERT INTO sessions (user_id, customer_id, key, user_agent, address, expires_at)
 			SELECT user_id, customer_id, key, '', '', now() + interval '1 day' FROM (SELECT * FROM sessions ORDER BY id DESC LIMIT 1) s, generate_series(1, 100)`)
-		_ = a
 		open()
 		if n := s.Number(`SELECT count(*) FROM sessions WHERE ended_at IS NULL`); n != 100 {
 			t.Errorf("%d sessions are alive", n)

@@ -19,7 +19,8 @@ var auditedElsewhere = map[string]string{
 	"enableTotp": "TestTwoFactor", "confirmTotp": "TestTwoFactor", "disableTotp": "TestTwoFactor",
 	"regenerateRecoveryCodes": "TestTwoFactor",
 	"requestEmailChange":      "TestEmailChange",
-	"leaveCustomer":           "TestLeaveCustomer", "changePassword": "TestChangePassword", "revokeSession": "TestSessionsAreListedAndRevoked", "revokeOtherSessions": "TestSessionsAreListedAndRevoked",
+	"acceptInvitation":        "TestInvitations", "declineInvitation": "TestInvitations",
+	"leaveCustomer": "TestLeaveCustomer", "changePassword": "TestChangePassword", "revokeSession": "TestSessionsAreListedAndRevoked", "revokeOtherSessions": "TestSessionsAreListedAndRevoked",
 	"uploadDocument": "here, by REST",
 }
 
@@ -191,7 +192,7 @@ func tellsChanges(t *testing.T, action string, raw json.RawMessage) {
 var byThePlatform = []audit.Action{
 	audit.DestinationDisabled, audit.UserTotpStarted, audit.UserTotpEnabled, audit.UserTotpDisabled,
 	audit.UserTotpReset, audit.UserCodesRegenerated,
-	audit.UserEmailRequested, audit.UserEmailChanged, audit.UserEmailStopped, audit.SessionEnded, audit.UserPasswordChanged, audit.UserSessionsEnded,
+	audit.InvitationAccepted, audit.InvitationDeclined, audit.UserEmailRequested, audit.UserEmailChanged, audit.UserEmailStopped, audit.SessionEnded, audit.UserPasswordChanged, audit.UserSessionsEnded,
 	audit.UserSignedIn, audit.UserSignInFailed, audit.UserSetUp, audit.UserResetRequested, audit.UserPasswordReset,
 }
 

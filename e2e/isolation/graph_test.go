@@ -56,6 +56,7 @@ var (
 func queryRows() []graphRow {
 	return []graphRow{
 		{fields: "Query.me Me.user Me.customer Me.grants", query: `{ me { email user { email } customer { name } grants { features } } }`, want: shared},
+		{fields: "Me.invitations", query: `{ me { invitations { email } } }`, want: shared},
 		{fields: "Me.sessions", query: `{ me { sessions { address current } } }`, want: shared},
 		{fields: "Query.customer", query: `query($id: ID){ customer(id: $id) { name path level effectiveCanAddCustomers } }`, variables: anyCustomer, want: reach},
 		{fields: "Query.customer/own", query: `{ customer { name } }`, want: shared},
@@ -133,6 +134,7 @@ func edgeRows() []graphRow {
 		edge("Customer.usage", `usage { name used limit }`),
 		edge("Usage.limitedBy", `usage { limitedBy { name } }`),
 		edge("Customer.roles", `roles { name }`),
+		edge("Customer.invitations Invitation.customer", `invitations { email status customer { name } }`),
 		edge("Customer.secrets Secret.customer", `secrets { name customer { name } }`),
 		edge("Customer.apiKeys", `apiKeys { nodes { name clientId } totalCount }`),
 		edge("ApiKey.user ApiKey.customer", `apiKeys { nodes { user { email } customer { name } } }`),
@@ -191,6 +193,7 @@ func nodeRows() []graphRow {
 		node("Role", rule.Roles, (*ask).freshRole, reach),
 		node("ApiKey", rule.CustomerAPIKeys, (*ask).freshKey, reach),
 		node("AuditEvent", rule.AuditEvents, (*ask).anEvent, reach),
+		node("Invitation", rule.CustomerInvitations, (*ask).freshInvitation, reach),
 		node("Session", rule.MeSessions, (*ask).freshSession, ownOnly),
 		node("Region", rule.Region, aRegion, shape(shared).found()),
 		node("Application", rule.Applications, anApplication, shape(shared).found()),
@@ -236,6 +239,10 @@ func customerMutations() []graphRow {
 		mutate("resendInvitation", `user { email }`, func(a *ask) object {
 			return object{"userId": a.freshUser()}
 		}, reach),
+		mutate("resendInvitation/invitation", `invitation { email }`, func(a *ask) object {
+			return object{"id": a.freshInvitation()}
+		}, reach),
+		mutate("withdrawInvitation", `invitation { email }`, func(a *ask) object { return object{"id": a.freshInvitation()} }, reach),
 		mutate("updateUser", `user { email }`, func(a *ask) object {
 			return object{"id": a.selfOrUser(), "firstName": a.unique()}
 		}, shape(reach).but(gets403, asViewer, asOtherApp)),
@@ -330,6 +337,17 @@ func (a *ask) joined() int64 {
 	return id
 }
 
+func (a *ask) freshInvitation() int64 {
+	return a.or(func() int64 {
+		return a.Number(`SELECT id FROM invitations WHERE user_id = $1`, a.member(a.freshMail()))
+	})
+}
+
+// invited is an invitation of the deputy, where there is one, or of nobody.
+func (a *ask) invited() int64 {
+	return a.Number(`SELECT COALESCE((SELECT id FROM invitations WHERE customer_id = $1), $2)`, a.joined(), platform.AbsentID)
+}
+
 // ownLast has the deputy be the only owner of something, so that it can't go.
 func (a *ask) ownLast() {
 	if a.as != asDeputy {
@@ -358,6 +376,8 @@ func ownMutations() []graphRow {
 	code := func(*ask) object { return object{"code": "000000"} }
 	return []graphRow{
 		mutate("revokeSession", `session { address }`, func(a *ask) object { return object{"id": a.freshSession()} }, persons),
+		mutate("acceptInvitation", `invitation { status }`, func(a *ask) object { return object{"id": a.invited()} }, persons),
+		mutate("declineInvitation", `invitation { status }`, func(a *ask) object { return object{"id": a.invited()} }, persons),
 		mutate("leaveCustomer", `deletedId`, func(a *ask) object { return object{"customerId": a.joined()} }, persons),
 		mutate("requestEmailChange", `user { email }`, func(a *ask) object {
 			a.serial++

@@ -104,9 +104,16 @@ func userRows() []restRow {
 			op: "removeUser", path: func(a *ask) []any { return []any{a.freshUser()} },
 			query: func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach,
 		},
+		{op: "listInvitations", query: func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach},
+		{op: "listInvitations/own", want: shared},
+		{op: "getInvitation", path: onInvitation, want: reach},
+		{op: "withdrawInvitation", path: onInvitation, want: reach},
+		{op: "resendInvitation", path: onInvitation, want: reach},
 		{op: "inviteAgain", body: func(a *ask) any { return object{"id": a.freshUser()} }, want: reach},
 	}
 }
+
+func onInvitation(a *ask) []any { return []any{a.freshInvitation()} }
 
 func keyRows() []restRow {
 	ofCustomer := func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }

@@ -29,8 +29,10 @@ func Plain(v any) any {
 				}
 			}
 		}
-		if word, ok := x["signing"].(string); ok { // an enum, whose words REST has in lower case
-			x["signing"] = strings.ToLower(word)
+		for _, name := range []string{"signing", "status"} { // enums, whose words REST has in lower case
+			if word, ok := x[name].(string); ok {
+				x[name] = strings.ToLower(word)
+			}
 		}
 		if by, ok := x["createdBy"]; ok && by == nil {
 			x["createdBy"] = map[string]any{"id": 0, "email": ""}

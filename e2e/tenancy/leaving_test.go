@@ -159,6 +159,40 @@ func TestLeaveCustomer(t *testing.T) {
 	}
 }
 
+// TestWhatIsOpenEndsAtOnce: a key that is revoked and a permission that is suspended end what is open on another process.
+func TestWhatIsOpenEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	twin := s.Twin(t)
+	root, alpine := s.Root(), s.Customer("Alpine Energy")
+	made := s.Must(201, "POST", "/v1/keys", root, map[string]any{"name": "short"}).JSON(t)
+	key := s.Token(platform.Member(t, made, "clientId").(string), platform.Member(t, made, "clientSecret").(string), "tenant")
+	permission := s.Permission(s.UserID("greta@alpine.example"), s.Account(alpine, "tenant"))
+	for name, c := range map[string]struct {
+		token, method, path string
+	}{
+		"a key":        {key, "DELETE", fmt.Sprintf("/v1/keys/%v", platform.Member(t, made, "id"))},
+		"a permission": {s.As("Alpine Energy", "greta@alpine.example"), "PATCH", fmt.Sprintf("/permission/%d", permission)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			heard := twin.OverSSE(t, c.token)
+			twin.Until(t, heard, func(n int) {
+				s.Must(204, "PUT", "/tenant", root, map[string]any{"customerId": alpine, "name": fmt.Sprint(name, n)})
+			})
+			if a := s.Do(c.method, c.path, root, nil); a.Status != 204 {
+				t.Fatalf("%d %s", a.Status, a.Body)
+			}
+			gone := time.Now()
+			for h := platform.Next(t, heard, "the end"); h.Err == nil && !h.Over; h = platform.Next(t, heard, "the end") {
+				continue
+			}
+			if took := time.Since(gone); took > time.Second {
+				t.Errorf("it has ended after %v", took)
+			}
+		})
+	}
+}
+
 // TestTheLastTwoOwners: however many try at once to take each other out, or to leave, one stays.
 func TestTheLastTwoOwners(t *testing.T) {
 	t.Parallel()

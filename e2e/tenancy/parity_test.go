@@ -38,8 +38,9 @@ const (
 		applications { value title selected } regions { value title selected } accounts { value title selected } roles { value title selected } users { value title selected } } }`
 	parityKeys = `query($c: ID) { customer(id: $c) { apiKeys(first: 200) { nodes { id: databaseId clientId name features allowedAddresses
 		createdAt expiresAt revokedAt lastUsedAt user { databaseId } customer { databaseId } } } } }`
-	parityUsage   = `query($c: ID) { customer(id: $c) { usage { name used limit limitedBy { id: databaseId name regionId level } } } }`
-	paritySecrets = `query($c: ID) { customer(id: $c) { secrets { id: databaseId name createdAt updatedAt customer { databaseId } } } }`
+	parityUsage       = `query($c: ID) { customer(id: $c) { usage { name used limit limitedBy { id: databaseId name regionId level } } } }`
+	parityInvitations = `query($c: ID) { customer(id: $c) { invitations { id: databaseId email status createdAt expiresAt customer { databaseId } } } }`
+	paritySecrets     = `query($c: ID) { customer(id: $c) { secrets { id: databaseId name createdAt updatedAt customer { databaseId } } } }`
 )
 
 // doors asks both doors for the same.
@@ -198,8 +199,9 @@ func (d *doors) compare(t *testing.T, token string, id int64) {
 // compareLists compares the lists of a company that REST has under /v1, and their rows one by one.
 func (d *doors) compareLists(t *testing.T, token string, customer int64) {
 	for path, list := range map[string]struct{ query, rows string }{
-		"/v1/keys":    {parityKeys, "customer.apiKeys.nodes"},
-		"/v1/secrets": {paritySecrets, "customer.secrets"},
+		"/v1/keys":        {parityKeys, "customer.apiKeys.nodes"},
+		"/v1/invitations": {parityInvitations, "customer.invitations"},
+		"/v1/secrets":     {paritySecrets, "customer.secrets"},
 	} {
 		shown := platform.Member(t, d.MustGQL(token, list.query, map[string]any{"c": customer}), list.rows).([]any)
 		for _, row := range shown {

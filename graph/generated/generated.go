@@ -51,6 +51,7 @@ type ResolverRoot interface {
 	Customer() CustomerResolver
 	CustomerRef() CustomerRefResolver
 	Document() DocumentResolver
+	Invitation() InvitationResolver
 	Me() MeResolver
 	Mutation() MutationResolver
 	Permission() PermissionResolver
@@ -143,6 +144,7 @@ type CustomerResolver interface {
 	Contexts(ctx context.Context, obj *db.Customer, filter *resolvers.ContextFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Context], error)
 	Agents(ctx context.Context, obj *db.Customer, filter *resolvers.AgentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Agent], error)
 	Usage(ctx context.Context, obj *db.Customer) ([]*db.Usage, error)
+	Invitations(ctx context.Context, obj *db.Customer) ([]*db.Invitation, error)
 	Secrets(ctx context.Context, obj *db.Customer) ([]*db.Secret, error)
 	WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
 }
@@ -156,8 +158,12 @@ type DocumentResolver interface {
 	Chunks(ctx context.Context, obj *db.Document, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Chunk], error)
 	Creator(ctx context.Context, obj *db.Document) (*db.User, error)
 }
+type InvitationResolver interface {
+	Customer(ctx context.Context, obj *db.Invitation) (*db.CustomerRef, error)
+}
 type MeResolver interface {
 	Sessions(ctx context.Context, obj *resolvers.Me) ([]*db.Session, error)
+	Invitations(ctx context.Context, obj *resolvers.Me) ([]*db.Invitation, error)
 }
 type MutationResolver interface {
 	CreateCustomer(ctx context.Context, input resolvers.CreateCustomerInput) (*resolvers.CreateCustomerPayload, error)
@@ -166,6 +172,9 @@ type MutationResolver interface {
 	SaveBilling(ctx context.Context, input resolvers.SaveBillingInput) (*resolvers.SaveBillingPayload, error)
 	CreateUser(ctx context.Context, input resolvers.CreateUserInput) (*resolvers.CreateUserPayload, error)
 	ResendInvitation(ctx context.Context, input resolvers.ResendInvitationInput) (*resolvers.ResendInvitationPayload, error)
+	WithdrawInvitation(ctx context.Context, input resolvers.WithdrawInvitationInput) (*resolvers.WithdrawInvitationPayload, error)
+	AcceptInvitation(ctx context.Context, input resolvers.AcceptInvitationInput) (*resolvers.AcceptInvitationPayload, error)
+	DeclineInvitation(ctx context.Context, input resolvers.DeclineInvitationInput) (*resolvers.DeclineInvitationPayload, error)
 	CreatePermission(ctx context.Context, input resolvers.CreatePermissionInput) (*resolvers.CreatePermissionPayload, error)
 	UpdatePermission(ctx context.Context, input resolvers.UpdatePermissionInput) (*resolvers.UpdatePermissionPayload, error)
 	TogglePermission(ctx context.Context, input resolvers.TogglePermissionInput) (*resolvers.TogglePermissionPayload, error)
@@ -327,6 +336,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputAcceptInvitationInput,
 		ec.unmarshalInputAgentFilter,
 		ec.unmarshalInputAgentOrder,
 		ec.unmarshalInputAuditEventFilter,
@@ -347,6 +357,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateWebhookDestinationInput,
 		ec.unmarshalInputCustomerFilter,
 		ec.unmarshalInputCustomerOrder,
+		ec.unmarshalInputDeclineInvitationInput,
 		ec.unmarshalInputDeleteAgentInput,
 		ec.unmarshalInputDeleteContextInput,
 		ec.unmarshalInputDeleteDocumentInput,
@@ -402,6 +413,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUserOrder,
 		ec.unmarshalInputWebhookDeliveryFilter,
 		ec.unmarshalInputWebhookDeliveryOrder,
+		ec.unmarshalInputWithdrawInvitationInput,
 	)
 	first := true
 
@@ -711,6 +723,8 @@ type Customer implements Node {
   ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "What the company has of everything that is limited, with everything below it, and how much that may be; first what there is, then what is done in a time. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   usage: [Usage!]! @needs(app: [TENANT], right: "company.read")
+  "The company's invitations, by id; the newest 200. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  invitations: [Invitation!]! @needs(app: [TENANT], right: "user.read")
   "The secrets that the company's agents may use, by id; at most 200. Their values are never shown. Needs the right ` + "`" + `agent.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + ` or ` + "`" + `builder` + "`" + `."
   secrets: [Secret!]! @needs(app: [TENANT, BUILDER], right: "agent.write")
   "Where the company has its events delivered to, by id. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
@@ -1799,6 +1813,40 @@ type Me {
   grants: [Grant!]!
   "The live sessions of the person who has logged in, by id, at most 100; none for an API key. Takes a token for any application."
   sessions: [Session!]! @needs
+  "The invitations that the person who has logged in can answer, by id, at most 200; none for an API key. Takes a token for any application."
+  invitations: [Invitation!]! @needs
+}
+
+"Asks a person to accept a company that has added it."
+type Invitation implements Node {
+  "Global id."
+  id: ID!
+  "Invitation id."
+  databaseId: Int!
+  "The address, as the company has entered it."
+  email: String!
+  "What has become of it."
+  status: InvitationStatus!
+  "When the person was added."
+  createdAt: DateTime!
+  "Until when it can be accepted; signing in to the company accepts it even after that."
+  expiresAt: DateTime!
+  "The company."
+  customer: CustomerRef!
+}
+
+"What has become of an invitation."
+enum InvitationStatus {
+  "It waits for an answer."
+  PENDING
+  "The person has accepted the company."
+  ACCEPTED
+  "The person has declined the company."
+  DECLINED
+  "Its time is over without an answer. It can be sent again."
+  EXPIRED
+  "The company has taken it back, or the person was taken out of the company."
+  WITHDRAWN
 }
 
 "A person's login that renews itself (` + "`" + `POST /auth/session` + "`" + `). It ends 14 days after its last use, and after 90 days."
@@ -2646,6 +2694,12 @@ type Mutation {
   createUser("The user." input: CreateUserInput!): CreateUserPayload @needs(app: [TENANT], right: "user.write")
   "Sends the invitation of the caller's company, or else of one within reach, again to a user who has no password yet; of more than five in a day none is sent. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   resendInvitation("The user." input: ResendInvitationInput!): ResendInvitationPayload @needs(app: [TENANT], right: "user.write")
+  "Takes an invitation back that was not answered yet, and the person out of the company. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  withdrawInvitation("The invitation." input: WithdrawInvitationInput!): WithdrawInvitationPayload @needs(app: [TENANT], right: "user.write")
+  "Accepts a company that has invited the caller. For a token of a person's login. Takes a token for any application."
+  acceptInvitation("The invitation." input: AcceptInvitationInput!): AcceptInvitationPayload @needs
+  "Declines a company that has invited the caller, who leaves it. For a token of a person's login. Takes a token for any application."
+  declineInvitation("The invitation." input: DeclineInvitationInput!): DeclineInvitationPayload @needs
   "Gives a user a role on an account. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   createPermission("The permission." input: CreatePermissionInput!): CreatePermissionPayload @needs(app: [TENANT], right: "permission.write")
   "Replaces the role of a permission. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
@@ -2912,14 +2966,18 @@ type CreateUserPayload {
 
 "A user to invite again."
 input ResendInvitationInput {
-  "The user."
-  userId: ID!
+  "The user; or else ` + "`" + `id` + "`" + `."
+  userId: ID
+  "The invitation, in place of ` + "`" + `userId` + "`" + `."
+  id: ID
 }
 
 "Who was invited again."
 type ResendInvitationPayload {
   "The user."
   user: User!
+  "The invitation, where it was asked for by ` + "`" + `id` + "`" + `."
+  invitation: Invitation
 }
 
 "A new permission. The user is given by ` + "`" + `userId` + "`" + `, or by ` + "`" + `email` + "`" + `, which adds to the company whoever is not in it, and invites one without a password."
@@ -3211,6 +3269,42 @@ input EraseUserInput {
 type EraseUserPayload {
   "The user's id."
   deletedId: ID!
+}
+
+"An invitation to take back."
+input WithdrawInvitationInput {
+  "The invitation."
+  id: ID!
+}
+
+"What ` + "`" + `withdrawInvitation` + "`" + ` took back."
+type WithdrawInvitationPayload {
+  "The invitation."
+  invitation: Invitation!
+}
+
+"An invitation of the caller's."
+input AcceptInvitationInput {
+  "The invitation."
+  id: ID!
+}
+
+"What ` + "`" + `acceptInvitation` + "`" + ` answered."
+type AcceptInvitationPayload {
+  "The invitation."
+  invitation: Invitation!
+}
+
+"An invitation of the caller's."
+input DeclineInvitationInput {
+  "The invitation."
+  id: ID!
+}
+
+"What ` + "`" + `declineInvitation` + "`" + ` answered."
+type DeclineInvitationPayload {
+  "The invitation."
+  invitation: Invitation!
 }
 
 "A new password, with the one that it takes the place of."
@@ -3702,6 +3796,14 @@ var parsedSchema = gqlparser.MustLoadSchema(sources...)
 // childFields_* functions provide shared child field context lookups.
 // Each function is generated once per unique object type, deduplicating the
 // switch statements that were previously inlined in every fieldContext_* function.
+
+func (ec *executionContext) childFields_AcceptInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "invitation":
+		return ec.fieldContext_AcceptInvitationPayload_invitation(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AcceptInvitationPayload", field.Name)
+}
 
 func (ec *executionContext) childFields_Account(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
@@ -4351,6 +4453,8 @@ func (ec *executionContext) childFields_Customer(ctx context.Context, field grap
 		return ec.fieldContext_Customer_agents(ctx, field)
 	case "usage":
 		return ec.fieldContext_Customer_usage(ctx, field)
+	case "invitations":
+		return ec.fieldContext_Customer_invitations(ctx, field)
 	case "secrets":
 		return ec.fieldContext_Customer_secrets(ctx, field)
 	case "webhookDestinations":
@@ -4399,6 +4503,14 @@ func (ec *executionContext) childFields_CustomerRef(ctx context.Context, field g
 		return ec.fieldContext_CustomerRef_customer(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CustomerRef", field.Name)
+}
+
+func (ec *executionContext) childFields_DeclineInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "invitation":
+		return ec.fieldContext_DeclineInvitationPayload_invitation(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeclineInvitationPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_DeleteAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4587,6 +4699,26 @@ func (ec *executionContext) childFields_Grant(ctx context.Context, field graphql
 	return nil, fmt.Errorf("no field named %q was found under type Grant", field.Name)
 }
 
+func (ec *executionContext) childFields_Invitation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Invitation_id(ctx, field)
+	case "databaseId":
+		return ec.fieldContext_Invitation_databaseId(ctx, field)
+	case "email":
+		return ec.fieldContext_Invitation_email(ctx, field)
+	case "status":
+		return ec.fieldContext_Invitation_status(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Invitation_createdAt(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_Invitation_expiresAt(ctx, field)
+	case "customer":
+		return ec.fieldContext_Invitation_customer(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Invitation", field.Name)
+}
+
 func (ec *executionContext) childFields_LeaveCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "deletedId":
@@ -4611,6 +4743,8 @@ func (ec *executionContext) childFields_Me(ctx context.Context, field graphql.Co
 		return ec.fieldContext_Me_grants(ctx, field)
 	case "sessions":
 		return ec.fieldContext_Me_sessions(ctx, field)
+	case "invitations":
+		return ec.fieldContext_Me_invitations(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Me", field.Name)
 }
@@ -4807,6 +4941,8 @@ func (ec *executionContext) childFields_ResendInvitationPayload(ctx context.Cont
 	switch field.Name {
 	case "user":
 		return ec.fieldContext_ResendInvitationPayload_user(ctx, field)
+	case "invitation":
+		return ec.fieldContext_ResendInvitationPayload_invitation(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ResendInvitationPayload", field.Name)
 }
@@ -5387,6 +5523,14 @@ func (ec *executionContext) childFields_WebhookEventType(ctx context.Context, fi
 		return ec.fieldContext_WebhookEventType_schema(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WebhookEventType", field.Name)
+}
+
+func (ec *executionContext) childFields_WithdrawInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "invitation":
+		return ec.fieldContext_WithdrawInvitationPayload_invitation(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WithdrawInvitationPayload", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6243,6 +6387,20 @@ func (ec *executionContext) field_Document_chunks_args(ctx context.Context, rawA
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_acceptInvitation_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.AcceptInvitationInput, error) {
+			return ec.unmarshalNAcceptInvitationInput2canopyᚋresolversᚐAcceptInvitationInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_cancelRun_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -6403,6 +6561,20 @@ func (ec *executionContext) field_Mutation_createWebhookDestination_args(ctx con
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.CreateWebhookDestinationInput, error) {
 			return ec.unmarshalNCreateWebhookDestinationInput2canopyᚋresolversᚐCreateWebhookDestinationInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_declineInvitation_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.DeclineInvitationInput, error) {
+			return ec.unmarshalNDeclineInvitationInput2canopyᚋresolversᚐDeclineInvitationInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -7019,6 +7191,20 @@ func (ec *executionContext) field_Mutation_uploadDocument_args(ctx context.Conte
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.UploadDocumentInput, error) {
 			return ec.unmarshalNUploadDocumentInput2canopyᚋresolversᚐUploadDocumentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_withdrawInvitation_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.WithdrawInvitationInput, error) {
+			return ec.unmarshalNWithdrawInvitationInput2canopyᚋresolversᚐWithdrawInvitationInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -8284,6 +8470,38 @@ func (ec *executionContext) field___Type_fields_args(ctx context.Context, rawArg
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func (ec *executionContext) _AcceptInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.AcceptInvitationPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AcceptInvitationPayload_invitation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Invitation, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Invitation) graphql.Marshaler {
+			return ec.marshalNInvitation2ᚖcanopyᚋdbᚐInvitation(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AcceptInvitationPayload_invitation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AcceptInvitationPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Invitation(ctx, field)
+		},
+	}
+	return fc, nil
+}
 
 func (ec *executionContext) _Account_id(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -14001,6 +14219,38 @@ func (ec *executionContext) fieldContext_Customer_usage(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _Customer_invitations(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Customer_invitations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Customer().Invitations(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Invitation) graphql.Marshaler {
+			return ec.marshalNInvitation2ᚕᚖcanopyᚋdbᚐInvitationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Customer_invitations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Customer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Invitation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Customer_secrets(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -14393,6 +14643,38 @@ func (ec *executionContext) fieldContext_CustomerRef_customer(_ context.Context,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Customer(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DeclineInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeclineInvitationPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeclineInvitationPayload_invitation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Invitation, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Invitation) graphql.Marshaler {
+			return ec.marshalNInvitation2ᚖcanopyᚋdbᚐInvitation(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeclineInvitationPayload_invitation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeclineInvitationPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Invitation(ctx, field)
 		},
 	}
 	return fc, nil
@@ -15535,6 +15817,176 @@ func (ec *executionContext) fieldContext_Grant_features(_ context.Context, field
 	return graphql.NewScalarFieldContext("Grant", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Invitation_id(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Invitation_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Invitation_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Invitation", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Invitation_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Invitation_databaseId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Invitation_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Invitation_email(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Invitation_email(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Email, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Invitation_email(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Invitation_status(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Invitation_status(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Status, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNInvitationStatus2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Invitation_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type InvitationStatus does not have child fields"))
+}
+
+func (ec *executionContext) _Invitation_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Invitation_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Invitation_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Invitation_expiresAt(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Invitation_expiresAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpiresAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Invitation_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Invitation_customer(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Invitation_customer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Invitation().Customer(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.CustomerRef) graphql.Marshaler {
+			return ec.marshalNCustomerRef2ᚖcanopyᚋdbᚐCustomerRef(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Invitation_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Invitation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CustomerRef(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _LeaveCustomerPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.LeaveCustomerPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -15750,6 +16202,38 @@ func (ec *executionContext) fieldContext_Me_sessions(_ context.Context, field gr
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Session(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Me_invitations(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Me_invitations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Me().Invitations(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Invitation) graphql.Marshaler {
+			return ec.marshalNInvitation2ᚕᚖcanopyᚋdbᚐInvitationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Me_invitations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Me",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Invitation(ctx, field)
 		},
 	}
 	return fc, nil
@@ -16013,6 +16497,138 @@ func (ec *executionContext) fieldContext_Mutation_resendInvitation(ctx context.C
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_resendInvitation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_withdrawInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_withdrawInvitation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().WithdrawInvitation(ctx, fc.Args["input"].(resolvers.WithdrawInvitationInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.WithdrawInvitationPayload) graphql.Marshaler {
+			return ec.marshalOWithdrawInvitationPayload2ᚖcanopyᚋresolversᚐWithdrawInvitationPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_withdrawInvitation(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_WithdrawInvitationPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_withdrawInvitation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_acceptInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_acceptInvitation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().AcceptInvitation(ctx, fc.Args["input"].(resolvers.AcceptInvitationInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.AcceptInvitationPayload) graphql.Marshaler {
+			return ec.marshalOAcceptInvitationPayload2ᚖcanopyᚋresolversᚐAcceptInvitationPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_acceptInvitation(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AcceptInvitationPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_acceptInvitation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_declineInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_declineInvitation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeclineInvitation(ctx, fc.Args["input"].(resolvers.DeclineInvitationInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DeclineInvitationPayload) graphql.Marshaler {
+			return ec.marshalODeclineInvitationPayload2ᚖcanopyᚋresolversᚐDeclineInvitationPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_declineInvitation(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DeclineInvitationPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_declineInvitation_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -20860,6 +21476,38 @@ func (ec *executionContext) fieldContext_ResendInvitationPayload_user(_ context.
 	return fc, nil
 }
 
+func (ec *executionContext) _ResendInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResendInvitationPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResendInvitationPayload_invitation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Invitation, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Invitation) graphql.Marshaler {
+			return ec.marshalOInvitation2ᚖcanopyᚋdbᚐInvitation(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ResendInvitationPayload_invitation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ResendInvitationPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Invitation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _ResendWebhookDeliveryPayload_delivery(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResendWebhookDeliveryPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -25166,6 +25814,38 @@ func (ec *executionContext) fieldContext_WebhookEventType_schema(_ context.Conte
 	return graphql.NewScalarFieldContext("WebhookEventType", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
+func (ec *executionContext) _WithdrawInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.WithdrawInvitationPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WithdrawInvitationPayload_invitation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Invitation, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Invitation) graphql.Marshaler {
+			return ec.marshalNInvitation2ᚖcanopyᚋdbᚐInvitation(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WithdrawInvitationPayload_invitation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "WithdrawInvitationPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Invitation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26224,6 +26904,36 @@ func (ec *executionContext) fieldContext___Type_isOneOf(_ context.Context, field
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
+
+func (ec *executionContext) unmarshalInputAcceptInvitationInput(ctx context.Context, obj any) (resolvers.AcceptInvitationInput, error) {
+	var it resolvers.AcceptInvitationInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
 
 func (ec *executionContext) unmarshalInputAgentFilter(ctx context.Context, obj any) (resolvers.AgentFilter, error) {
 	var it resolvers.AgentFilter
@@ -27339,6 +28049,36 @@ func (ec *executionContext) unmarshalInputCustomerOrder(ctx context.Context, obj
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputDeclineInvitationInput(ctx context.Context, obj any) (resolvers.DeclineInvitationInput, error) {
+	var it resolvers.DeclineInvitationInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputDeleteAgentInput(ctx context.Context, obj any) (resolvers.DeleteAgentInput, error) {
 	var it resolvers.DeleteAgentInput
 	if obj == nil {
@@ -28262,7 +29002,7 @@ func (ec *executionContext) unmarshalInputResendInvitationInput(ctx context.Cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"userId"}
+	fieldsInOrder := [...]string{"userId", "id"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -28271,11 +29011,18 @@ func (ec *executionContext) unmarshalInputResendInvitationInput(ctx context.Cont
 		switch k {
 		case "userId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("userId"))
-			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.UserID = data
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
 		}
 	}
 	return it, nil
@@ -29666,6 +30413,36 @@ func (ec *executionContext) unmarshalInputWebhookDeliveryOrder(ctx context.Conte
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputWithdrawInvitationInput(ctx context.Context, obj any) (resolvers.WithdrawInvitationInput, error) {
+	var it resolvers.WithdrawInvitationInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -29719,6 +30496,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Permission(ctx, sel, obj)
+	case *db.Invitation:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Invitation(ctx, sel, obj)
 	case *db.Document:
 		if obj == nil {
 			return graphql.Null
@@ -29786,6 +30568,45 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var acceptInvitationPayloadImplementors = []string{"AcceptInvitationPayload"}
+
+func (ec *executionContext) _AcceptInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.AcceptInvitationPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, acceptInvitationPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AcceptInvitationPayload")
+		case "invitation":
+			out.Values[i] = ec._AcceptInvitationPayload_invitation(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
 
 var accountImplementors = []string{"Account", "Node"}
 
@@ -32116,6 +32937,11 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "invitations":
+			out.Values[i] = ec._Customer_invitations(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "secrets":
 			out.Values[i] = ec._Customer_secrets(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -32286,6 +33112,45 @@ func (ec *executionContext) _CustomerRef(ctx context.Context, sel ast.SelectionS
 		case "customer":
 			out.Values[i] = ec._CustomerRef_customer(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var declineInvitationPayloadImplementors = []string{"DeclineInvitationPayload"}
+
+func (ec *executionContext) _DeclineInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeclineInvitationPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, declineInvitationPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeclineInvitationPayload")
+		case "invitation":
+			out.Values[i] = ec._DeclineInvitationPayload_invitation(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -33080,6 +33945,75 @@ func (ec *executionContext) _Grant(ctx context.Context, sel ast.SelectionSet, ob
 	return out
 }
 
+var invitationImplementors = []string{"Invitation", "Node"}
+
+func (ec *executionContext) _Invitation(ctx context.Context, sel ast.SelectionSet, obj *db.Invitation) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, invitationImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Invitation")
+		case "id":
+			out.Values[i] = ec._Invitation_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "databaseId":
+			out.Values[i] = ec._Invitation_databaseId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "email":
+			out.Values[i] = ec._Invitation_email(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "status":
+			out.Values[i] = ec._Invitation_status(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._Invitation_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = ec._Invitation_expiresAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "customer":
+			out.Values[i] = ec._Invitation_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var leaveCustomerPayloadImplementors = []string{"LeaveCustomerPayload"}
 
 func (ec *executionContext) _LeaveCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.LeaveCustomerPayload) graphql.Marshaler {
@@ -33165,6 +34099,11 @@ func (ec *executionContext) _Me(ctx context.Context, sel ast.SelectionSet, obj *
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "invitations":
+			out.Values[i] = ec._Me_invitations(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -33245,6 +34184,27 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "resendInvitation":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_resendInvitation(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "withdrawInvitation":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_withdrawInvitation(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "acceptInvitation":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_acceptInvitation(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "declineInvitation":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_declineInvitation(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -34643,6 +35603,11 @@ func (ec *executionContext) _ResendInvitationPayload(ctx context.Context, sel as
 		case "user":
 			out.Values[i] = ec._ResendInvitationPayload_user(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "invitation":
+			out.Values[i] = ec._ResendInvitationPayload_invitation(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -36975,6 +37940,45 @@ func (ec *executionContext) _WebhookEventType(ctx context.Context, sel ast.Selec
 	return out
 }
 
+var withdrawInvitationPayloadImplementors = []string{"WithdrawInvitationPayload"}
+
+func (ec *executionContext) _WithdrawInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.WithdrawInvitationPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, withdrawInvitationPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("WithdrawInvitationPayload")
+		case "invitation":
+			out.Values[i] = ec._WithdrawInvitationPayload_invitation(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var __DirectiveImplementors = []string{"__Directive"}
 
 func (ec *executionContext) ___Directive(ctx context.Context, sel ast.SelectionSet, obj *introspection.Directive) graphql.Marshaler {
@@ -37372,6 +38376,11 @@ func (ec *executionContext) ___Type(ctx context.Context, sel ast.SelectionSet, o
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
+
+func (ec *executionContext) unmarshalNAcceptInvitationInput2canopyᚋresolversᚐAcceptInvitationInput(ctx context.Context, v any) (resolvers.AcceptInvitationInput, error) {
+	res, err := ec.unmarshalInputAcceptInvitationInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
 
 func (ec *executionContext) marshalNAccount2canopyᚋdbᚐAccount(ctx context.Context, sel ast.SelectionSet, v db.Account) graphql.Marshaler {
 	return ec._Account(ctx, sel, &v)
@@ -38161,6 +39170,10 @@ func (ec *executionContext) marshalNCustomerOrderField2string(ctx context.Contex
 	return res
 }
 
+func (ec *executionContext) marshalNCustomerRef2canopyᚋdbᚐCustomerRef(ctx context.Context, sel ast.SelectionSet, v db.CustomerRef) graphql.Marshaler {
+	return ec._CustomerRef(ctx, sel, &v)
+}
+
 func (ec *executionContext) marshalNCustomerRef2ᚕᚖcanopyᚋdbᚐCustomerRefᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.CustomerRef) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -38201,6 +39214,11 @@ func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, se
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) unmarshalNDeclineInvitationInput2canopyᚋresolversᚐDeclineInvitationInput(ctx context.Context, v any) (resolvers.DeclineInvitationInput, error) {
+	res, err := ec.unmarshalInputDeclineInvitationInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNDeleteAgentInput2canopyᚋresolversᚐDeleteAgentInput(ctx context.Context, v any) (resolvers.DeleteAgentInput, error) {
@@ -38461,6 +39479,48 @@ func (ec *executionContext) unmarshalNInt2int64(ctx context.Context, v any) (int
 func (ec *executionContext) marshalNInt2int64(ctx context.Context, sel ast.SelectionSet, v int64) graphql.Marshaler {
 	_ = sel
 	res := graphql.MarshalInt64(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func (ec *executionContext) marshalNInvitation2ᚕᚖcanopyᚋdbᚐInvitationᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Invitation) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNInvitation2ᚖcanopyᚋdbᚐInvitation(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNInvitation2ᚖcanopyᚋdbᚐInvitation(ctx context.Context, sel ast.SelectionSet, v *db.Invitation) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Invitation(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNInvitationStatus2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNInvitationStatus2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -39557,6 +40617,11 @@ func (ec *executionContext) marshalNWebhookSigning2string(ctx context.Context, s
 	return res
 }
 
+func (ec *executionContext) unmarshalNWithdrawInvitationInput2canopyᚋresolversᚐWithdrawInvitationInput(ctx context.Context, v any) (resolvers.WithdrawInvitationInput, error) {
+	res, err := ec.unmarshalInputWithdrawInvitationInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalN__Directive2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirective(ctx context.Context, sel ast.SelectionSet, v introspection.Directive) graphql.Marshaler {
 	return ec.___Directive(ctx, sel, &v)
 }
@@ -39696,6 +40761,13 @@ func (ec *executionContext) marshalN__TypeKind2string(ctx context.Context, sel a
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) marshalOAcceptInvitationPayload2ᚖcanopyᚋresolversᚐAcceptInvitationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.AcceptInvitationPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AcceptInvitationPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOAccount2ᚖcanopyᚋdbᚐAccount(ctx context.Context, sel ast.SelectionSet, v *db.Account) graphql.Marshaler {
@@ -40106,6 +41178,13 @@ func (ec *executionContext) marshalODateTime2ᚖtimeᚐTime(ctx context.Context,
 	return res
 }
 
+func (ec *executionContext) marshalODeclineInvitationPayload2ᚖcanopyᚋresolversᚐDeclineInvitationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeclineInvitationPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeclineInvitationPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalODeleteAgentPayload2ᚖcanopyᚋresolversᚐDeleteAgentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteAgentPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -40391,6 +41470,13 @@ func (ec *executionContext) marshalOInt2ᚖint64(ctx context.Context, sel ast.Se
 	_ = ctx
 	res := graphql.MarshalInt64(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOInvitation2ᚖcanopyᚋdbᚐInvitation(ctx context.Context, sel ast.SelectionSet, v *db.Invitation) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Invitation(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx context.Context, v any) (json.RawMessage, error) {
@@ -40991,6 +42077,13 @@ func (ec *executionContext) marshalOWebhookSigning2ᚖstring(ctx context.Context
 	_ = ctx
 	res := graphql.MarshalString(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOWithdrawInvitationPayload2ᚖcanopyᚋresolversᚐWithdrawInvitationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.WithdrawInvitationPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._WithdrawInvitationPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalO__EnumValue2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐEnumValueᚄ(ctx context.Context, sel ast.SelectionSet, v []introspection.EnumValue) graphql.Marshaler {

@@ -37,6 +37,10 @@ var (
 	UserErased  = action("user.erased", "A user is erased, for good.")
 	UserInvited = action("user.invited", "A user is invited again.")
 
+	InvitationAccepted  = action("invitation.accepted", "A user accepts an invitation.")
+	InvitationDeclined  = action("invitation.declined", "A user declines an invitation, and leaves the company.")
+	InvitationWithdrawn = action("invitation.withdrawn", "A company takes an invitation back.")
+
 	UserSignedIn       = action("user.signedIn", "A user signs in with the password.")
 	UserSignInFailed   = action("user.signInFailed", "Somebody gives a wrong password or code for a user.")
 	UserSetUp          = action("user.setUp", "A user redeems an invitation, and sets a password.")

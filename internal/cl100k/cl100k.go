@@ -26,6 +26,7 @@ type Encoder struct {
 	left, right []uint32
 	// merged is the token that two make.
 	merged map[uint64]uint32
+	memo   memo
 }
 
 // none is the id of no token.

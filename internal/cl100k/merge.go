@@ -12,16 +12,19 @@ type word struct {
 }
 
 func (w *word) count(piece string) int {
-	if _, known := w.ids[piece]; known {
-		return 1
+	if r := w.recall(piece); r != nil {
+		return len(r.ends)
 	}
 	w.encode(piece)
 	return len(w.tokens)
 }
 
 func (w *word) appendEnds(ends []int, piece string, at int) []int {
-	if _, known := w.ids[piece]; known {
-		return append(ends, at+len(piece))
+	if r := w.recall(piece); r != nil {
+		for _, end := range r.ends {
+			ends = append(ends, at+int(end))
+		}
+		return ends
 	}
 	w.encode(piece)
 	for _, t := range w.tokens {
@@ -31,8 +34,25 @@ func (w *word) appendEnds(ends []int, piece string, at int) []int {
 	return ends
 }
 
+// recall gives the tokens of a piece from the memo, where it is put if need be; nil for a longer one.
+func (w *word) recall(piece string) *remembered {
+	if len(piece) > memoLongest {
+		return nil
+	}
+	at := w.memo.place(piece)
+	if r := at.Load(); r != nil && r.piece == piece {
+		return r
+	}
+	w.encode(piece)
+	return w.remember(at, piece, w.tokens)
+}
+
 // encode sets the tokens of a piece.
 func (w *word) encode(piece string) {
+	if t, known := w.ids[piece]; known {
+		w.tokens = append(w.tokens[:0], t)
+		return
+	}
 	w.tokens = w.tokens[:0]
 	if cap(w.dead) <= len(piece) {
 		w.dead = make([]bool, len(piece)+1)

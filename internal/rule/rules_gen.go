@@ -21,6 +21,7 @@ var (
 	CustomerContexts                 = &Rule{Field: "Customer.contexts", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	CustomerAgents                   = &Rule{Field: "Customer.agents", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	CustomerUsage                    = &Rule{Field: "Customer.usage", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
+	CustomerInvitations              = &Rule{Field: "Customer.invitations", Apps: []access.App{access.Tenant}, Right: access.UserRead}
 	CustomerSecrets                  = &Rule{Field: "Customer.secrets", Apps: []access.App{access.Tenant, access.Builder}, Right: access.AgentWrite}
 	CustomerWebhookDestinations      = &Rule{Field: "Customer.webhookDestinations", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	CustomerRefCustomer              = &Rule{Field: "CustomerRef.customer", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
@@ -36,6 +37,7 @@ var (
 	ChunkDocument                    = &Rule{Field: "Chunk.document", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	SearchHitDocument                = &Rule{Field: "SearchHit.document", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	MeSessions                       = &Rule{Field: "Me.sessions", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	MeInvitations                    = &Rule{Field: "Me.invitations", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	AgentRuns                        = &Rule{Field: "Agent.runs", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	AgentRevisionAgent               = &Rule{Field: "AgentRevision.agent", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	RunAgent                         = &Rule{Field: "Run.agent", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
@@ -75,6 +77,9 @@ var (
 	SaveBilling                      = &Rule{Field: "Mutation.saveBilling", Apps: []access.App{access.Tenant}, Right: access.BillingWrite}
 	CreateUser                       = &Rule{Field: "Mutation.createUser", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
 	ResendInvitation                 = &Rule{Field: "Mutation.resendInvitation", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
+	WithdrawInvitation               = &Rule{Field: "Mutation.withdrawInvitation", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
+	AcceptInvitation                 = &Rule{Field: "Mutation.acceptInvitation", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
+	DeclineInvitation                = &Rule{Field: "Mutation.declineInvitation", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	CreatePermission                 = &Rule{Field: "Mutation.createPermission", Apps: []access.App{access.Tenant}, Right: access.PermissionWrite}
 	UpdatePermission                 = &Rule{Field: "Mutation.updatePermission", Apps: []access.App{access.Tenant}, Right: access.PermissionWrite}
 	TogglePermission                 = &Rule{Field: "Mutation.togglePermission", Apps: []access.App{access.Tenant}, Right: access.PermissionWrite}
@@ -146,6 +151,7 @@ var all = []*Rule{
 	CustomerContexts,
 	CustomerAgents,
 	CustomerUsage,
+	CustomerInvitations,
 	CustomerSecrets,
 	CustomerWebhookDestinations,
 	CustomerRefCustomer,
@@ -161,6 +167,7 @@ var all = []*Rule{
 	ChunkDocument,
 	SearchHitDocument,
 	MeSessions,
+	MeInvitations,
 	AgentRuns,
 	AgentRevisionAgent,
 	RunAgent,
@@ -200,6 +207,9 @@ var all = []*Rule{
 	SaveBilling,
 	CreateUser,
 	ResendInvitation,
+	WithdrawInvitation,
+	AcceptInvitation,
+	DeclineInvitation,
 	CreatePermission,
 	UpdatePermission,
 	TogglePermission,

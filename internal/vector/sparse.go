@@ -36,10 +36,11 @@ func (x *Sparse) Documents() Documents {
 	return x.documents
 }
 
-// component is one bucket of a query with its weight, and the postings in each segment.
+// component is one bucket of a query with its weight. Its postings are looked up twice, to count and to score them: to
+// keep them would take memory for each component in each segment, and a prompt has up to ten thousand.
 type component struct {
-	weight   float32
-	postings []postings
+	bucket uint32
+	weight float32
 }
 
 // Search returns the chunks of greatest cosine with the query, best first. The query's components
@@ -60,25 +61,24 @@ func (x *Sparse) search(query lexical.Vector, f Filter) *top {
 	work := works.Get().(*work)
 	defer works.Put(work)
 	for i := range x.segments {
-		x.segments[i].search(i, components, norm, &f, best, work)
+		x.segments[i].search(components, norm, &f, best, work)
 	}
 	return best
 }
 
-// weigh looks up the components of a query and normalises nothing yet: norm is the query's length.
+// weigh gives the components of a query that occur in the index, and normalises nothing yet: norm is the query's length.
 func (x *Sparse) weigh(query lexical.Vector) (components []component, norm float32) {
+	components = make([]component, 0, len(query))
 	squares := 0.0
 	for _, q := range query {
-		c := component{postings: make([]postings, len(x.segments))}
 		df := 0
 		for i := range x.segments {
-			c.postings[i] = x.segments[i].lookup(q.Bucket)
-			df += x.segments[i].liveCount(c.postings[i])
+			df += x.segments[i].liveCount(x.segments[i].lookup(q.Bucket))
 		}
-		c.weight = q.Weight() * lexical.IDF(x.live, df)
-		squares += float64(c.weight) * float64(c.weight)
+		weight := q.Weight() * lexical.IDF(x.live, df)
+		squares += float64(weight) * float64(weight)
 		if df > 0 {
-			components = append(components, c)
+			components = append(components, component{q.Bucket, weight})
 		}
 	}
 	return components, sqrt32(squares)
@@ -107,11 +107,11 @@ type work struct {
 
 var works = sync.Pool{New: func() any { return new(work) }}
 
-func (p *sparsePart) search(segment int, components []component, norm float32, f *Filter, best *top, w *work) {
+func (p *sparsePart) search(components []component, norm float32, f *Filter, best *top, w *work) {
 	w.scores = slices.Grow(w.scores[:0], len(p.chunks))[:len(p.chunks)]
 	clear(w.scores)
 	for _, c := range components {
-		w.postings, _ = c.postings[segment].read(w.postings[:0])
+		w.postings, _ = p.lookup(c.bucket).read(w.postings[:0])
 		for _, posting := range w.postings {
 			w.scores[posting>>16] += c.weight * lexical.Count{Words: uint8(posting >> 8), Pairs: uint8(posting)}.Weight()
 		}

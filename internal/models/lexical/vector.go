@@ -11,12 +11,10 @@
 package lexical
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // Name is the model's name in a context's embeddingModel. Any change to the vectors needs a new one.
@@ -64,34 +62,70 @@ type Vector []Count
 
 // Embed returns the vector of a text; empty for a text without indexed words.
 func Embed(text string) Vector {
-	var raw []Count
+	raw := make([]uint32, 0, len(text)/4)
 	var last uint64
 	neighbour := false // last holds the word right before
 	for term := range Terms(text) {
 		h := hash(term.Text)
-		raw = append(raw, Count{Bucket: bucket(h), Words: 1})
+		raw = append(raw, bucket(h)<<1|aWord) //nolint:staticcheck // aWord is the kind 0, written out
 		if !term.Ideographic && neighbour {
-			raw = append(raw, Count{Bucket: bucket(pairHash(last, h)), Pairs: 1})
+			raw = append(raw, bucket(pairHash(last, h))<<1|aPair)
 		}
 		last, neighbour = h, !term.Ideographic
 	}
 	return sum(raw)
 }
 
-// sum adds up the counts of equal buckets.
-func sum(raw []Count) Vector {
-	slices.SortFunc(raw, func(a, b Count) int { return cmp.Compare(a.Bucket, b.Bucket) })
-	n := 0
-	for _, c := range raw {
-		if n > 0 && raw[n-1].Bucket == c.Bucket {
-			raw[n-1].Words = addSaturated(raw[n-1].Words, c.Words)
-			raw[n-1].Pairs = addSaturated(raw[n-1].Pairs, c.Pairs)
-			continue
+// What falls into a bucket, in the lowest bit beside it.
+const (
+	aWord = iota
+	aPair
+)
+
+// sortBuckets sorts numbers below 1 << (2 * digitBits) by counting, digit by digit. It takes a third of the time of
+// slices.Sort for the buckets of some hundred words.
+func sortBuckets(list []uint32) {
+	const digitBits = 10
+	other := make([]uint32, len(list))
+	for shift := 0; shift < 2*digitBits; shift += digitBits {
+		var ends [1<<digitBits + 1]uint32
+		for _, n := range list {
+			ends[n>>shift&(1<<digitBits-1)+1]++
 		}
-		raw[n] = c
-		n++
+		for i := range 1 << digitBits {
+			ends[i+1] += ends[i]
+		}
+		for _, n := range list {
+			at := &ends[n>>shift&(1<<digitBits-1)]
+			other[*at] = n
+			*at++
+		}
+		list, other = other, list
 	}
-	return slices.Clip(Vector(raw[:n]))
+}
+
+// sum counts what fell into each bucket.
+func sum(raw []uint32) Vector {
+	sortBuckets(raw)
+	distinct := 0
+	for i, r := range raw {
+		if i == 0 || r>>1 != raw[i-1]>>1 {
+			distinct++
+		}
+	}
+	v := make(Vector, 0, distinct)
+	for i, r := range raw {
+		if i == 0 || r>>1 != raw[i-1]>>1 {
+			v = append(v, Count{Bucket: r >> 1})
+		}
+		c := &v[len(v)-1]
+		if r&1 == aWord {
+			c.Words = addSaturated(c.Words, 1)
+		} else {
+			c.Pairs = addSaturated(c.Pairs, 1)
+		}
+	}
+	return v
 }
 
 func addSaturated(a, b uint8) uint8 { return uint8(min(int(a)+int(b), maxCount)) }
