@@ -39,7 +39,7 @@ func run(ctx context.Context, o options) error {
 	time.Sleep(2 * time.Second)
 	rows := []row{
 		{name: "serve: start to first answer", figure: l.platform.started.Round(time.Millisecond).String(), wanted: "< 1 s"},
-		{name: "serve: idle RSS", figure: mib(l.platform.rss()), wanted: "< 80 MiB"},
+		{name: "serve: idle RSS", figure: mib(l.platform.rss()), wanted: "< 60 MiB"},
 	}
 	self, err := os.Executable()
 	if err != nil {
