@@ -113,9 +113,12 @@ func (s *statement) walkCustomers(scope access.Scope, terms []Term) way {
 	if top := scope.From(); len(top) > 1 {
 		lead := min(len(top), leads)
 		w.lead, w.is = "c.lineage["+strconv.Itoa(lead)+"]", "($1::bigint[])["+strconv.Itoa(lead)+"]"
+		if lead > 2 { // what lies higher is in none of these indexes
+			w.where = []string{"c.level > " + strconv.Itoa(lead-2)}
+		}
 	}
 	return w
 }
 
 // leads is how many levels down companies have indexes of their own for each order.
-const leads = 3
+const leads = 4

@@ -16,11 +16,27 @@ type ways func(*statement, []Term) []way
 func find[V any, R member[V]](ctx context.Context, s *Store, l *List, a Ask, w ways, args ...any) ([]*V, error) {
 	st := newStatement(l, a, false, args...)
 	var rows []*V
-	text, args := st.finished(st.shown("", st.pageOf(st.alternatives(a, w)), ""))
-	if err := s.composed(ctx, &rows, text, args...); err != nil {
+	if err := st.run(ctx, s, &rows, st.shown("", st.pageOf(st.alternatives(a, w)), "")); err != nil {
 		return nil, err
 	}
 	return join[V, R](rows), nil
+}
+
+var qSortByPieces = prepare(`SET LOCAL enable_incremental_sort = on`)
+
+// run reads the rows of a page. Where the order has several fields an index has the first of them, and what is alike in it is ordered
+// piece by piece.
+func (s *statement) run(ctx context.Context, store *Store, rows any, text string) error {
+	text, args := s.finished(text)
+	if s.fields < 2 {
+		return store.composed(ctx, rows, text, args...)
+	}
+	return store.Tx(ctx, func(tx *Store) error {
+		if _, err := tx.exec(ctx, qSortByPieces); err != nil {
+			return err
+		}
+		return tx.composed(ctx, rows, text, args...)
+	})
 }
 
 // countOf counts the rows of a list, as far as lists are counted.
@@ -61,9 +77,8 @@ func (h hung) begin(a scopedAsk, counting bool, ids []int64) (st *statement, fro
 func pagesOf[V any, R member[V]](h hung) load[scopedAsk, int64, []*V] {
 	return func(ctx context.Context, s *Store, a scopedAsk, ids []int64) (map[int64][]*V, error) {
 		st, from := h.begin(a, false, ids)
-		text, args := st.finished(st.shown(from+" CROSS JOIN LATERAL ", st.pageOf(st.alternatives(a.ask, h.ways)), "k.id"))
 		var rows []*V
-		if err := s.composed(ctx, &rows, text, args...); err != nil {
+		if err := st.run(ctx, s, &rows, st.shown(from+" CROSS JOIN LATERAL ", st.pageOf(st.alternatives(a.ask, h.ways)), "k.id")); err != nil {
 			return nil, err
 		}
 		return byKey(join[V, R](rows), func(v *V) int64 { return R(v).kin().From }), nil

@@ -156,14 +156,15 @@ func (s *statement) led(w way, column, is, key string) way {
 }
 
 // handful is how many rows may be read and ordered for a page, where there is another way.
-const handful = 10_000
+const handful = 2_000
 
 // statement puts a statement of a list together.
 type statement struct {
 	list *List
 	args []any
-	// keys are those of the direction in which the page is read.
+	// keys are those of the direction in which the page is read, of so many fields.
 	keys     []sortedKey
+	fields   int
 	page     paging.Page
 	counting bool
 	// rows is the argument with how many rows are read, after those with the keys of the cursor.
@@ -181,7 +182,7 @@ func newStatement(l *List, a Ask, counting bool, args ...any) *statement {
 	if order == "" {
 		order = l.otherwise
 	}
-	s.keys = l.keys(order)
+	s.keys, s.fields = l.keys(order), len(sorts(order))
 	if a.Page.Backward {
 		for i := range s.keys {
 			s.keys[i].down = !s.keys[i].down
@@ -386,17 +387,19 @@ func (s *statement) read(w way, gate string) string {
 	if gate != "" {
 		gates = append(gates, gate)
 	}
+	// An index is read for nothing but what the way says.
+	var held []string
+	for _, h := range w.held {
+		held = append(held, unindexed(h))
+	}
 	switch {
 	case s.counting:
-		return w.all(s.list.id+" AS id", append(where, w.held...))
+		return w.all(s.list.id+" AS id", append(where, held...))
 	case !w.ordered:
-		return "SELECT * FROM (" + w.all(s.found(), append(append(where, w.held...), gates...)) + " OFFSET 0) b" +
+		return "SELECT * FROM (" + w.all(s.found(), append(append(where, held...), gates...)) + " OFFSET 0) b" +
 			clause(s.beyond("", "", column)) + s.orderBy("", column) + " LIMIT " + s.rows
 	}
-	where = append(slices.Clone(w.where), s.bounds(w)...)
-	for _, h := range w.held {
-		where = append(where, unindexed(h))
-	}
+	where = append(append(slices.Clone(w.where), s.bounds(w)...), held...)
 	if w.each == "" {
 		return "SELECT " + s.found() + " FROM " + w.from + clause(append(where, gates...)) + s.orderBy(w.lead, s.by) + " LIMIT " + s.rows
 	}

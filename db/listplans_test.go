@@ -30,7 +30,7 @@ type listExample struct {
 // A page is read by an index, or from among few; and of each of few companies a page.
 const (
 	aPage     = 3_000
-	fromFew   = 5 * handful
+	fromFew   = 2*handful + aPage
 	ofEachOwn = 90_000
 )
 
@@ -51,7 +51,7 @@ func listExamples() []listExample {
 		all = append(all,
 			listExample{name: "companies " + at, list: Customers, ways: customersWithin(scope), args: args, most: fromFew},
 			listExample{name: "users " + at, list: Users, ways: usersWithin, args: args, most: fromFew},
-			listExample{name: "permissions " + at, list: Permissions, ways: permissionsWithin(scope), args: args, most: fromFew},
+			listExample{name: "permissions " + at, list: Permissions, ways: permissionsWithin(scope), args: args, most: ofEachOwn},
 			listExample{name: "runs " + at, list: Runs, ways: runsWithin(scope), args: args, most: ofEachOwn},
 			listExample{name: "deliveries " + at, list: Deliveries, ways: deliveriesWithin(scope), args: args, most: ofEachOwn},
 			listExample{name: "audit events " + at, list: AuditEvents, ways: eventsWithin(scope), args: args, most: ofEachOwn},

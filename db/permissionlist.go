@@ -64,7 +64,11 @@ func permissionsWithin(scope access.Scope) ways {
 			}
 		}
 		if len(list) == 0 && !scope.Whole() {
-			list = append(list, way{from: "customers c" + accountsOf("c.id") + permissionsOn("a.id"), where: []string{inScope}, held: st.terms(terms)})
+			own := st.led(way{each: "(SELECT * FROM customers c WHERE " + inScope + " OFFSET 0) c" + accountsOf("c.id"), from: "permissions p", held: st.terms(terms)}, "p.account_id", "a.id", "p.id")
+			if own.ordered {
+				own.size, own.most = "customers c WHERE "+inScope, mostOwners
+			}
+			list = append(list, own)
 		}
 		return append(list, way{from: "permissions p" + placeOfPermission, held: held, ordered: true})
 	}

@@ -69,7 +69,8 @@ var examples = map[query]example{
 	qKeepNewestSecret: few(299),
 	qRevokeAPIKey:     few(299),
 
-	qNoTimeout: others("a setting"),
+	qNoTimeout:    others("a setting"),
+	qSortByPieces: others("a setting"),
 
 	// audit.go
 	qWithin:      few(299, 7).and(5, 5),
@@ -424,11 +425,11 @@ var examples = map[query]example{
 	qBranchOfAccount: few(299),
 
 	// users.go
-	qUsersByID:      within("{299}").and("{1,15,301}", "{1,15,302}", "{7}"),
-	qActorsByID:     within("{299}"),
-	qUserForUpdate:  few(299),
-	qLastAccess:     within("{299}"),
-	qEnsureUser:     few("new@x.example", "", "").and("user299@x.example", "", ""),
+	qUsersByID:     within("{299}").and("{1,15,301}", "{1,15,302}", "{7}"),
+	qActorsByID:    within("{299}"),
+	qUserForUpdate: few(299),
+	qLastAccess:    within("{299}"),
+	qEnsureUser:    few("new@x.example", "", "").and("user299@x.example", "", ""),
 
 	// vectors.go
 	qIndexState:     few(5, ""),

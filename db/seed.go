@@ -65,10 +65,20 @@ func (s *Store) SeedTree(ctx context.Context, seed Seed) (top int64, err error) 
 
 // seedStaff gives the first companies accounts, users and permissions.
 func (s *Store) seedStaff(ctx context.Context, seed Seed, firstCustomer, regionID int64) error {
-	staffed := min(seed.Staffed, seed.Customers)
-	if staffed == 0 {
-		return nil
+	staffed, each := min(seed.Staffed, seed.Customers), max(1, usersBatch/max(1, seed.Users))
+	for from := 0; from < staffed; from += each {
+		if err := s.seedStaffOf(ctx, firstCustomer+int64(from), min(each, staffed-from), regionID, seed.Users); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// usersBatch is how many users are made in one statement.
+const usersBatch = 500
+
+// seedStaffOf gives so many companies, from the first on, accounts, users and permissions.
+func (s *Store) seedStaffOf(ctx context.Context, first int64, companies int, regionID int64, users int) error {
 	for _, step := range []string{
 		`INSERT INTO accounts (customer_id, app_instance_id, name)
 		 SELECT c.id, i.id, c.name FROM customers c CROSS JOIN app_instances i
@@ -87,7 +97,7 @@ func (s *Store) seedStaff(ctx context.Context, seed Seed, firstCustomer, regionI
 		 JOIN roles r ON r.application_id = i.application_id AND r.customer_id IS NULL AND r.name = 'Member'
 		 WHERE m.customer_id >= $1 AND m.customer_id < $1 + $2 AND $3 > 0 AND $4 >= 0 ON CONFLICT DO NOTHING`,
 	} {
-		if _, err := s.pool.ExecContext(ctx, step, firstCustomer, staffed, regionID, seed.Users); err != nil {
+		if _, err := s.pool.ExecContext(ctx, step, first, companies, regionID, users); err != nil {
 			return translate(ctx, err)
 		}
 	}

@@ -12,7 +12,7 @@ var Users = &List{
 	id: "s.user_id",
 	members: map[string]string{
 		"ids":             `s.user_id = ANY (?::bigint[])`,
-		"email":           `lower(s.email) = lower(?::text)`,
+		"email":           `lower(s.email) COLLATE "C" = lower(?::text) COLLATE "C"`,
 		"hasPassword":     `s.has_password = ?::boolean`,
 		"customerId":      `EXISTS (SELECT FROM memberships m WHERE m.customer_id = ?::bigint AND m.user_id = s.user_id OFFSET 0)`,
 		"lastAccessSince": usedSince,

@@ -360,6 +360,10 @@ func (g *gang) acts() map[string]func(*rapid.T) error {
 		"togglePermission": func(t *rapid.T) error {
 			return ignore(g.TogglePermission(g.caller(t, access.PermissionWrite), TogglePermissionInput{ID: g.aPermission(t)}))
 		},
+		"setPermissionDisabled": func(t *rapid.T) error {
+			in := SetPermissionDisabledInput{ID: g.aPermission(t), Disabled: rapid.Bool().Draw(t, "disabled")}
+			return ignore(g.SetPermissionDisabled(g.caller(t, access.PermissionWrite), in))
+		},
 		"deletePermission": func(t *rapid.T) error {
 			return ignore(g.DeletePermission(g.caller(t, access.PermissionWrite), DeletePermissionInput{ID: g.aPermission(t)}))
 		},
@@ -457,7 +461,7 @@ func TestNobodyRises(t *testing.T) {
 // management only where an operation takes no other tokens.
 func TestGiversServeTenantManagement(t *testing.T) {
 	for _, r := range []*rule.Rule{
-		rule.CreateRole, rule.UpdateRole, rule.CreatePermission, rule.UpdatePermission, rule.TogglePermission,
+		rule.CreateRole, rule.UpdateRole, rule.CreatePermission, rule.UpdatePermission, rule.TogglePermission, rule.SetPermissionDisabled,
 		rule.CreateAPIKey, rule.RotateAPIKeySecret, rule.SetAccountDisabled,
 	} {
 		if !slices.Equal(r.Apps, []access.App{access.Tenant}) {

@@ -146,7 +146,13 @@ type TogglePermissionPayload struct{ Permission *db.Permission }
 
 // TogglePermission suspends a permission, or restores it.
 func (m Mutation) TogglePermission(ctx context.Context, in TogglePermissionInput) (*TogglePermissionPayload, error) {
-	p, err := m.changePermission(ctx, rule.TogglePermission, in.ID, audit.PermissionToggled, func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) error {
+	p, err := m.changePermission(ctx, rule.TogglePermission, in.ID, audit.PermissionToggled, flip(ctx))
+	return &TogglePermissionPayload{p}, err
+}
+
+// flip suspends a permission, or restores it.
+func flip(ctx context.Context) func(*db.Store, *caller, *db.Account, *db.Permission) error {
+	return func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) error {
 		judge := mayLoseOwner
 		if p.Disabled {
 			judge = mayRestore
@@ -155,8 +161,28 @@ func (m Mutation) TogglePermission(ctx context.Context, in TogglePermissionInput
 			return err
 		}
 		return tx.SetPermissionDisabled(ctx, p.ID, !p.Disabled)
+	}
+}
+
+// SetPermissionDisabledInput says whether a permission is to be suspended.
+type SetPermissionDisabledInput struct {
+	ID       globalid.ID
+	Disabled bool
+}
+
+// SetPermissionDisabledPayload is what SetPermissionDisabled changed.
+type SetPermissionDisabledPayload struct{ Permission *db.Permission }
+
+// SetPermissionDisabled suspends a permission, or restores it, as is said, however often that is: where it is so already,
+// nothing is changed, and nothing told.
+func (m Mutation) SetPermissionDisabled(ctx context.Context, in SetPermissionDisabledInput) (*SetPermissionDisabledPayload, error) {
+	p, err := m.changePermission(ctx, rule.SetPermissionDisabled, in.ID, audit.PermissionToggled, func(tx *db.Store, c *caller, a *db.Account, p *db.Permission) error {
+		if p.Disabled == in.Disabled {
+			return nil
+		}
+		return flip(ctx)(tx, c, a, p)
 	})
-	return &TogglePermissionPayload{p}, err
+	return &SetPermissionDisabledPayload{p}, err
 }
 
 // DeletePermissionInput names a permission to remove.
@@ -210,7 +236,6 @@ func (m Mutation) changePermission(ctx context.Context, need *rule.Rule, id glob
 		if err := do(tx, c, account, p); err != nil {
 			return err
 		}
-		ch.callers = append(ch.callers, p.UserID)
 		changed, err = tx.Permission(ctx, c.Scope(), n)
 		if errors.Is(err, db.ErrNoRows) {
 			changed, err = nil, nil
@@ -218,7 +243,12 @@ func (m Mutation) changePermission(ctx context.Context, need *rule.Rule, id glob
 		if err != nil {
 			return err
 		}
-		return ch.audit(account.CustomerID, action, p, audit.Between(p, changed))
+		what := audit.Between(p, changed)
+		if what.Empty() {
+			return nil
+		}
+		ch.callers = append(ch.callers, p.UserID)
+		return ch.audit(account.CustomerID, action, p, what)
 	})
 	return changed, err
 }

@@ -48,8 +48,8 @@ var graphOnly = map[string]string{
 	"WebhookDestination.autoDisabledAt": "REST has enabled",
 
 	"createRole": "roles are managed with the graph", "updateRole": "as createRole", "deleteRole": "as createRole",
-	"setAccountDisabled": "accounts are closed with the graph",
-	"acceptInvitation":   "as changePassword", "declineInvitation": "as changePassword",
+	"setAccountDisabled": "accounts are closed with the graph", "setPermissionDisabled": "REST has the toggle that is documented",
+	"acceptInvitation": "as changePassword", "declineInvitation": "as changePassword",
 	"resendInvitation.userId": "a path of its own has it",
 	"requestEmailChange":      "as changePassword",
 	"leaveCustomer":           "as changePassword", "eraseUser": "as changePassword",

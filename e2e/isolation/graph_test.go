@@ -277,6 +277,7 @@ func permissionMutations() []graphRow {
 			return object{"id": a.ownPermission(), "roleId": a.freshRole()}
 		}, foreignRole),
 		mutate("togglePermission", `permission { disabled }`, func(a *ask) object { return object{"id": a.freshPermission()} }, reach),
+		mutate("setPermissionDisabled", `permission { disabled }`, func(a *ask) object { return object{"id": a.freshPermission(), "disabled": true} }, reach),
 		mutate("deletePermission", `deletedId`, func(a *ask) object { return object{"id": a.freshPermission()} }, reach),
 	}
 }

@@ -275,3 +275,23 @@ func TestListAccounts(t *testing.T) {
 		{Name: "not there, as root", Token: s.Root(), Method: "GET", Path: "/tenant/accounts/999999", Status: 404},
 	})
 }
+
+// TestPermissionsAreSuspendedAsIsSaid: what is said twice is done once, and told once.
+func TestPermissionsAreSuspendedAsIsSaid(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	jonas := s.As("Alpine Energy", "jonas@alpine.example")
+	mira := s.Permission(s.UserID("mira@alpine.example"), s.Account(s.Customer("Alpine Energy"), "tenant"))
+	told := func() int64 {
+		return s.Number(`SELECT count(*) FROM audit_events WHERE action = 'permission.toggled' AND object_id = $1`, mira)
+	}
+	for i, disabled := range []bool{false, true, true, false, false} {
+		s.Mutate(jonas, "setPermissionDisabled", "permission { disabled }", map[string]any{"id": mira, "disabled": disabled})
+		if got := s.Number(`SELECT count(*) FROM permissions WHERE id = $1 AND disabled`, mira) == 1; got != disabled {
+			t.Errorf("%d: suspended is %v", i, got)
+		}
+		if want := []int64{0, 1, 1, 2, 2}[i]; told() != want {
+			t.Errorf("%d: told %d times, want %d", i, told(), want)
+		}
+	}
+}

@@ -178,6 +178,7 @@ type MutationResolver interface {
 	CreatePermission(ctx context.Context, input resolvers.CreatePermissionInput) (*resolvers.CreatePermissionPayload, error)
 	UpdatePermission(ctx context.Context, input resolvers.UpdatePermissionInput) (*resolvers.UpdatePermissionPayload, error)
 	TogglePermission(ctx context.Context, input resolvers.TogglePermissionInput) (*resolvers.TogglePermissionPayload, error)
+	SetPermissionDisabled(ctx context.Context, input resolvers.SetPermissionDisabledInput) (*resolvers.SetPermissionDisabledPayload, error)
 	DeletePermission(ctx context.Context, input resolvers.DeletePermissionInput) (*resolvers.DeletePermissionPayload, error)
 	CreateAPIKey(ctx context.Context, input resolvers.CreateAPIKeyInput) (*resolvers.CreateAPIKeyPayload, error)
 	RotateAPIKeySecret(ctx context.Context, input resolvers.RotateAPIKeySecretInput) (*resolvers.RotateAPIKeySecretPayload, error)
@@ -395,6 +396,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputSaveBillingInput,
 		ec.unmarshalInputSetAccountDisabledInput,
 		ec.unmarshalInputSetLimitsInput,
+		ec.unmarshalInputSetPermissionDisabledInput,
 		ec.unmarshalInputShareContextInput,
 		ec.unmarshalInputStartRunInput,
 		ec.unmarshalInputTestWebhookDestinationInput,
@@ -2706,6 +2708,8 @@ type Mutation {
   updatePermission("The change." input: UpdatePermissionInput!): UpdatePermissionPayload @needs(app: [TENANT], right: "permission.write")
   "Suspends a permission, or restores it. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   togglePermission("The permission." input: TogglePermissionInput!): TogglePermissionPayload @needs(app: [TENANT], right: "permission.write")
+  "Suspends a permission, or restores it, as is said; where it is so already, nothing changes. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  setPermissionDisabled("The permission." input: SetPermissionDisabledInput!): SetPermissionDisabledPayload @needs(app: [TENANT], right: "permission.write")
   "Removes a permission for good. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   deletePermission("The permission." input: DeletePermissionInput!): DeletePermissionPayload @needs(app: [TENANT], right: "permission.write")
   "Makes an API key and shows its secret, this once. It acts as a user who has accepted the company, or is new to the platform. Needs the right ` + "`" + `key.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
@@ -3028,6 +3032,20 @@ input TogglePermissionInput {
 
 "What ` + "`" + `togglePermission` + "`" + ` changed."
 type TogglePermissionPayload {
+  "The permission."
+  permission: Permission!
+}
+
+"Whether a permission is to be suspended."
+input SetPermissionDisabledInput {
+  "The permission."
+  id: ID!
+  "Whether it is suspended from now on."
+  disabled: Boolean!
+}
+
+"What ` + "`" + `setPermissionDisabled` + "`" + ` changed."
+type SetPermissionDisabledPayload {
   "The permission."
   permission: Permission!
 }
@@ -5183,6 +5201,14 @@ func (ec *executionContext) childFields_SetLimitsPayload(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type SetLimitsPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_SetPermissionDisabledPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "permission":
+		return ec.fieldContext_SetPermissionDisabledPayload_permission(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SetPermissionDisabledPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_ShareContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "context":
@@ -6995,6 +7021,20 @@ func (ec *executionContext) field_Mutation_setLimits_args(ctx context.Context, r
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.SetLimitsInput, error) {
 			return ec.unmarshalNSetLimitsInput2canopyᚋresolversᚐSetLimitsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_setPermissionDisabled_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.SetPermissionDisabledInput, error) {
+			return ec.unmarshalNSetPermissionDisabledInput2canopyᚋresolversᚐSetPermissionDisabledInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -16767,6 +16807,50 @@ func (ec *executionContext) fieldContext_Mutation_togglePermission(ctx context.C
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_setPermissionDisabled(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_setPermissionDisabled(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SetPermissionDisabled(ctx, fc.Args["input"].(resolvers.SetPermissionDisabledInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.SetPermissionDisabledPayload) graphql.Marshaler {
+			return ec.marshalOSetPermissionDisabledPayload2ᚖcanopyᚋresolversᚐSetPermissionDisabledPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_setPermissionDisabled(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SetPermissionDisabledPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_setPermissionDisabled_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_deletePermission(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23238,6 +23322,38 @@ func (ec *executionContext) fieldContext_SetLimitsPayload_customer(_ context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _SetPermissionDisabledPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.SetPermissionDisabledPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SetPermissionDisabledPayload_permission(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Permission, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Permission) graphql.Marshaler {
+			return ec.marshalNPermission2ᚖcanopyᚋdbᚐPermission(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SetPermissionDisabledPayload_permission(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SetPermissionDisabledPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Permission(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _ShareContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.ShareContextPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -29506,6 +29622,43 @@ func (ec *executionContext) unmarshalInputSetLimitsInput(ctx context.Context, ob
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputSetPermissionDisabledInput(ctx context.Context, obj any) (resolvers.SetPermissionDisabledInput, error) {
+	var it resolvers.SetPermissionDisabledInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "disabled"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "disabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disabled"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Disabled = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputShareContextInput(ctx context.Context, obj any) (resolvers.ShareContextInput, error) {
 	var it resolvers.ShareContextInput
 	if obj == nil {
@@ -34230,6 +34383,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "setPermissionDisabled":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_setPermissionDisabled(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "deletePermission":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deletePermission(ctx, field)
@@ -36520,6 +36680,45 @@ func (ec *executionContext) _SetLimitsPayload(ctx context.Context, sel ast.Selec
 			out.Values[i] = graphql.MarshalString("SetLimitsPayload")
 		case "customer":
 			out.Values[i] = ec._SetLimitsPayload_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var setPermissionDisabledPayloadImplementors = []string{"SetPermissionDisabledPayload"}
+
+func (ec *executionContext) _SetPermissionDisabledPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SetPermissionDisabledPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, setPermissionDisabledPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SetPermissionDisabledPayload")
+		case "permission":
+			out.Values[i] = ec._SetPermissionDisabledPayload_permission(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -40127,6 +40326,11 @@ func (ec *executionContext) unmarshalNSetLimitsInput2canopyᚋresolversᚐSetLim
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNSetPermissionDisabledInput2canopyᚋresolversᚐSetPermissionDisabledInput(ctx context.Context, v any) (resolvers.SetPermissionDisabledInput, error) {
+	res, err := ec.unmarshalInputSetPermissionDisabledInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNShareContextInput2canopyᚋresolversᚐShareContextInput(ctx context.Context, v any) (resolvers.ShareContextInput, error) {
 	res, err := ec.unmarshalInputShareContextInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -41780,6 +41984,13 @@ func (ec *executionContext) marshalOSetLimitsPayload2ᚖcanopyᚋresolversᚐSet
 		return graphql.Null
 	}
 	return ec._SetLimitsPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSetPermissionDisabledPayload2ᚖcanopyᚋresolversᚐSetPermissionDisabledPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.SetPermissionDisabledPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SetPermissionDisabledPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOShareContextPayload2ᚖcanopyᚋresolversᚐShareContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ShareContextPayload) graphql.Marshaler {

@@ -70,6 +70,9 @@ func (c Change) empty() bool {
 	return (c.Old == nil || c.New == nil) && (string(value) == "null" || string(value) == `""`)
 }
 
+// Empty tells that no field has changed.
+func (c Changes) Empty() bool { return len(c.fields) == 0 && c.err == nil }
+
 // None tells of an action that changes no field.
 func None() Changes { return Changes{fields: map[string]Change{}} }
 

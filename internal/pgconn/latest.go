@@ -13,7 +13,9 @@ type composedKey struct{}
 
 // Composed marks a statement that was put together for what is asked, out of parts of which there are only so many
 // combinations: a connection keeps the latest of these prepared. The values must be arguments.
-func Composed(ctx context.Context) context.Context { return context.WithValue(ctx, composedKey{}, true) }
+func Composed(ctx context.Context) context.Context {
+	return context.WithValue(ctx, composedKey{}, true)
+}
 
 func isComposed(ctx context.Context) bool { return ctx.Value(composedKey{}) != nil }
 

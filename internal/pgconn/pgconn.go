@@ -52,6 +52,9 @@ func New(url string, statements ...string) (*Connector, error) {
 		"statement_timeout": strconv.FormatInt(statementTimeout.Milliseconds(), 10),
 		// What is asked for is found by indexes; whatever reads a whole table has one processor for it, and no more.
 		"max_parallel_workers_per_gather": "0",
+		// A page of a list is read by the index that has its order, and not by another that begins alike and gives all
+		// that is to be ordered, piece by piece.
+		"enable_incremental_sort": "off",
 		// Pages that are not in memory are on a disk without a head that moves: the default of 4 has small tables read whole.
 		"random_page_cost": "1.1",
 		// Statements are written for one plan that serves all values (TestPlans), so none is planned anew for each.

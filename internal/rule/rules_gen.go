@@ -83,6 +83,7 @@ var (
 	CreatePermission                 = &Rule{Field: "Mutation.createPermission", Apps: []access.App{access.Tenant}, Right: access.PermissionWrite}
 	UpdatePermission                 = &Rule{Field: "Mutation.updatePermission", Apps: []access.App{access.Tenant}, Right: access.PermissionWrite}
 	TogglePermission                 = &Rule{Field: "Mutation.togglePermission", Apps: []access.App{access.Tenant}, Right: access.PermissionWrite}
+	SetPermissionDisabled            = &Rule{Field: "Mutation.setPermissionDisabled", Apps: []access.App{access.Tenant}, Right: access.PermissionWrite}
 	DeletePermission                 = &Rule{Field: "Mutation.deletePermission", Apps: []access.App{access.Tenant}, Right: access.PermissionWrite}
 	CreateAPIKey                     = &Rule{Field: "Mutation.createApiKey", Apps: []access.App{access.Tenant}, Right: access.KeyWrite}
 	RotateAPIKeySecret               = &Rule{Field: "Mutation.rotateApiKeySecret", Apps: []access.App{access.Tenant}, Right: access.KeyWrite}
@@ -213,6 +214,7 @@ var all = []*Rule{
 	CreatePermission,
 	UpdatePermission,
 	TogglePermission,
+	SetPermissionDisabled,
 	DeletePermission,
 	CreateAPIKey,
 	RotateAPIKeySecret,

@@ -113,6 +113,16 @@ func TestVectorsNeverChange(t *testing.T) {
 	}
 }
 
+func TestSortBuckets(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := rapid.SliceOf(rapid.Uint32Range(0, Buckets<<1-1)).Draw(t, "list")
+		want := slices.Sorted(slices.Values(list))
+		if sortBuckets(list); !slices.Equal(list, want) {
+			t.Fatalf("%v, not %v", list, want)
+		}
+	})
+}
+
 func TestEncoding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		buckets := rapid.MapOf(rapid.Uint32Range(0, Buckets-1), rapid.Uint16Range(1, math.MaxUint16)).Draw(t, "buckets")

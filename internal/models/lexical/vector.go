@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // Name is the model's name in a context's embeddingModel. Any change to the vectors needs a new one.
@@ -83,9 +82,31 @@ const (
 	aPair
 )
 
+// sortBuckets sorts numbers below 1 << (2 * digitBits) by counting, digit by digit. It takes a third of the time of
+// slices.Sort for the buckets of some hundred words.
+func sortBuckets(list []uint32) {
+	const digitBits = 10
+	other := make([]uint32, len(list))
+	for shift := 0; shift < 2*digitBits; shift += digitBits {
+		var ends [1<<digitBits + 1]uint32
+		for _, n := range list {
+			ends[n>>shift&(1<<digitBits-1)+1]++
+		}
+		for i := range 1 << digitBits {
+			ends[i+1] += ends[i]
+		}
+		for _, n := range list {
+			at := &ends[n>>shift&(1<<digitBits-1)]
+			other[*at] = n
+			*at++
+		}
+		list, other = other, list
+	}
+}
+
 // sum counts what fell into each bucket.
 func sum(raw []uint32) Vector {
-	slices.Sort(raw)
+	sortBuckets(raw)
 	distinct := 0
 	for i, r := range raw {
 		if i == 0 || r>>1 != raw[i-1]>>1 {

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// usersOfEach is how many users each company has that has any, in the figures of finding: there are as many users as companies.
+const usersOfEach = 500
+
+// found measures what is asked of long lists by REST: each order and each filter of companies and users, in turn, of the root, of a branch of
+// all companies, and of companies at each depth below.
+func (b *bencher) found(timed func(name, wanted string, what call), top int64) {
+	// Of ten companies below each, that many are passed by until the first of the next level.
+	within := []int64{1, top}
+	for first, of := int64(0), int64(10); first < int64(b.o.customers); first, of = first+of, of*10 {
+		within = append(within, top+1+first, top+1+min(first+of, int64(b.o.customers))-1)
+	}
+	const wanted = "p99 < 20 ms"
+	ask := func(name, path string, questions ...string) {
+		timed(name, wanted, call{method: "GET", vary: func(n int) (string, string) {
+			at := within[n%len(within)]
+			return strings.Replace(path, "{cid}", fmt.Sprint(at), 1) + "limit=50&" + questions[n/len(within)%len(questions)], ""
+		}})
+	}
+	ask("companies in each order, at each depth", "/tenant/customers/{cid}?", "orderBy=name", "orderBy=-name", "orderBy=createdAt", "orderBy=-createdAt", "orderBy=id", "orderBy=-id")
+	ask("companies by each filter, at each depth", "/tenant/customers/{cid}?", "level=5&orderBy=name", "level=9&orderBy=-name", "regionId=1&orderBy=-name", "regionId=2&orderBy=name",
+		fmt.Sprintf("parentId=%d&orderBy=name", top+1), fmt.Sprintf("ids=%d,%d&orderBy=name", top+1, top+100), "createdSince=2100-01-01T00:00:00Z&orderBy=name", "createdUntil=2100-01-01T00:00:00Z&orderBy=-createdAt")
+	ask("users in each order, at each depth", "/tenant/users/{cid}?subtree=true&", "orderBy=name", "orderBy=-name", "orderBy=email", "orderBy=-email", "orderBy=-createdAt", "orderBy=-id")
+	ask("users by each filter, at each depth", "/tenant/users/{cid}?subtree=true&", "hasPassword=true&orderBy=name", "hasPassword=false&orderBy=-email", fmt.Sprintf("email=user7.company%d@seed.example", top+5),
+		fmt.Sprintf("customerId=%d&orderBy=name", top+5), "lastAccessSince=2020-01-01T00:00:00Z&orderBy=name", "createdSince=2100-01-01T00:00:00Z", "createdUntil=2100-01-01T00:00:00Z&orderBy=name")
+	ask("permissions by each filter, at each depth", "/v1/permissions?customerId={cid}&", "orderBy=-createdAt", "disabled=true", "disabled=false&orderBy=-id", "roleId=1")
+}
