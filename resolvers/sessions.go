@@ -87,18 +87,20 @@ func (r *Resolver) RefreshSession(ctx context.Context, refresh string, customerI
 	if customerID == nil {
 		customerID = &globalid.ID{Int: s.CustomerID}
 	}
-	e, err := r.entry(ctx, s.UserID, customerID)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := r.Rates.Spend(ctx, &e.Principal, quota.RequestsPerMinute, 1, r.RequestsPerMinute); err != nil {
-		return nil, err
+	e, refused := r.entry(ctx, s.UserID, customerID)
+	if refused == nil {
+		if _, err := r.Rates.Spend(ctx, &e.Principal, quota.RequestsPerMinute, 1, r.RequestsPerMinute); err != nil {
+			return nil, err
+		}
 	}
 	reused := false
 	err = r.changeSession(ctx, s, t, func(ch *changes, held *db.HeldSession) error {
 		current := held.Generation == t.Generation
 		if reused = !current && !held.Late; reused {
 			return ch.endSession(ctx, held, r.from(ctx, audit.None().With("reason", "a refresh token was used twice")))
+		}
+		if refused != nil { // which is told to nobody whose token ends the session
+			return refused
 		}
 		if current {
 			held.Generation++

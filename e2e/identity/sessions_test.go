@@ -272,6 +272,14 @@ func TestSessionsChangeTheCompany(t *testing.T) {
 	if company(d.Token) != alpine {
 		t.Error("the session is in the wrong company")
 	}
+	t.Run("a token of before ends it, whichever the company", func(t *testing.T) {
+		later(s, "11 seconds")
+		ended(t, s.Refresh(c.Refresh, "customerId", hydro))
+		ended(t, s.Refresh(d.Refresh))
+		if works(s, d.Token) {
+			t.Error("the session goes on")
+		}
+	})
 }
 
 func TestSessionsAreListedAndRevoked(t *testing.T) {
