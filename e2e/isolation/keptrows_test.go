@@ -63,6 +63,7 @@ func (y *yard) writeRows() []writeRow {
 			"accountId": account, "roleId": a.viewerRole(), "email": a.freshMail(), "firstName": "Ada", "lastName": "Lovelace", "name": "Ada Lovelace", "disabled": true,
 		}},
 		{mutation: "createPermission", app: "tenant", shown: person, gives: object{"accountId": account, "roleId": a.viewerRole(), "userId": a.freshUser()}},
+		{mutation: "setPermissionDisabled", app: "tenant", names: object{"id": a.freshPermission()}, shown: person, gives: object{"disabled": true}},
 		{mutation: "updatePermission", app: "tenant", names: object{"id": a.freshPermission()}, shown: person, gives: object{"roleId": a.viewerRole()}},
 		{mutation: "createApiKey", app: "tenant", shown: of, gives: object{
 			"customerId": a.target, "userId": a.shared, "name": a.unique(), "expiresAt": "2046-01-02T03:04:05Z",
