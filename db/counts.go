@@ -11,8 +11,3 @@ const countedTo = "10002"
 func counted(from string) string {
 	return `(SELECT count(*) FROM (SELECT FROM ` + from + ` LIMIT (SELECT ` + countedTo + `)) counted)`
 }
-
-// countsBy counts the rows of a FROM clause for each k.id of the ids in an argument.
-func countsBy(ids, from string) string {
-	return `SELECT k.id, ` + counted(from) + ` AS value FROM unnest(` + ids + `::bigint[]) k(id)`
-}

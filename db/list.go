@@ -328,13 +328,11 @@ func (s *statement) found() string {
 	return list
 }
 
-// conditions are those of a filter's terms. What is at hand already, since a way finds rows by it, is left out.
-func (s *statement) terms(terms []Term, without ...string) []string {
+// terms are the conditions of a filter's terms.
+func (s *statement) terms(terms []Term) []string {
 	var list []string
 	for _, t := range terms {
-		if !slices.Contains(without, t.Member) {
-			list = append(list, s.condition(t))
-		}
+		list = append(list, s.condition(t))
 	}
 	return list
 }

@@ -21,8 +21,6 @@ type listExample struct {
 	args []any
 	// hung lists hang from the rows of the argument that this is the place of.
 	hung string
-	// values are those of the members that are asked for here.
-	values map[string]string
 	// most is how many rows may be read for a page.
 	most float64
 }

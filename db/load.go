@@ -6,16 +6,6 @@ import (
 	"canopy/internal/access"
 )
 
-// listsBy loads the rows of a query as one group, each under the key that it was reached from. args
-// are the arguments that the query takes.
-func listsBy[V any, R member[V], A, K comparable](q query, args func(A, []K) []any, by func(*V) K) load[A, K, []*V] {
-	return func(ctx context.Context, s *Store, a A, keys []K) (map[K][]*V, error) {
-		var rows []*V
-		err := s.list(ctx, &rows, q, args(a, keys)...)
-		return byKey(join[V, R](rows), by), err
-	}
-}
-
 // rowsBy loads the rows of a query as one group, each under a key of its own.
 func rowsBy[V any, R member[V], A, K comparable](q query, args func(A, []K) []any, key func(*V) K) load[A, K, *V] {
 	return func(ctx context.Context, s *Store, a A, keys []K) (map[K]*V, error) {

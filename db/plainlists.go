@@ -4,16 +4,26 @@ package db
 
 // What has no filter.
 var (
-	Accounts = &List{id: "a.id", orders: map[string]key{"ID": {by: "a.id", kind: integers}}, otherwise: "ID", columns: accountColumns,
-		tables: joinByID("accounts", "a", "f.id") + instanceOf}
-	APIKeys = &List{id: "y.id", orders: map[string]key{"ID": {by: "y.id", kind: integers}}, otherwise: "ID", columns: columns[APIKey]("y"),
-		tables: joinByID("api_keys", "y", "f.id")}
-	Destinations = &List{id: "d.id", orders: map[string]key{"ID": {by: "d.id", kind: integers}}, otherwise: "ID", columns: destinationColumns,
-		tables: joinByID("webhook_destinations", "d", "f.id")}
-	Revisions = &List{id: "v.id", orders: map[string]key{"NUMBER": {by: "v.number", kind: integers, once: true}}, otherwise: "-NUMBER", columns: revisionColumns,
-		tables: joinByID("agent_revisions", "v", "f.id")}
-	Chunks = &List{id: "y.id", orders: map[string]key{"POSITION": {by: "y.position", kind: integers, once: true}}, otherwise: "POSITION", columns: columns[Chunk]("y"),
-		tables: joinByID("chunks", "y", "f.id")}
+	Accounts = &List{
+		id: "a.id", orders: map[string]key{"ID": {by: "a.id", kind: integers}}, otherwise: "ID", columns: accountColumns,
+		tables: joinByID("accounts", "a", "f.id") + instanceOf,
+	}
+	APIKeys = &List{
+		id: "y.id", orders: map[string]key{"ID": {by: "y.id", kind: integers}}, otherwise: "ID", columns: columns[APIKey]("y"),
+		tables: joinByID("api_keys", "y", "f.id"),
+	}
+	Destinations = &List{
+		id: "d.id", orders: map[string]key{"ID": {by: "d.id", kind: integers}}, otherwise: "ID", columns: destinationColumns,
+		tables: joinByID("webhook_destinations", "d", "f.id"),
+	}
+	Revisions = &List{
+		id: "v.id", orders: map[string]key{"NUMBER": {by: "v.number", kind: integers, once: true}}, otherwise: "-NUMBER", columns: revisionColumns,
+		tables: joinByID("agent_revisions", "v", "f.id"),
+	}
+	Chunks = &List{
+		id: "y.id", orders: map[string]key{"POSITION": {by: "y.position", kind: integers, once: true}}, otherwise: "POSITION", columns: columns[Chunk]("y"),
+		tables: joinByID("chunks", "y", "f.id"),
+	}
 )
 
 // hangs makes a list hang from rows by a column, in the order of its only key.

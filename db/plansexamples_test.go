@@ -15,11 +15,6 @@ func (e example) and(args ...any) example {
 	return e
 }
 
-// counts is for what counts as far as countedTo, where what is counted may lie in three tables.
-func counts(args ...any) example {
-	return example{asked: [][]any{args}, most: 31_000, reason: "it reads what it counts"}
-}
-
 // whole is for what reads all that belongs to something, of which the data have a thousand at most.
 func whole(reason string, args ...any) example {
 	return example{asked: [][]any{args}, most: 3_500, reason: reason}

@@ -15,9 +15,6 @@ import (
 	"canopy/resolvers"
 )
 
-// defaultDeliveries is how many deliveries a page has where no limit is asked for.
-const defaultDeliveries = 100
-
 // Delivery is one event on its way to one destination.
 type Delivery struct {
 	ID            int64      `json:"id"`

@@ -136,14 +136,14 @@ func filterGiven[F any](hc huma.Context, parameters any) *F {
 	for i := range from.NumField() {
 		field := from.Type().Field(i)
 		if name, _, _ := strings.Cut(field.Tag.Get("query"), ","); hc.Query(name) != "" {
-			to.FieldByName(field.Name).Set(reflect.ValueOf(memberOf(from.Field(i).Addr().Interface(), field.Name)))
+			to.FieldByName(field.Name).Set(reflect.ValueOf(memberOf(from.Field(i).Addr().Interface())))
 		}
 	}
 	return filter
 }
 
-// memberOf is the value of a parameter as a filter has it: an integer whose name says so is an id.
-func memberOf(value any, name string) any {
+// memberOf is the value of a parameter as a filter has it: an integer is an id.
+func memberOf(value any) any {
 	switch v := value.(type) {
 	case *int64:
 		return &globalid.ID{Int: *v}

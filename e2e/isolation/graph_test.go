@@ -79,18 +79,22 @@ func queryRows() []graphRow {
 				regions { title } accounts { title } roles { title } users { title } } }`,
 			variables: func(a *ask) object { return object{"region": a.region(), "account": a.theAccount()} }, want: reach,
 		},
-		found("customers", `name path`), foundIn("customers", `name path`), {
+		found("customers", `name path`), foundIn("customers", `name path`),
+		{
 			fields: "Query.customers/filter", variables: anyCustomer, want: shared,
 			query: `query($id: ID){ customers(filter: {or: [{parentId: $id}, {ids: [1, 2, 3]}]}, orderBy: [{field: NAME}]) { nodes { name } totalCount } }`,
 		},
-		found("users", `email`), foundIn("users", `email`), {
+		found("users", `email`), foundIn("users", `email`),
+		{
 			fields: "Query.users/filter", variables: anyUser, want: shared,
 			query: `query($id: ID!){ users(filter: {ids: [$id]}, orderBy: [{field: EMAIL}]) { nodes { email } totalCount } }`,
-		}, {
+		},
+		{
 			fields: "Query.users/company", variables: anyCustomer, want: reach,
 			query: `query($id: ID){ users(filter: {customerId: $id}) { nodes { email } totalCount } }`,
 		},
-		found("permissions", `user { email } account { name }`), foundIn("permissions", `user { email } account { name }`), {
+		found("permissions", `user { email } account { name }`), foundIn("permissions", `user { email } account { name }`),
+		{
 			fields: "Query.permissions/filter", variables: anyUser, want: shared,
 			query: `query($id: ID!){ permissions(filter: {userId: $id}) { nodes { user { email } } totalCount } }`,
 		},

@@ -113,8 +113,13 @@ func TestPagesGoBothWays(t *testing.T) {
 	const page = `query($c: ID, $f: Int, $a: String, $l: Int, $b: String) { %s(customerId: $c, orderBy: %s, first: $f, after: $a, last: $l, before: $b) {
 		pageInfo { hasNextPage hasPreviousPage startCursor endCursor } nodes { databaseId } } }`
 	for _, c := range []struct{ list, order string }{
-		{"customers", "[]"}, {"customers", "[{field: NAME}]"}, {"customers", "[{field: NAME, direction: DESC}, {field: CREATED_AT}]"}, {"customers", "[{field: CREATED_AT, direction: DESC}]"},
-		{"users", "[{field: NAME}]"}, {"users", "[{field: NAME}, {field: ID, direction: DESC}]"}, {"permissions", "[{field: LAST_ACCESS}]"},
+		{"customers", "[]"},
+		{"customers", "[{field: NAME}]"},
+		{"customers", "[{field: NAME, direction: DESC}, {field: CREATED_AT}]"},
+		{"customers", "[{field: CREATED_AT, direction: DESC}]"},
+		{"users", "[{field: NAME}]"},
+		{"users", "[{field: NAME}, {field: ID, direction: DESC}]"},
+		{"permissions", "[{field: LAST_ACCESS}]"},
 	} {
 		t.Run(c.list+c.order, func(t *testing.T) {
 			ask := func(args map[string]any) (ids []string, info map[string]any) {

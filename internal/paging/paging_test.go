@@ -38,8 +38,10 @@ func TestCursorsOfOrdersRoundTrip(t *testing.T) {
 			t.Fatalf("%q became %q, %v", c, got, err)
 		}
 		for _, other := range []Order{
-			{Name: c.Order + "x", Keys: len(c.Keys), Fits: anything}, {Name: c.Order, Keys: len(c.Keys) + 1, Fits: anything},
-			{Name: c.Order, Keys: len(c.Keys), Fits: func(int, string) bool { return false }}, {Keys: len(c.Keys)},
+			{Name: c.Order + "x", Keys: len(c.Keys), Fits: anything},
+			{Name: c.Order, Keys: len(c.Keys) + 1, Fits: anything},
+			{Name: c.Order, Keys: len(c.Keys), Fits: func(int, string) bool { return false }},
+			{Keys: len(c.Keys)},
 		} {
 			if _, err := other.Parse(c.String()); err == nil {
 				t.Fatalf("%q is taken for a cursor of %+v", c, other)

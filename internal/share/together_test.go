@@ -19,7 +19,7 @@ func TestNoAnswerIsOlderThanItsQuestion(t *testing.T) {
 			asked.Add(1)
 			at := time.Now()
 			time.Sleep(time.Second)
-			return at, nil
+			return at, t.Context().Err()
 		}
 		var wg sync.WaitGroup
 		for i := range 100 {
