@@ -23,7 +23,7 @@ is printed, too. The API key's secret is printed this once.`},
 	{name: "signing-key retire", args: "[KID]", short: "Ends a leaked signing key at once, with every token that it has signed", setup: signingKeyRetireCommand, long: `
 Without a KID it is the key that signs at present, and a new one takes its place. Each process refuses the
 tokens of the retired key from its next request on; clients get new ones at /connect/token, people sign in
-again. The ids of the published keys are in /.well-known/jwks.json.`},
+again. The ids of the published keys are in /.well-known/jwks.json; one that begins with a dash stands after --.`},
 	{name: "secret-key rotate", short: "Seals anew, with the newest key of CANOPY_SECRET_KEY, all that an older one has sealed", setup: secretKeyRotateCommand, long: `
 Runs beside serve and worker, and may be interrupted and repeated: it goes on with what is left. At its end
 it says which keys can be taken out of CANOPY_SECRET_KEY. To replace the key OLD by NEW, with each process

@@ -322,7 +322,7 @@ func TestSigningKeyRetire(t *testing.T) {
 		if n := works(there, token); n != 200 {
 			t.Errorf("a rotation ends tokens: %d", n)
 		}
-		code, out, fault := operate(t, here, redis, "signing-key", "retire", kid, "--now")
+		code, out, fault := operate(t, here, redis, "signing-key", "retire", "--now", "--", kid)
 		if code != exitOK || out != "retired  "+kid+"\n" {
 			t.Fatalf("%d %s %s", code, out, fault)
 		}
