@@ -111,7 +111,7 @@ func TestDeliveriesOfADay(t *testing.T) {
 	}
 
 	pool.MustExecContext(t.Context(), `UPDATE delivery_holds SET day = day - 1`)
-	pool.MustExecContext(t.Context(), `UPDATE usage_counts SET day = day - 1 WHERE day IS NOT NULL`)
+	pool.MustExecContext(t.Context(), `UPDATE usage_counts SET day = day - 1, grown = 0 WHERE day IS NOT NULL`)
 	if ids := due(t, s); len(ids) != lanes {
 		t.Errorf("on the next day %v are due", ids)
 	}

@@ -105,7 +105,7 @@ func TestDeliveriesWaitForRoom(t *testing.T) {
 		list := s.Must(http.StatusOK, "GET", platform.Hooks+"/deliveries?status=pending&destinationId="+platform.Decimal(to), hooks, nil).JSON(t).([]any)
 		return len(list) == 2 && strings.Contains(fmt.Sprint(list...), "deliveriesPerDay")
 	})
-	s.SQL(`UPDATE usage_counts SET day = day - 1 WHERE day IS NOT NULL`)
+	s.SQL(`UPDATE usage_counts SET day = day - 1, grown = 0 WHERE day IS NOT NULL`)
 	s.SQL(`UPDATE delivery_holds SET day = day - 1`)
 	delivered(7)
 	if used, _ := dayOf(t, s, lukas, hydro); used != 2.0 {
