@@ -2,10 +2,8 @@ package jobs
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 
 	"canopy/db"
 	"canopy/internal/models/lexical"
@@ -80,7 +78,7 @@ func packDense(ctx context.Context, tx *db.Store, d db.Unpacked, rows []db.Chunk
 		if len(r.Dense) == 0 {
 			continue
 		}
-		if err := p.Add(r.Position-first, floats(r.Dense)); err != nil {
+		if err := p.Add(r.Position-first, vector.AppendFloats(nil, r.Dense)); err != nil {
 			return fmt.Errorf("position %d: %w", r.Position, err)
 		}
 	}
@@ -88,13 +86,4 @@ func packDense(ctx context.Context, tx *db.Store, d db.Unpacked, rows []db.Chunk
 		return nil
 	}
 	return tx.PackBlock(ctx, d, db.NewBlock{Dense: true, First: first, Count: rows[len(rows)-1].Position + 1 - first, Bytes: p.Pack()})
-}
-
-// floats reads a vector as it stands beside a chunk: little-endian float32.
-func floats(b []byte) []float32 {
-	v := make([]float32, len(b)/4)
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return v
 }

@@ -107,6 +107,6 @@ func (e AccountEdges) Permissions(ctx context.Context, obj *db.Account, filter *
 		return nil, err
 	}
 	return connected(ctx, e.Resolver, c, asked{list: db.Permissions, filter: filter, order: orderBy, args: page(first, after, last, before)},
-		func(ctx context.Context, a db.Ask) ([]*db.Permission, error) { return obj.Permissions(ctx, e.Store, a) },
-		func(ctx context.Context, a db.Ask) (int, error) { return obj.PermissionCount(ctx, e.Store, a) })
+		within(e.Store, obj.Permissions),
+		within(e.Store, obj.PermissionCount))
 }

@@ -23,8 +23,8 @@ func (e AgentEdges) Published(ctx context.Context, obj *db.Agent) (*db.Revision,
 // Revisions is a page of the agent's revisions, newest first.
 func (e AgentEdges) Revisions(ctx context.Context, obj *db.Agent, first *int, after *string, last *int, before *string) (*AgentRevisionConnection, error) {
 	return connected(ctx, e.Resolver, nil, asked{list: db.Revisions, args: page(first, after, last, before)},
-		func(ctx context.Context, a db.Ask) ([]*db.Revision, error) { return obj.Revisions(ctx, e.Store, a) },
-		func(ctx context.Context, a db.Ask) (int, error) { return obj.RevisionCount(ctx, e.Store, a) })
+		within(e.Store, obj.Revisions),
+		within(e.Store, obj.RevisionCount))
 }
 
 // Runs is a page of the agent's runs, newest first.
@@ -34,8 +34,8 @@ func (e AgentEdges) Runs(ctx context.Context, obj *db.Agent, filter *RunFilter, 
 		return nil, err
 	}
 	return connected(ctx, e.Resolver, c, asked{list: db.Runs, filter: filter, order: orderBy, args: page(first, after, last, before)},
-		func(ctx context.Context, a db.Ask) ([]*db.Run, error) { return obj.Runs(ctx, e.Store, a) },
-		func(ctx context.Context, a db.Ask) (int, error) { return obj.RunCount(ctx, e.Store, a) })
+		within(e.Store, obj.Runs),
+		within(e.Store, obj.RunCount))
 }
 
 // AgentRevisionEdges resolves the edges of a revision.
@@ -96,6 +96,6 @@ func (e CustomerEdges) Agents(ctx context.Context, obj *db.Customer, filter *Age
 		return nil, err
 	}
 	return connected(ctx, e.Resolver, c, asked{list: db.Agents, filter: filter, order: orderBy, args: page(first, after, last, before)},
-		func(ctx context.Context, a db.Ask) ([]*db.Agent, error) { return obj.Agents(ctx, e.Store, a) },
-		func(ctx context.Context, a db.Ask) (int, error) { return obj.AgentCount(ctx, e.Store, a) })
+		within(e.Store, obj.Agents),
+		within(e.Store, obj.AgentCount))
 }

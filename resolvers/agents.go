@@ -31,8 +31,8 @@ func (q Query) Agents(ctx context.Context, accountID *globalid.ID, filter *Agent
 func (r *Resolver) agentsOf(ctx context.Context, c *caller, account *db.Account, in asked) (*AgentConnection, error) {
 	in.list = db.Agents
 	return connected(ctx, r, c, in,
-		func(ctx context.Context, a db.Ask) ([]*db.Agent, error) { return account.Agents(ctx, r.Store, a) },
-		func(ctx context.Context, a db.Ask) (int, error) { return account.AgentCount(ctx, r.Store, a) })
+		within(r.Store, account.Agents),
+		within(r.Store, account.AgentCount))
 }
 
 // accountOf gives the account of an optional argument, the one of the caller's grant when it is

@@ -48,10 +48,8 @@ func (q Query) AuditEvents(ctx context.Context, filter *AuditEventFilter, orderB
 		return nil, err
 	}
 	return connected(ctx, q.Resolver, c, asked{list: db.AuditEvents, filter: filter, order: orderBy, args: page(first, after, last, before)},
-		func(ctx context.Context, a db.Ask) ([]*db.AuditEvent, error) {
-			return q.Store.FindAuditEvents(ctx, c.Scope(), a)
-		},
-		func(ctx context.Context, a db.Ask) (int, error) { return q.Store.CountAuditEvents(ctx, c.Scope(), a) })
+		within(c.Scope(), q.Store.FindAuditEvents),
+		within(c.Scope(), q.Store.CountAuditEvents))
 }
 
 // ListAuditEvents is AuditEvents for lists of any length.
@@ -61,7 +59,5 @@ func (q Query) ListAuditEvents(ctx context.Context, filter *AuditEventFilter, l 
 		return err
 	}
 	return listAll(ctx, q.Resolver, c, asked{list: db.AuditEvents, filter: filter}, l,
-		func(ctx context.Context, a db.Ask) ([]*db.AuditEvent, error) {
-			return q.Store.FindAuditEvents(ctx, c.Scope(), a)
-		}, each)
+		within(c.Scope(), q.Store.FindAuditEvents), each)
 }

@@ -53,10 +53,8 @@ func (q Query) Contexts(ctx context.Context, filter *ContextFilter, orderBy []*O
 func (r *Resolver) contextPage(ctx context.Context, c *caller, in asked) (*ContextConnection, error) {
 	in.list = db.Contexts
 	return connected(ctx, r, c, in,
-		func(ctx context.Context, a db.Ask) ([]*db.Context, error) {
-			return r.Store.FindContexts(ctx, c.desk(), a)
-		},
-		func(ctx context.Context, a db.Ask) (int, error) { return r.Store.CountContexts(ctx, c.desk(), a) })
+		within(c.desk(), r.Store.FindContexts),
+		within(c.desk(), r.Store.CountContexts))
 }
 
 // ListContexts gives each context of the token's account that fits a filter.
@@ -66,9 +64,7 @@ func (q Query) ListContexts(ctx context.Context, filter *ContextFilter, l Listin
 		return err
 	}
 	return listAll(ctx, q.Resolver, c, asked{list: db.Contexts, filter: filter}, l,
-		func(ctx context.Context, a db.Ask) ([]*db.Context, error) {
-			return q.Store.FindContexts(ctx, c.desk(), a)
-		}, each)
+		within(c.desk(), q.Store.FindContexts), each)
 }
 
 // CreateContextInput is a new context. StarterPrompts nil has them generated; an empty list is kept.
@@ -298,8 +294,8 @@ func (e ContextEdges) Documents(ctx context.Context, obj *db.Context, filter *Do
 		return nil, err
 	}
 	return connected(ctx, e.Resolver, c, asked{list: db.Documents, filter: filter, order: orderBy, args: page(first, after, last, before)},
-		func(ctx context.Context, a db.Ask) ([]*db.Document, error) { return obj.Documents(ctx, e.Store, a) },
-		func(ctx context.Context, a db.Ask) (int, error) { return obj.DocumentCount(ctx, e.Store, a) })
+		within(e.Store, obj.Documents),
+		within(e.Store, obj.DocumentCount))
 }
 
 // Contexts is a page of the company's contexts, where the token stands for it.

@@ -77,9 +77,7 @@ func (q Query) FindCustomers(ctx context.Context, id *globalid.ID, self bool, fi
 		in.also = []db.Term{idTerm("below", top.ID)}
 	}
 	return listAll(ctx, q.Resolver, c, in, l,
-		func(ctx context.Context, a db.Ask) ([]*db.Customer, error) {
-			return q.Store.FindCustomers(ctx, top.Lineage.Subtree(), a)
-		},
+		within(top.Lineage.Subtree(), q.Store.FindCustomers),
 		func(row *db.Customer, at paging.Cursor) error {
 			names, err := ancestorNames(ctx, q.Store, row)
 			if err != nil {
@@ -334,8 +332,8 @@ func (e CustomerEdges) Children(ctx context.Context, obj *db.Customer, filter *C
 		return nil, err
 	}
 	return connected(ctx, e.Resolver, c, asked{list: db.Customers, filter: filter, order: orderBy, args: page(first, after, last, before)},
-		func(ctx context.Context, a db.Ask) ([]*db.Customer, error) { return obj.Children(ctx, e.Store, a) },
-		func(ctx context.Context, a db.Ask) (int, error) { return obj.ChildCount(ctx, e.Store, a) })
+		within(e.Store, obj.Children),
+		within(e.Store, obj.ChildCount))
 }
 
 // Descendants is a page of the companies anywhere below, in preorder unless asked for otherwise.
@@ -369,8 +367,8 @@ func (e CustomerEdges) Accounts(ctx context.Context, obj *db.Customer, first *in
 		return nil, err
 	}
 	return connected(ctx, e.Resolver, c, asked{list: db.Accounts, args: page(first, after, last, before)},
-		func(ctx context.Context, a db.Ask) ([]*db.Account, error) { return obj.Accounts(ctx, e.Store, a) },
-		func(ctx context.Context, a db.Ask) (int, error) { return obj.AccountCount(ctx, e.Store, a) })
+		within(e.Store, obj.Accounts),
+		within(e.Store, obj.AccountCount))
 }
 
 // Billing is the company's billing record.
@@ -397,8 +395,8 @@ func (e CustomerEdges) APIKeys(ctx context.Context, obj *db.Customer, first *int
 		return nil, err
 	}
 	return connected(ctx, e.Resolver, c, asked{list: db.APIKeys, args: page(first, after, last, before)},
-		func(ctx context.Context, a db.Ask) ([]*db.APIKey, error) { return obj.APIKeys(ctx, e.Store, a) },
-		func(ctx context.Context, a db.Ask) (int, error) { return obj.APIKeyCount(ctx, e.Store, a) })
+		within(e.Store, obj.APIKeys),
+		within(e.Store, obj.APIKeyCount))
 }
 
 // CustomerRefEdges resolves the edge of a reference to a company.

@@ -60,10 +60,8 @@ func (q Query) WebhookDeliveries(ctx context.Context, destinationID *globalid.ID
 		return nil, err
 	}
 	return connected(ctx, q.Resolver, c, asked{list: db.Deliveries, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
-		func(ctx context.Context, a db.Ask) ([]*db.Delivery, error) {
-			return q.Store.FindDeliveries(ctx, scope, a)
-		},
-		func(ctx context.Context, a db.Ask) (int, error) { return q.Store.CountDeliveries(ctx, scope, a) })
+		within(scope, q.Store.FindDeliveries),
+		within(scope, q.Store.CountDeliveries))
 }
 
 // deliveriesOf checks which deliveries are asked for: those of a scope that fit the terms.
@@ -73,19 +71,15 @@ func (r *Resolver) deliveriesOf(ctx context.Context, c *caller, in Deliveries) (
 	if err != nil {
 		return access.Scope{}, nil, err
 	}
-	if in.DestinationID != nil && in.CustomerID == nil {
-		d, err := r.destination(ctx, c, *in.DestinationID, "destinationId")
-		if err != nil {
-			return access.Scope{}, nil, err
-		}
-		return c.Scope(), append(where.Terms, idTerm("destinationId", d.ID)), nil
-	}
 	if in.DestinationID != nil {
 		d, err := r.destination(ctx, c, *in.DestinationID, "destinationId")
 		if err != nil {
 			return access.Scope{}, nil, err
 		}
 		where.Terms = append(where.Terms, idTerm("destinationId", d.ID))
+		if in.CustomerID == nil {
+			return c.Scope(), where.Terms, nil
+		}
 	}
 	scope, terms, err := r.part(ctx, c, in.CustomerID, in.Subtree, "customerId")
 	return scope, append(where.Terms, terms...), err
@@ -102,9 +96,7 @@ func (q Query) ListWebhookDeliveries(ctx context.Context, in Deliveries, filter 
 		return err
 	}
 	return listAll(ctx, q.Resolver, c, asked{list: db.Deliveries, filter: filter, also: also}, l,
-		func(ctx context.Context, a db.Ask) ([]*db.Delivery, error) {
-			return q.Store.FindDeliveries(ctx, scope, a)
-		}, each)
+		within(scope, q.Store.FindDeliveries), each)
 }
 
 // WebhookDelivery gives a delivery of a company within reach.

@@ -55,9 +55,7 @@ func (q Query) ListAllDocuments(ctx context.Context, filter *DocumentFilter, l L
 
 func (r *Resolver) listDocuments(ctx context.Context, c *caller, filter *DocumentFilter, l Listing, also []db.Term, each func(*db.Document, paging.Cursor) error) error {
 	return listAll(ctx, r, c, asked{list: db.Documents, filter: filter, also: also}, l,
-		func(ctx context.Context, a db.Ask) ([]*db.Document, error) {
-			return r.Store.FindDocuments(ctx, c.desk(), a)
-		}, each)
+		within(c.desk(), r.Store.FindDocuments), each)
 }
 
 // DeleteDocumentInput names a document to remove. With ContextID it must be one of that context.
@@ -228,7 +226,7 @@ func (e DocumentEdges) Chunks(ctx context.Context, obj *db.Document, first *int,
 		return nil, err
 	}
 	return connected(ctx, e.Resolver, c, asked{list: db.Chunks, args: page(first, after, last, before)},
-		func(ctx context.Context, a db.Ask) ([]*db.Chunk, error) { return obj.Chunks(ctx, e.Store, a) },
+		within(e.Store, obj.Chunks),
 		func(ctx context.Context, a db.Ask) (int, error) { return obj.ReadyChunks(ctx, e.Store) })
 }
 

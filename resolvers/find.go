@@ -50,16 +50,10 @@ func page(first *int, after *string, last *int, before *string) paging.Args {
 func connected[T listed](ctx context.Context, r *Resolver, c *caller, in asked,
 	read func(context.Context, db.Ask) ([]T, error), count func(context.Context, db.Ask) (int, error),
 ) (*Connection[T], error) {
-	where, err := r.where(ctx, c, in.filter, "filter.")
+	where, order, err := r.checked(ctx, c, in, "filter.")
 	if err != nil {
 		return nil, err
 	}
-	where.Terms = append(where.Terms, in.also...)
-	by, err := sortsOf(in.list, in.order)
-	if err != nil {
-		return nil, err
-	}
-	order := in.list.Order(by)
 	page, err := in.args.Page(order)
 	if err != nil {
 		return nil, err
@@ -84,21 +78,35 @@ type Listing struct {
 
 // listAll gives each row that is asked for with its place.
 func listAll[T listed](ctx context.Context, r *Resolver, c *caller, in asked, l Listing, read func(context.Context, db.Ask) ([]T, error), each func(T, paging.Cursor) error) error {
-	where, err := r.where(ctx, c, in.filter, "")
+	in.order = l.OrderBy
+	where, order, err := r.checked(ctx, c, in, "")
 	if err != nil {
 		return err
 	}
-	where.Terms = append(where.Terms, in.also...)
-	by, err := sortsOf(in.list, l.OrderBy)
-	if err != nil {
-		return err
-	}
-	order := in.list.Order(by)
 	after, err := order.Parse(l.After)
 	if err != nil {
 		return err
 	}
 	return db.Each(ctx, r.Store, in.list.Walk(where, order.Name, after), l.Limit, read, each)
+}
+
+// checked gives which rows are asked for, and in which order. at begins the names of the filter's members where they are
+// refused.
+func (r *Resolver) checked(ctx context.Context, c *caller, in asked, at string) (where db.Where, order paging.Order, err error) {
+	if where, err = r.where(ctx, c, in.filter, at); err != nil {
+		return where, order, err
+	}
+	where.Terms = append(where.Terms, in.also...)
+	by, err := sortsOf(in.list, in.order)
+	if err != nil {
+		return where, order, err
+	}
+	return where, in.list.Order(by), nil
+}
+
+// within is a read or a count of what a list holds within a scope, or of a store.
+func within[S, V any](scope S, read func(context.Context, S, db.Ask) (V, error)) func(context.Context, db.Ask) (V, error) {
+	return func(ctx context.Context, a db.Ask) (V, error) { return read(ctx, scope, a) }
 }
 
 // sortsOf checks an order.

@@ -90,18 +90,10 @@ func (m Mutation) WithdrawInvitation(ctx context.Context, in WithdrawInvitationI
 		if err != nil {
 			return err
 		}
-		above := i.CustomerID != c.CustomerID // since it is within reach
-		_, err = ch.leave(ctx, i.UserID, i.CustomerID, func(p *db.Permission) error {
-			if err := c.mayDealWithOwners(p.RoleOwner); err != nil || above {
-				return err
-			}
-			return mayLoseOwner(ctx, tx, c, p)
-		})
-		if err != nil {
+		if _, err := ch.leave(ctx, i.UserID, i.CustomerID, c.mayTakeOut(ctx, tx, i.CustomerID)); err != nil {
 			return err
 		}
-		out.Invitation, err = read()
-		if err != nil {
+		if out.Invitation, err = read(); err != nil {
 			return err
 		}
 		return ch.audit(i.CustomerID, audit.InvitationWithdrawn, i, audit.None().Value("status", i.Status, out.Invitation.Status))

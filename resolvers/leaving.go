@@ -119,18 +119,24 @@ func (m Mutation) RemoveUser(ctx context.Context, in RemoveUserInput) (*RemoveUs
 		return nil, err
 	}
 	return out, m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		above := out.Customer.ID != c.CustomerID // since it is within reach
-		left, err := ch.leave(ctx, userID, out.Customer.ID, func(p *db.Permission) error {
-			if err := c.mayDealWithOwners(p.RoleOwner); err != nil || above {
-				return err
-			}
-			return mayLoseOwner(ctx, tx, c, p)
-		})
+		left, err := ch.leave(ctx, userID, out.Customer.ID, c.mayTakeOut(ctx, tx, out.Customer.ID))
 		if err == nil && len(left) == 0 {
 			err = c.unreached(db.ErrNoRows, "user", userID)
 		}
 		return err
 	})
+}
+
+// mayTakeOut: who may take a user out of a company within reach may end its permissions there. The last owner of the
+// caller's own stays.
+func (c *caller) mayTakeOut(ctx context.Context, tx *db.Store, customerID int64) func(*db.Permission) error {
+	above := customerID != c.CustomerID
+	return func(p *db.Permission) error {
+		if err := c.mayDealWithOwners(p.RoleOwner); err != nil || above {
+			return err
+		}
+		return mayLoseOwner(ctx, tx, c, p)
+	}
 }
 
 // LeaveCustomerInput names a company that the caller belongs to.

@@ -39,11 +39,7 @@ var errLogin = problem.Unauthorized("the e-mail address or the password is wrong
 // Login checks a person's password and, where it is on, one-time password. Anyone may call it;
 // failures slow the next try down.
 func (r *Resolver) Login(ctx context.Context, in LoginInput) (*LoginPayload, error) {
-	try, err := r.signIn(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	e, err := r.entry(ctx, try.own.UserID, in.CustomerID)
+	try, e, err := r.signIn(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +55,18 @@ func (r *Resolver) Login(ctx context.Context, in LoginInput) (*LoginPayload, err
 	return r.accessToken(ctx, e, nil)
 }
 
-// signIn is a try with the right password and code.
-func (r *Resolver) signIn(ctx context.Context, in LoginInput) (*tried, error) {
+// signIn is a try with the right password and code, and the way in that it gives.
+func (r *Resolver) signIn(ctx context.Context, in LoginInput) (*tried, *entry, error) {
+	try, err := r.rightTry(ctx, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := r.entry(ctx, try.own.UserID, in.CustomerID)
+	return try, e, err
+}
+
+// rightTry is a try with the right password and code.
+func (r *Resolver) rightTry(ctx context.Context, in LoginInput) (*tried, error) {
 	if err := loginFaults(in); err != nil {
 		return nil, err
 	}

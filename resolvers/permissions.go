@@ -146,22 +146,20 @@ type TogglePermissionPayload struct{ Permission *db.Permission }
 
 // TogglePermission suspends a permission, or restores it.
 func (m Mutation) TogglePermission(ctx context.Context, in TogglePermissionInput) (*TogglePermissionPayload, error) {
-	p, err := m.changePermission(ctx, rule.TogglePermission, in.ID, audit.PermissionToggled, flip(ctx))
+	p, err := m.changePermission(ctx, rule.TogglePermission, in.ID, audit.PermissionToggled, func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) error { return flip(ctx, tx, c, p) })
 	return &TogglePermissionPayload{p}, err
 }
 
 // flip suspends a permission, or restores it.
-func flip(ctx context.Context) func(*db.Store, *caller, *db.Account, *db.Permission) error {
-	return func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) error {
-		judge := mayLoseOwner
-		if p.Disabled {
-			judge = mayRestore
-		}
-		if err := judge(ctx, tx, c, p); err != nil {
-			return err
-		}
-		return tx.SetPermissionDisabled(ctx, p.ID, !p.Disabled)
+func flip(ctx context.Context, tx *db.Store, c *caller, p *db.Permission) error {
+	judge := mayLoseOwner
+	if p.Disabled {
+		judge = mayRestore
 	}
+	if err := judge(ctx, tx, c, p); err != nil {
+		return err
+	}
+	return tx.SetPermissionDisabled(ctx, p.ID, !p.Disabled)
 }
 
 // SetPermissionDisabledInput says whether a permission is to be suspended.
@@ -176,11 +174,11 @@ type SetPermissionDisabledPayload struct{ Permission *db.Permission }
 // SetPermissionDisabled suspends a permission, or restores it, as is said, however often that is: where it is so already,
 // nothing is changed, and nothing told.
 func (m Mutation) SetPermissionDisabled(ctx context.Context, in SetPermissionDisabledInput) (*SetPermissionDisabledPayload, error) {
-	p, err := m.changePermission(ctx, rule.SetPermissionDisabled, in.ID, audit.PermissionToggled, func(tx *db.Store, c *caller, a *db.Account, p *db.Permission) error {
+	p, err := m.changePermission(ctx, rule.SetPermissionDisabled, in.ID, audit.PermissionToggled, func(tx *db.Store, c *caller, _ *db.Account, p *db.Permission) error {
 		if p.Disabled == in.Disabled {
 			return nil
 		}
-		return flip(ctx)(tx, c, a, p)
+		return flip(ctx, tx, c, p)
 	})
 	return &SetPermissionDisabledPayload{p}, err
 }

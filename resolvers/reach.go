@@ -28,19 +28,15 @@ func (r *Resolver) part(ctx context.Context, c *caller, customerID *globalid.ID,
 	if subtree {
 		return top.Lineage.Subtree(), nil, nil
 	}
-	return top.Lineage.Subtree(), []db.Term{{Member: member, Value: idValue(member, top.ID)}}, nil
+	return top.Lineage.Subtree(), []db.Term{idTerm(member, top.ID)}, nil
 }
 
 func idTerm(member string, id int64) db.Term {
-	return db.Term{Member: member, Value: idValue(member, id)}
-}
-
-func idValue(member string, id int64) string {
 	n := strconv.FormatInt(id, 10)
 	if member == "ids" {
-		return "{" + n + "}"
+		n = "{" + n + "}"
 	}
-	return n
+	return db.Term{Member: member, Value: n}
 }
 
 // CustomerFilter bounds a list of companies; nil leaves it open.
@@ -149,10 +145,8 @@ func (q Query) Customers(ctx context.Context, customerID *globalid.ID, subtree b
 		return nil, err
 	}
 	return connected(ctx, q.Resolver, c, asked{list: db.Customers, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
-		func(ctx context.Context, a db.Ask) ([]*db.Customer, error) {
-			return q.Store.FindCustomers(ctx, scope, a)
-		},
-		func(ctx context.Context, a db.Ask) (int, error) { return q.Store.CountCustomers(ctx, scope, a) })
+		within(scope, q.Store.FindCustomers),
+		within(scope, q.Store.CountCustomers))
 }
 
 // Users is a page of the users within reach, by id unless asked for otherwise.
@@ -166,8 +160,8 @@ func (q Query) Users(ctx context.Context, customerID *globalid.ID, subtree bool,
 		return nil, err
 	}
 	return connected(ctx, q.Resolver, c, asked{list: db.Users, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
-		func(ctx context.Context, a db.Ask) ([]*db.User, error) { return q.Store.FindUsers(ctx, scope, a) },
-		func(ctx context.Context, a db.Ask) (int, error) { return q.Store.CountUsers(ctx, scope, a) })
+		within(scope, q.Store.FindUsers),
+		within(scope, q.Store.CountUsers))
 }
 
 // Permissions is a page of the permissions within reach, by id unless asked for otherwise.
@@ -181,10 +175,8 @@ func (q Query) Permissions(ctx context.Context, customerID *globalid.ID, subtree
 		return nil, err
 	}
 	return connected(ctx, q.Resolver, c, asked{list: db.Permissions, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
-		func(ctx context.Context, a db.Ask) ([]*db.Permission, error) {
-			return q.Store.FindPermissions(ctx, scope, a)
-		},
-		func(ctx context.Context, a db.Ask) (int, error) { return q.Store.CountPermissions(ctx, scope, a) })
+		within(scope, q.Store.FindPermissions),
+		within(scope, q.Store.CountPermissions))
 }
 
 // Runs is a page of the runs within reach, newest first unless asked for otherwise.
@@ -198,8 +190,8 @@ func (q Query) Runs(ctx context.Context, customerID *globalid.ID, subtree bool, 
 		return nil, err
 	}
 	return connected(ctx, q.Resolver, c, asked{list: db.Runs, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
-		func(ctx context.Context, a db.Ask) ([]*db.Run, error) { return q.Store.FindRuns(ctx, scope, a) },
-		func(ctx context.Context, a db.Ask) (int, error) { return q.Store.CountRuns(ctx, scope, a) })
+		within(scope, q.Store.FindRuns),
+		within(scope, q.Store.CountRuns))
 }
 
 // Documents is a page of the documents of the token's contexts, by id unless asked for otherwise. A company that is named
@@ -217,10 +209,8 @@ func (q Query) Documents(ctx context.Context, company *globalid.ID, _ bool, filt
 		return nil, problem.Denied("the token does not serve the documents of the company %d: a token for the company's assistant account does", of.ID)
 	}
 	return connected(ctx, q.Resolver, c, asked{list: db.Documents, filter: filter, order: orderBy, args: page(first, after, last, before)},
-		func(ctx context.Context, a db.Ask) ([]*db.Document, error) {
-			return q.Store.FindDocuments(ctx, c.desk(), a)
-		},
-		func(ctx context.Context, a db.Ask) (int, error) { return q.Store.CountDocuments(ctx, c.desk(), a) })
+		within(c.desk(), q.Store.FindDocuments),
+		within(c.desk(), q.Store.CountDocuments))
 }
 
 // ListPermissions is Permissions for lists of any length.
@@ -234,9 +224,7 @@ func (q Query) ListPermissions(ctx context.Context, id *globalid.ID, subtree boo
 		return err
 	}
 	return listAll(ctx, q.Resolver, c, asked{list: db.Permissions, filter: filter, also: also}, l,
-		func(ctx context.Context, a db.Ask) ([]*db.Permission, error) {
-			return q.Store.FindPermissions(ctx, scope, a)
-		}, each)
+		within(scope, q.Store.FindPermissions), each)
 }
 
 // ListRuns is Runs for lists of any length.
@@ -250,5 +238,5 @@ func (q Query) ListRuns(ctx context.Context, id *globalid.ID, subtree bool, filt
 		return err
 	}
 	return listAll(ctx, q.Resolver, c, asked{list: db.Runs, filter: filter, also: also}, l,
-		func(ctx context.Context, a db.Ask) ([]*db.Run, error) { return q.Store.FindRuns(ctx, scope, a) }, each)
+		within(scope, q.Store.FindRuns), each)
 }

@@ -31,11 +31,7 @@ var errSession = problem.Unauthorized("the session has ended, or there is none: 
 
 // OpenSession is Login that begins a session.
 func (r *Resolver) OpenSession(ctx context.Context, in LoginInput) (*SessionPayload, error) {
-	try, err := r.signIn(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	e, err := r.entry(ctx, try.own.UserID, in.CustomerID)
+	try, e, err := r.signIn(ctx, in)
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func (q Query) FindUsers(ctx context.Context, id *globalid.ID, subtree bool, fil
 		return err
 	}
 	return listAll(ctx, q.Resolver, c, asked{list: db.Users, filter: filter, also: also}, l,
-		func(ctx context.Context, a db.Ask) ([]*db.User, error) { return q.Store.FindUsers(ctx, scope, a) }, each)
+		within(scope, q.Store.FindUsers), each)
 }
 
 func lastID(after paging.Cursor) int64 {

@@ -62,10 +62,8 @@ func (q Query) WebhookDestinations(ctx context.Context, customerID *globalid.ID,
 
 func (r *Resolver) destinationsOf(ctx context.Context, c *caller, customer *db.Customer, args paging.Args) (*WebhookDestinationConnection, error) {
 	return connected(ctx, r, c, asked{list: db.Destinations, args: args},
-		func(ctx context.Context, a db.Ask) ([]*db.Destination, error) {
-			return customer.Destinations(ctx, r.Store, a)
-		},
-		func(ctx context.Context, a db.Ask) (int, error) { return customer.DestinationCount(ctx, r.Store, a) })
+		within(r.Store, customer.Destinations),
+		within(r.Store, customer.DestinationCount))
 }
 
 // ListWebhookDestinations lists the destinations of the caller's company.
@@ -382,8 +380,8 @@ func (e WebhookDestinationEdges) Deliveries(ctx context.Context, obj *db.Destina
 		return nil, err
 	}
 	return connected(ctx, e.Resolver, c, asked{list: db.Deliveries, filter: filter, order: orderBy, args: page(first, after, last, before)},
-		func(ctx context.Context, a db.Ask) ([]*db.Delivery, error) { return obj.Deliveries(ctx, e.Store, a) },
-		func(ctx context.Context, a db.Ask) (int, error) { return obj.DeliveryCount(ctx, e.Store, a) })
+		within(e.Store, obj.Deliveries),
+		within(e.Store, obj.DeliveryCount))
 }
 
 // WebhookDestinations is a page of the company's destinations.

@@ -135,7 +135,7 @@ func filterGiven[F any](hc huma.Context, parameters any) *F {
 	to, from := reflect.ValueOf(filter).Elem(), reflect.ValueOf(parameters).Elem()
 	for i := range from.NumField() {
 		field := from.Type().Field(i)
-		if name, _, _ := strings.Cut(field.Tag.Get("query"), ","); hc.Query(name) != "" {
+		if hasParameter(hc, field) {
 			to.FieldByName(field.Name).Set(reflect.ValueOf(memberOf(from.Field(i).Addr().Interface())))
 		}
 	}
@@ -154,11 +154,17 @@ func memberOf(value any) any {
 	}
 }
 
+// hasParameter tells whether a request has the parameter of a field.
+func hasParameter(hc huma.Context, field reflect.StructField) bool {
+	name, _, _ := strings.Cut(field.Tag.Get("query"), ",")
+	return hc.Query(name) != ""
+}
+
 // anyGiven tells whether a request has one of some parameters.
 func anyGiven(hc huma.Context, parameters ...any) bool {
 	for _, p := range parameters {
 		for field := range reflect.TypeOf(p).Elem().Fields() {
-			if name, _, _ := strings.Cut(field.Tag.Get("query"), ","); hc.Query(name) != "" {
+			if hasParameter(hc, field) {
 				return true
 			}
 		}

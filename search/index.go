@@ -2,10 +2,8 @@ package search
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -138,14 +136,12 @@ func (e *Engine) loadDense(ctx context.Context, row *db.Context, from *vector.De
 	if err != nil {
 		return nil, 0, err
 	}
-	buffer := make([]float32, row.Dimensions)
+	buffer := make([]float32, 0, row.Dimensions)
 	err = e.store.StreamVectors(ctx, true, unpacked, func(v db.VectorRow) error {
 		if len(v.Vector) != 4*row.Dimensions {
 			return nil // as above
 		}
-		for i := range buffer {
-			buffer[i] = math.Float32frombits(binary.LittleEndian.Uint32(v.Vector[4*i:]))
-		}
+		buffer = vector.AppendFloats(buffer[:0], v.Vector)
 		return b.Add(vector.DenseRow{Chunk: v.Chunk, Document: v.Document, Revision: unpacked[v.Document], Vector: buffer})
 	})
 	return b.Build(), state.Version, err

@@ -109,8 +109,8 @@ func appendSum(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// appendFloats reads floats as appendBytes writes them.
-func appendFloats(to []float32, b []byte) []float32 {
+// AppendFloats reads floats as they are stored: little-endian float32.
+func AppendFloats(to []float32, b []byte) []float32 {
 	for ; len(b) >= 4; b = b[4:] {
 		to = append(to, math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	}
@@ -178,7 +178,7 @@ func readSparse(block []byte, document int64, chunks []int64) (*sparseSegment, e
 	}
 	n := r.number(BlockChunks)
 	s := &sparseSegment{places: r.places(n, document, chunks)}
-	s.norms = appendFloats(make([]float32, 0, n), r.bytes(4*n))
+	s.norms = AppendFloats(make([]float32, 0, n), r.bytes(4*n))
 	s.shift = uint8(r.number(maxShift))
 	s.starts = make([]uint32, groups(s.shift)+1)
 	for i := range groups(s.shift) {

@@ -87,7 +87,7 @@ func (b *DenseBuilder) AddBlock(document, revision int64, chunks []int64, block 
 	b.documents[document] = revision
 	b.fresh.chunks = append(b.fresh.chunks, head.chunks...)
 	b.fresh.documents = append(b.fresh.documents, head.documents...)
-	b.fresh.values = appendFloats(b.fresh.values, values)
+	b.fresh.values = AppendFloats(b.fresh.values, values)
 	return nil
 }
 
