@@ -228,9 +228,9 @@ func customerMutations() []graphRow {
 		mutate("updateCustomer", `customer { name }`, func(a *ask) object {
 			return object{"customerId": a.theCustomer(), "name": targetName}
 		}, reach),
-		mutate("suspendCustomer", `customer { status effectiveStatus }`, func(a *ask) object { return object{"id": a.aChild()} }, reach),
-		mutate("resumeCustomer", `customer { status effectiveStatus }`, func(a *ask) object { return object{"id": a.aSuspended()} }, reach),
-		mutate("resumeCustomer/own", `customer { status effectiveStatus }`, func(a *ask) object { return object{"id": a.theCustomer()} }, fromAbove),
+		mutate("suspendCustomer", `customer { status }`, func(a *ask) object { return object{"id": a.aChild()} }, reach),
+		mutate("resumeCustomer", `customer { status }`, func(a *ask) object { return object{"id": a.aSuspended()} }, reach),
+		mutate("resumeCustomer/own", `customer { status }`, func(a *ask) object { return object{"id": a.theCustomer()} }, fromAbove),
 		mutate("setLimits", `customer { name }`, func(a *ask) object {
 			return object{"customerId": a.aChild(), "limits": []object{{"name": "SECRETS", "limit": 1000}}}
 		}, reach),
