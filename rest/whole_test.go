@@ -22,7 +22,9 @@ var bodies = map[string][]string{
 }
 
 // shownAs are the fields that REST shows under another name.
-var shownAs = map[string]string{"Document.chunkCount": "chunks"}
+var shownAs = map[string]string{
+	"Context.createdAt": "created", "Document.chunkCount": "chunks", "Document.createdAt": "created", "Document.startedAt": "started", "Document.completedAt": "completed",
+}
 
 // graphOnly is what only the graph has, with the reason: an object, a field of one, a query, a mutation, or a
 // field of its input. What is made by a mutation is left out with its object.
