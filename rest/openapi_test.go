@@ -62,10 +62,7 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"GET /v1/outbound-webhooks/deliveries/{id}": true, "POST /v1/outbound-webhooks/deliveries/{id}/resend": true,
 		"GET /v1/secrets": true, "POST /v1/secrets": true, "GET /v1/secrets/{id}": true, "PUT /v1/secrets/{id}": true, "DELETE /v1/secrets/{id}": true,
 		"GET /tenant/usage": true, "GET /tenant/usage/{cid}": true, "PUT /tenant/limits/{cid}": true,
-<<<<<<< HEAD
 		"POST /tenant/customer/{cid}/suspend": true, "POST /tenant/customer/{cid}/resume": true,
-		"GET /v1/audit": true, "GET /v1/permissions": true, "GET /v1/runs": true, "GET /v1/documents": true,
-=======
 		"GET /v1/audit": true, "GET /v1/permissions": true, "GET /v1/permissions/{id}": true, "PUT /v1/permissions/{id}": true,
 		"GET /v1/accounts/{id}": true, "PUT /v1/accounts/{id}": true,
 		"GET /v1/roles": true, "POST /v1/roles": true, "GET /v1/roles/{id}": true, "PUT /v1/roles/{id}": true, "DELETE /v1/roles/{id}": true,
@@ -75,7 +72,6 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"GET /v1/runs": true, "GET /v1/runs/{jobKey}": true, "GET /v1/runs/{jobKey}/steps": true, "POST /v1/runs/{jobKey}/cancel": true,
 		"GET /v1/contexts/{id}/settings": true, "PUT /v1/contexts/{id}/settings": true, "POST /v1/contexts/{id}/reprocess": true,
 		"GET /v1/documents": true, "GET /v1/documents/{id}": true, "GET /v1/documents/{id}/chunks": true, "POST /v1/documents/{id}/reprocess": true,
->>>>>>> main
 		"GET /v1/keys": true, "POST /v1/keys": true, "GET /v1/keys/{id}": true, "DELETE /v1/keys/{id}": true, "POST /v1/keys/{id}/rotate": true,
 	}
 	_, registry := testDoor(t)
