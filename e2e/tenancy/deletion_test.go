@@ -90,7 +90,9 @@ func TestDeletion(t *testing.T) {
 		"delete": deleteCustomer(s, root, alpine), "suspend": customerAction(s, root, alpine, "suspend"), "resume": customerAction(s, root, alpine, "resume"),
 		"restore another": customerAction(s, root, air, "restore"),
 	} {
-		t.Run(what+" again", func(t *testing.T) { platform.Scenario{Status: http.StatusBadRequest, Code: "wrong_status"}.Judge(t, answer) })
+		t.Run(what+" again", func(t *testing.T) {
+			platform.Scenario{Status: http.StatusBadRequest, Code: "wrong_status"}.Judge(t, answer)
+		})
 	}
 	platform.Scenario{Status: http.StatusOK, Not: []string{"tatus", "eraseAt"}}.Judge(t, customerAction(s, root, alpine, "restore"))
 	if !works(s, greta) || !works(s, lukas) {
