@@ -43,6 +43,9 @@ type CustomerRef struct {
 	siblings
 }
 
+// GlobalID is the node id of the company.
+func (r *CustomerRef) GlobalID() globalid.ID { return globalid.ID{Type: "Customer", Int: r.ID} }
+
 func (r *CustomerRef) key() int64 { return r.ID }
 
 var customerColumns = columns[Customer]("c")

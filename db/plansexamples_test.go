@@ -349,6 +349,7 @@ var examples = map[query]example{
 	qRole:            within(299),
 	qOwnRole:         within(299),
 	qRolesFor:        few(299, nil),
+	qStreamRoles:     few(299, nil, 0, 20),
 	qRolesOf:         few("{299,5}"),
 	qInsertRole:      few(1, 299, "New", "", false, "{}"),
 	qUpdateRole:      few(299, "New", "", "{}"),

@@ -50,6 +50,9 @@ var (
 		SELECT ` + roleColumns + ` FROM ` + rolesToGive("ARRAY[$1::bigint]") + `
 		WHERE $2::bigint IS NULL OR x.id = $2
 		ORDER BY r.application_id, r.customer_id NULLS FIRST, r.id`)
+	qStreamRoles = prepare(`
+		SELECT ` + roleColumns + ` FROM ` + rolesToGive("ARRAY[$1::bigint]") + `
+		WHERE ($2::bigint IS NULL OR x.id = $2) AND r.id > $3 ORDER BY r.id LIMIT $4`)
 	qRolesOf = prepare(`
 		SELECT ` + roleColumns + ` FROM ` + rolesToGive("$1::bigint[]") + `
 		ORDER BY r.application_id, r.customer_id NULLS FIRST, r.id`)
@@ -118,6 +121,13 @@ func (s *Store) CustomerRoleForUpdate(ctx context.Context, scope access.Scope, i
 func (s *Store) RolesFor(ctx context.Context, customerID int64, applicationID *int64) (rows []*Role, err error) {
 	err = s.list(ctx, &rows, qRolesFor, customerID, applicationID)
 	return join(rows), err
+}
+
+// StreamRoles gives the roles that a company can give, of one application or of all, by id, from after the id on, at most
+// limit of them (0: all).
+func (s *Store) StreamRoles(ctx context.Context, customerID int64, applicationID *int64, after int64, limit int, each func(*Role) error) error {
+	roles := rowsOf(qStreamRoles, func(after int64, limit int) []any { return []any{customerID, applicationID, after, limit} }, func(r *Role) int64 { return r.ID })
+	return roles.each(ctx, s, after, limit, each)
 }
 
 // Roles is the edge from a company to the roles that it can give.

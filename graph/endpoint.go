@@ -53,8 +53,10 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 		s.AddTransport(discreet{t})
 	}
 	s.SetQueryCache(lru.New[*ast.QueryDocument](cachedQueries))
-	s.SetDisableSuggestion(true)
-	s.SetValidationRulesFn(quietRules)
+	if !o.Introspection {
+		s.SetDisableSuggestion(true)
+		s.SetValidationRulesFn(quietRules)
+	}
 	s.SetParserTokenLimit(maxTokens)
 	s.SetErrorPresenter(door.present)
 	s.SetRecoverFunc(door.recovered)

@@ -150,20 +150,21 @@ func TestTheBarredHearNoFaultsOfEdges(t *testing.T) {
 	}
 }
 
-// A hint names parts of the schema that the caller did not, also where introspection is off.
-func TestNoHints(t *testing.T) {
-	d := newTestDoor(t, func(_ *resolvers.Resolver, o *Options) { o.Introspection = false }).as(owner(time.Minute))
+// TestHints: a hint names parts of the schema that the caller did not, so there are hints where introspection shows them, and
+// none where it is off.
+func TestHints(t *testing.T) {
 	for name, document := range map[string]string{
 		"field":    `{ customr { name } }`,
 		"argument": `{ customer(idd: 1) { name } }`,
 		"type":     `fragment f on Custome { name } { customer { ...f } }`,
 		"input":    `mutation { createRole(input: {nam: "a"}) { role { id } } }`,
 	} {
-		t.Run(name, func(t *testing.T) {
-			if a := d.query(t, document, nil); a.code() != "BAD_REQUEST" || strings.Contains(a.Raw, "Did you mean") {
-				t.Errorf("answered %s", a.Raw)
+		for _, on := range []bool{true, false} {
+			d := newTestDoor(t, func(_ *resolvers.Resolver, o *Options) { o.Introspection = on }).as(owner(time.Minute))
+			if a := d.query(t, document, nil); a.code() != "BAD_REQUEST" || strings.Contains(a.Raw, "Did you mean") != on {
+				t.Errorf("%s, introspection %t: answered %s", name, on, a.Raw)
 			}
-		})
+		}
 	}
 }
 

@@ -1,8 +1,10 @@
 package graph
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -136,4 +138,36 @@ func TestWhatIsToldOnceIsKept(t *testing.T) {
 	if kept < 5 {
 		t.Errorf("only %d objects stand beside what is told", kept)
 	}
+}
+
+// TestDeprecationsAreAnnounced: what the schema deprecates stands in the changelog, as Type.field.
+func TestDeprecationsAreAnnounced(t *testing.T) {
+	changelog, err := os.ReadFile("../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	announced := 0
+	eachType(t, func(def *ast.Definition) {
+		for _, f := range def.Fields {
+			if f.Directives.ForName("deprecated") == nil {
+				continue
+			}
+			announced++
+			if name := "`" + def.Name + "." + f.Name + "`"; !bytes.Contains(changelog, []byte(name)) {
+				t.Errorf("CHANGELOG.md does not announce that %s is deprecated", name)
+			}
+		}
+	})
+	if announced == 0 {
+		t.Error("nothing is deprecated")
+	}
+}
+
+// TestErrorsStandInOnePlace: what is wrong with a change stands in the answer's errors, and in no payload.
+func TestErrorsStandInOnePlace(t *testing.T) {
+	eachType(t, func(def *ast.Definition) {
+		if strings.HasSuffix(def.Name, "Payload") && def.Fields.ForName("errors") != nil {
+			t.Errorf("%s has errors of its own", def.Name)
+		}
+	})
 }

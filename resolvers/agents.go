@@ -9,6 +9,7 @@ import (
 	"canopy/internal/audit"
 	"canopy/internal/diagram"
 	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/internal/problem"
 	"canopy/internal/rule"
 	"canopy/internal/webhook"
@@ -26,6 +27,20 @@ func (q Query) Agents(ctx context.Context, accountID *globalid.ID, filter *Agent
 		return nil, err
 	}
 	return q.agentsOf(ctx, c, account, asked{filter: filter, order: orderBy, args: page(first, after, last, before)})
+}
+
+// ListAgents gives each agent of an account within reach that fits a filter; without an account, of the one that the token
+// stands on.
+func (q Query) ListAgents(ctx context.Context, accountID *globalid.ID, filter *AgentFilter, l Listing, each func(*db.Agent, paging.Cursor) error) error {
+	c, err := q.may(ctx, rule.Agents)
+	if err != nil {
+		return err
+	}
+	account, err := q.accountOf(ctx, c, accountID, access.Builder)
+	if err != nil {
+		return err
+	}
+	return listAll(ctx, q.Resolver, c, asked{list: db.Agents, filter: filter}, l, within(q.Store, account.Agents), each)
 }
 
 func (r *Resolver) agentsOf(ctx context.Context, c *caller, account *db.Account, in asked) (*AgentConnection, error) {
@@ -67,6 +82,28 @@ func (r *Resolver) agent(ctx context.Context, c *caller, id globalid.ID, field s
 	}
 	a, err := r.Store.Agent(ctx, c.Scope(), n)
 	return a, missing(err, "agent", n)
+}
+
+// ListRevisions gives each revision of an agent, newest first.
+func (q Query) ListRevisions(ctx context.Context, agentID globalid.ID, l Listing, each func(*db.Revision, paging.Cursor) error) error {
+	agent, err := q.Agent(ctx, agentID)
+	if err != nil {
+		return err
+	}
+	return listAll(ctx, q.Resolver, nil, asked{list: db.Revisions}, l, within(q.Store, agent.Revisions), each)
+}
+
+// ListAgentRuns gives each run of an agent that fits a filter, newest first unless asked for otherwise.
+func (q Query) ListAgentRuns(ctx context.Context, agentID globalid.ID, filter *RunFilter, l Listing, each func(*db.Run, paging.Cursor) error) error {
+	c, err := q.may(ctx, rule.AgentRuns)
+	if err != nil {
+		return err
+	}
+	agent, err := q.agent(ctx, c, agentID, "id")
+	if err != nil {
+		return err
+	}
+	return listAll(ctx, q.Resolver, c, asked{list: db.Runs, filter: filter}, l, within(q.Store, agent.Runs), each)
 }
 
 func (q Query) agentRevisionNode(ctx context.Context, id globalid.ID) (*db.Revision, error) {

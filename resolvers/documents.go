@@ -12,14 +12,18 @@ import (
 	"canopy/outbox"
 )
 
-// documentNode gives a document of one of the caller's contexts.
-func (q Query) documentNode(ctx context.Context, id globalid.ID) (*db.Document, error) {
+// GetDocument gives a document of one of the caller's contexts.
+func (q Query) GetDocument(ctx context.Context, id globalid.ID) (*db.Document, error) {
 	c, err := q.may(ctx, rule.ContextDocuments)
 	if err != nil {
 		return nil, err
 	}
 	row, err := q.Store.Document(ctx, c.desk(), id.Int)
 	return row, missing(err, "document", id.Int)
+}
+
+func (q Query) documentNode(ctx context.Context, id globalid.ID) (*db.Document, error) {
+	return q.GetDocument(ctx, id)
 }
 
 func (q Query) chunkNode(ctx context.Context, id globalid.ID) (*db.Chunk, error) {
@@ -51,6 +55,19 @@ func (q Query) ListAllDocuments(ctx context.Context, filter *DocumentFilter, l L
 		return err
 	}
 	return q.listDocuments(ctx, c, filter, l, nil, each)
+}
+
+// ListChunks gives each chunk of a document of the caller's contexts, in their order. One that is not ready has none.
+func (q Query) ListChunks(ctx context.Context, documentID globalid.ID, l Listing, each func(*db.Chunk, paging.Cursor) error) error {
+	c, err := q.may(ctx, rule.DocumentChunks)
+	if err != nil {
+		return err
+	}
+	d, err := q.Store.Document(ctx, c.desk(), documentID.Int)
+	if err != nil {
+		return missing(err, "document", documentID.Int)
+	}
+	return listAll(ctx, q.Resolver, c, asked{list: db.Chunks}, l, within(q.Store, d.Chunks), each)
 }
 
 func (r *Resolver) listDocuments(ctx context.Context, c *caller, filter *DocumentFilter, l Listing, also []db.Term, each func(*db.Document, paging.Cursor) error) error {
@@ -242,15 +259,15 @@ func (e DocumentEdges) Creator(ctx context.Context, obj *db.Document) (*db.User,
 type ChunkEdges struct{ *Resolver }
 
 // Page is the page that the chunk begins on; nil where there are none.
-func (e ChunkEdges) Page(_ context.Context, obj *db.Chunk) (*int, error) { return known(obj.Page), nil }
+func (e ChunkEdges) Page(_ context.Context, obj *db.Chunk) (*int, error) { return Known(obj.Page), nil }
 
 // Heading is the heading that the chunk begins under; nil where there is none.
 func (e ChunkEdges) Heading(_ context.Context, obj *db.Chunk) (*string, error) {
-	return known(obj.Heading), nil
+	return Known(obj.Heading), nil
 }
 
 // Row is the row that the chunk begins with; nil where there are none.
-func (e ChunkEdges) Row(_ context.Context, obj *db.Chunk) (*int, error) { return known(obj.Row), nil }
+func (e ChunkEdges) Row(_ context.Context, obj *db.Chunk) (*int, error) { return Known(obj.Row), nil }
 
 // Document is the document that the chunk is a piece of.
 func (e ChunkEdges) Document(ctx context.Context, obj *db.Chunk) (*db.Document, error) {
@@ -265,8 +282,8 @@ func (r *Resolver) documentOf(ctx context.Context, need *rule.Rule, chunk *db.Ch
 	return chunk.Document(ctx, r.Store, c.desk())
 }
 
-// known is a value that may be missing, which its zero stands for.
-func known[T comparable](v T) *T {
+// Known is a value that may be missing, which its zero stands for.
+func Known[T comparable](v T) *T {
 	var zero T
 	if v == zero {
 		return nil

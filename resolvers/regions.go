@@ -55,16 +55,6 @@ func (q Query) applicationNode(ctx context.Context, id globalid.ID) (*db.Applica
 	return row, missing(err, "application", id.Int)
 }
 
-// roleNode gives a role that is system-wide or of a company within reach.
-func (q Query) roleNode(ctx context.Context, id globalid.ID) (*db.Role, error) {
-	c, err := q.may(ctx, rule.Roles)
-	if err != nil {
-		return nil, err
-	}
-	row, err := q.Store.Role(ctx, c.Scope(), id.Int)
-	return row, c.unreached(err, "role", id.Int)
-}
-
 // Places are the applications and regions, by id: few, and named wherever an account is shown.
 type Places struct {
 	Applications map[int64]*db.Application

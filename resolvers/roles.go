@@ -11,6 +11,7 @@ import (
 	"canopy/internal/access"
 	"canopy/internal/audit"
 	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/internal/problem"
 	"canopy/internal/rule"
 )
@@ -33,15 +34,52 @@ func (q Query) Roles(ctx context.Context, customerID, applicationID *globalid.ID
 	if err != nil {
 		return nil, err
 	}
-	var application *int64
-	if applicationID != nil {
-		n, err := applicationID.Of("Application", "applicationId")
-		if err != nil {
-			return nil, err
-		}
-		application = &n
+	application, err := applicationOf(applicationID)
+	if err != nil {
+		return nil, err
 	}
 	return q.Store.RolesFor(ctx, customer.ID, application)
+}
+
+// GetRole gives a role that is system-wide or of a company within reach.
+func (q Query) GetRole(ctx context.Context, id globalid.ID) (*db.Role, error) {
+	c, err := q.may(ctx, rule.Roles)
+	if err != nil {
+		return nil, err
+	}
+	row, err := q.Store.Role(ctx, c.Scope(), id.Int)
+	return row, c.unreached(err, "role", id.Int)
+}
+
+func (q Query) roleNode(ctx context.Context, id globalid.ID) (*db.Role, error) {
+	return q.GetRole(ctx, id)
+}
+
+// ListRoles gives each role that a company within reach can give, by id: of one application or, with nil, of all. after is
+// the cursor of an earlier call; limit 0 gives all.
+func (q Query) ListRoles(ctx context.Context, customerID, applicationID *globalid.ID, after paging.Cursor, limit int, each func(*db.Role) error) error {
+	c, err := q.may(ctx, rule.Roles)
+	if err != nil {
+		return err
+	}
+	customer, err := q.customer(ctx, c, customerID, "customerId")
+	if err != nil {
+		return err
+	}
+	application, err := applicationOf(applicationID)
+	if err != nil {
+		return err
+	}
+	return q.Store.StreamRoles(ctx, customer.ID, application, lastID(after), limit, each)
+}
+
+// applicationOf reads the id of an application that need not be given.
+func applicationOf(id *globalid.ID) (*int64, error) {
+	if id == nil {
+		return nil, nil
+	}
+	n, err := id.Of("Application", "applicationId")
+	return &n, err
 }
 
 // CreateRoleInput is a new role of a company.

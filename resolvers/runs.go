@@ -42,6 +42,15 @@ func (r *Resolver) run(ctx context.Context, need *rule.Rule, jobKey string) (*db
 	return row, noRun(err)
 }
 
+// RunSteps lists the steps of a run within reach that are done, in the order of execution.
+func (q Query) RunSteps(ctx context.Context, jobKey string) ([]*db.RunStep, error) {
+	run, err := q.Run(ctx, jobKey)
+	if err != nil {
+		return nil, err
+	}
+	return run.Steps(ctx, q.Store)
+}
+
 func (q Query) runNode(ctx context.Context, id globalid.ID) (*db.Run, error) {
 	c, err := q.may(ctx, rule.Run)
 	if err != nil {

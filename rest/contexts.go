@@ -140,6 +140,7 @@ func (a *api) registerContexts() {
 		return nil, err
 	})
 	a.registerDocuments()
+	a.registerSettings()
 }
 
 func contextAnswer(c *db.Context, err error) (*one[contextBody], error) {

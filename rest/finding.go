@@ -109,7 +109,6 @@ type DocumentFilter struct {
 // RunFilter are the parameters that bound a list of runs.
 type RunFilter struct {
 	IDs          []int64   `query:"ids" doc:"Only those of these ids, separated by commas"`
-	AgentID      int64     `query:"agentId" doc:"Only those of this agent"`
 	Status       string    `query:"status" enum:"running,finished,failed" doc:"Only those in this state"`
 	CreatedSince time.Time `query:"createdSince" doc:"Only those from this moment on"`
 	CreatedUntil time.Time `query:"createdUntil" doc:"Only those before this moment"`
@@ -121,12 +120,7 @@ type Part struct {
 	Subtree    bool  `query:"subtree" default:"true" doc:"Whether with everything below it"`
 }
 
-func (p *Part) customer() *globalid.ID {
-	if p.CustomerID == 0 {
-		return nil
-	}
-	return &globalid.ID{Int: p.CustomerID}
-}
+func (p *Part) customer() *globalid.ID { return idOf(p.CustomerID) }
 
 // filterGiven makes the filter F of the resolvers from parameters, a pointer to a struct: those that a request has, under
 // the same names.
@@ -194,6 +188,7 @@ type RunsQuery struct {
 	OrderQuery
 	Part
 	RunFilter
+	AgentID int64 `query:"agentId" minimum:"1" doc:"Only those of this agent"`
 
 	filter *resolvers.RunFilter
 }
@@ -201,6 +196,7 @@ type RunsQuery struct {
 // Resolve tells what was given from what was left out.
 func (q *RunsQuery) Resolve(hc huma.Context) []error {
 	q.filter = filterGiven[resolvers.RunFilter](hc, &q.RunFilter)
+	q.filter.AgentID = idOf(q.AgentID)
 	return nil
 }
 
@@ -217,29 +213,8 @@ type DocumentsQuery struct {
 // Resolve tells what was given from what was left out.
 func (q *DocumentsQuery) Resolve(hc huma.Context) []error {
 	q.filter = filterGiven[resolvers.DocumentFilter](hc, &q.DocumentFilter)
-	if q.ContextID != 0 {
-		q.filter.ContextID = &globalid.ID{Int: q.ContextID}
-	}
+	q.filter.ContextID = idOf(q.ContextID)
 	return nil
-}
-
-// listedRun is a run in the list.
-type listedRun struct {
-	ID         int64      `json:"id"`
-	JobKey     string     `json:"jobKey" format:"uuid" doc:"The key to poll GET /job/{job_id} with"`
-	AgentID    int64      `json:"agentId"`
-	RevisionID int64      `json:"revisionId" doc:"The revision of the agent that runs"`
-	CustomerID int64      `json:"customerId" doc:"The company whose run it is"`
-	Status     string     `json:"status" enum:"running,finished,failed"`
-	CreatedAt  time.Time  `json:"createdAt"`
-	FinishedAt *time.Time `json:"finishedAt" doc:"When the run ended, well or badly; null while it is on its way"`
-}
-
-func listedRunOf(r *db.Run) listedRun {
-	return listedRun{
-		ID: r.ID, JobKey: r.JobKey, AgentID: r.AgentID, RevisionID: r.RevisionID, CustomerID: r.CustomerID, Status: r.Status,
-		CreatedAt: r.CreatedAt.UTC(), FinishedAt: utc(r.FinishedAt),
-	}
 }
 
 // listedPermission is a permission in the list.
@@ -271,14 +246,6 @@ func (a *api) registerFinding() {
 	}, anyOrder, func(ctx context.Context, in *PermissionsQuery, _ query, each emit[listedPermission]) error {
 		return a.queries().ListPermissions(ctx, in.customer(), in.Subtree, in.filter, in.listing(&in.Paging), func(p *db.Permission, at paging.Cursor) error {
 			return each(listedPermissionOf(p), at)
-		})
-	})
-	addList(a, operation{
-		id: "listRuns", rule: rule.Runs, path: "/v1/runs", tag: tagRuns, errors: notFound,
-		summary: "List runs", description: "The runs within reach, newest first unless asked for otherwise.",
-	}, anyOrder, func(ctx context.Context, in *RunsQuery, _ query, each emit[listedRun]) error {
-		return a.queries().ListRuns(ctx, in.customer(), in.Subtree, in.filter, in.listing(&in.Paging), func(r *db.Run, at paging.Cursor) error {
-			return each(listedRunOf(r), at)
 		})
 	})
 	addList(a, operation{

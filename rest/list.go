@@ -35,12 +35,7 @@ type CustomerList struct {
 	CustomerID int64 `query:"customerId" minimum:"1" doc:"The company; by default the caller's own"`
 }
 
-func (l *CustomerList) customer() *globalid.ID {
-	if l.CustomerID == 0 {
-		return nil
-	}
-	return &globalid.ID{Int: l.CustomerID}
-}
+func (l *CustomerList) customer() *globalid.ID { return idOf(l.CustomerID) }
 
 // streamed is an answer that writes itself.
 type streamed struct{ Body func(huma.Context) }

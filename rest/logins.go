@@ -106,6 +106,14 @@ func relayID(id *int64) *globalid.ID {
 	return &globalid.ID{Int: *id}
 }
 
+// idOf is the id of a parameter, which 0 stands for where it was left out.
+func idOf(n int64) *globalid.ID {
+	if n == 0 {
+		return nil
+	}
+	return &globalid.ID{Int: n}
+}
+
 // mapped applies a shape to each entry of a list.
 func mapped[S, T any](list []S, shape func(S) T) []T {
 	out := make([]T, len(list))

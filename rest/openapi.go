@@ -32,6 +32,7 @@ const (
 	tagAudit       = "Audit log"
 	tagPermissions = "Permissions"
 	tagContexts    = "Contexts"
+	tagAgents      = "Agents"
 	tagRuns        = "Runs"
 	tagSecrets     = "Secrets"
 	tagLimits      = "Limits"
@@ -76,6 +77,7 @@ func config(version, base string) huma.Config {
 		{Name: tagKeys, Description: "Credentials of programs, for the token exchange"},
 		{Name: tagPermissions, Description: "Who has which role on which account"},
 		{Name: tagContexts, Description: "Custom assistants, their documents and the search of these; with a token for the assistant"},
+		{Name: tagAgents, Description: "Diagrams of steps, and their revisions"},
 		{Name: tagRuns, Description: "Agents, executed in the background"},
 		{Name: tagSecrets, Description: "What agents use in the requests that they send, and nobody is shown"},
 		{Name: tagLimits, Description: "How much companies have, and how much they may have"},
@@ -157,10 +159,12 @@ func (a *api) serveDocuments(mux *http.ServeMux) {
 	}
 }
 
-// downgraded gives the document in OpenAPI 3.0, which does not know contentMediaType: there the format alone says that a
-// text is bytes.
+// downgraded gives the document in OpenAPI 3.0, which knows neither webhooks nor contentMediaType: there the format alone
+// says that a text is bytes.
 func downgraded(doc *huma.OpenAPI) ([]byte, error) {
-	body, err := doc.Downgrade()
+	older := *doc
+	older.Webhooks = nil
+	body, err := older.Downgrade()
 	return bytes.ReplaceAll(body, []byte(`"contentMediaType":"application/octet-stream",`), nil), err
 }
 

@@ -62,7 +62,15 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"GET /v1/outbound-webhooks/deliveries/{id}": true, "POST /v1/outbound-webhooks/deliveries/{id}/resend": true,
 		"GET /v1/secrets": true, "POST /v1/secrets": true, "GET /v1/secrets/{id}": true, "PUT /v1/secrets/{id}": true, "DELETE /v1/secrets/{id}": true,
 		"GET /tenant/usage": true, "GET /tenant/usage/{cid}": true, "PUT /tenant/limits/{cid}": true,
-		"GET /v1/audit": true, "GET /v1/permissions": true, "GET /v1/runs": true, "GET /v1/documents": true,
+		"GET /v1/audit": true, "GET /v1/permissions": true, "GET /v1/permissions/{id}": true, "PUT /v1/permissions/{id}": true,
+		"GET /v1/accounts/{id}": true, "PUT /v1/accounts/{id}": true,
+		"GET /v1/roles": true, "POST /v1/roles": true, "GET /v1/roles/{id}": true, "PUT /v1/roles/{id}": true, "DELETE /v1/roles/{id}": true,
+		"GET /v1/agents": true, "POST /v1/agents": true, "GET /v1/agents/{id}": true, "PUT /v1/agents/{id}": true, "DELETE /v1/agents/{id}": true,
+		"POST /v1/agents/{id}/publish": true, "POST /v1/agents/{id}/unpublish": true, "POST /v1/agents/{id}/enable": true, "POST /v1/agents/{id}/disable": true,
+		"GET /v1/agents/{id}/revisions": true, "GET /v1/agents/{id}/runs": true, "POST /v1/agents/{id}/runs": true,
+		"GET /v1/runs": true, "GET /v1/runs/{jobKey}": true, "GET /v1/runs/{jobKey}/steps": true, "POST /v1/runs/{jobKey}/cancel": true,
+		"GET /v1/contexts/{id}/settings": true, "PUT /v1/contexts/{id}/settings": true, "POST /v1/contexts/{id}/reprocess": true,
+		"GET /v1/documents": true, "GET /v1/documents/{id}": true, "GET /v1/documents/{id}/chunks": true, "POST /v1/documents/{id}/reprocess": true,
 		"GET /v1/keys": true, "POST /v1/keys": true, "GET /v1/keys/{id}": true, "DELETE /v1/keys/{id}": true, "POST /v1/keys/{id}/rotate": true,
 	}
 	_, registry := testDoor(t)
@@ -117,12 +125,17 @@ func TestDocumentsAreServed(t *testing.T) {
 			var doc struct {
 				OpenAPI string `json:"openapi"`
 				Paths   map[string]json.RawMessage
+				// Webhooks is what 3.1 has, and 3.0 has not.
+				Webhooks map[string]json.RawMessage
 			}
 			if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil || w.Code != http.StatusOK {
 				t.Fatalf("status %d, %v", w.Code, err)
 			}
 			if doc.OpenAPI != version || len(doc.Paths) < 20 {
 				t.Errorf("openapi %q with %d paths", doc.OpenAPI, len(doc.Paths))
+			}
+			if has := doc.Webhooks["run.completed"] != nil; has != (version == "3.1.0") {
+				t.Errorf("it has webhooks: %v", has)
 			}
 			if has := bytes.Contains(w.Body.Bytes(), []byte(`"contentMediaType"`)); has != (version == "3.1.0") {
 				t.Errorf("it has contentMediaType: %v", has)

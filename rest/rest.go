@@ -50,13 +50,17 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerInvitations()
 	a.registerKeys()
 	a.registerPermissions()
+	a.registerRoles()
+	a.registerStates()
 	a.registerFinding()
 	a.registerContexts()
+	a.registerAgents()
 	a.registerRuns()
 	a.registerSecrets()
 	a.registerLimits()
 	a.registerWebhooks()
 	a.registerAudit()
+	a.describeWebhooks()
 	a.serveDocuments(h.mux)
 	return h, a.huma
 }

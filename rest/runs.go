@@ -5,15 +5,83 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"canopy/db"
 	"canopy/internal/diagram"
-	"canopy/internal/globalid"
+	"canopy/internal/paging"
 	"canopy/internal/rule"
 	"canopy/resolvers"
 )
+
+const (
+	runsPath = "/v1/runs"
+	runPath  = runsPath + "/{jobKey}"
+)
+
+// RunPath names a run in the path.
+type RunPath struct {
+	JobKey string `path:"jobKey" doc:"The jobKey that starting the run gave"`
+}
+
+// ListedRun is a run in a list.
+type ListedRun struct {
+	ID         int64      `json:"id"`
+	JobKey     string     `json:"jobKey" format:"uuid" doc:"What the run is named by"`
+	AgentID    int64      `json:"agentId"`
+	RevisionID int64      `json:"revisionId" doc:"The revision of the agent that runs"`
+	CustomerID int64      `json:"customerId" doc:"The company whose run it is"`
+	Status     string     `json:"status" enum:"running,finished,failed"`
+	CreatedAt  time.Time  `json:"createdAt"`
+	FinishedAt *time.Time `json:"finishedAt" doc:"When the run ended, well or badly; null while it is on its way"`
+}
+
+func listedRunOf(r *db.Run) ListedRun {
+	return ListedRun{
+		ID: r.ID, JobKey: r.JobKey, AgentID: r.AgentID, RevisionID: r.RevisionID, CustomerID: r.CustomerID, Status: r.Status,
+		CreatedAt: r.CreatedAt.UTC(), FinishedAt: utc(r.FinishedAt),
+	}
+}
+
+// run is a run with what went into it and what came of it.
+type run struct {
+	ListedRun
+	Input  json.RawMessage `json:"input" doc:"The diagram's input: a JSON object"`
+	Output json.RawMessage `json:"output" doc:"The diagram's output: a JSON object; null unless the run has finished"`
+	Error  json.RawMessage `json:"error" doc:"Why the run has failed, as the errorData of GET /job/{job_id} tells it; null otherwise"`
+}
+
+func runAnswer(r *db.Run) *one[run] {
+	return &one[run]{run{listedRunOf(r), r.Input, orNull(r.OutputJSON()), orNull(r.ErrorJSON())}}
+}
+
+// orNull is a value that is null where there is none.
+func orNull(raw json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+// runStep is the log of one step of a run that is done.
+type runStep struct {
+	Position   int             `json:"position" doc:"Counts the steps from 0 in the order of execution"`
+	StepID     string          `json:"stepId" doc:"The step's id in the diagram"`
+	Type       string          `json:"type" doc:"What kind of step it is"`
+	Result     json.RawMessage `json:"result" doc:"What the step gave; null where it failed"`
+	Error      json.RawMessage `json:"error" doc:"Why the step failed; null otherwise"`
+	StartedAt  time.Time       `json:"startedAt"`
+	DurationMs float64         `json:"durationMs" doc:"How long it took, in milliseconds"`
+}
+
+func runStepOf(s *db.RunStep) runStep {
+	return runStep{
+		Position: s.Position, StepID: s.StepID, Type: s.Type, Result: orNull(s.ResultJSON()), Error: orNull(s.ErrorJSON()),
+		StartedAt: s.StartedAt.UTC(), DurationMs: s.DurationMs,
+	}
+}
 
 // runInput is any JSON object.
 type runInput json.RawMessage
@@ -32,8 +100,12 @@ func (i *runInput) UnmarshalJSON(raw []byte) error {
 }
 
 type startRunInput struct {
-	ID   int64    `path:"id" doc:"The agent's id"`
+	AgentPath
 	Body runInput `required:"true"`
+}
+
+func (in *startRunInput) asked() resolvers.StartRunInput {
+	return resolvers.StartRunInput{AgentID: in.id(), Input: json.RawMessage(in.Body)}
 }
 
 // startedRun names a run.
@@ -94,10 +166,51 @@ func (a *api) registerRuns() {
 			"400": schema(reflect.TypeFor[failedJob](), "The run has failed"),
 		},
 	}, a.job)
+	a.registerFollowing()
+}
+
+// registerFollowing registers how runs are followed and ended.
+func (a *api) registerFollowing() {
+	notFound := []int{http.StatusNotFound}
+	addList(a, operation{
+		id: "listRuns", rule: rule.Runs, path: runsPath, tag: tagRuns, errors: notFound,
+		summary: "List runs", description: "The runs within reach, newest first unless asked for otherwise.",
+	}, anyOrder, func(ctx context.Context, in *RunsQuery, _ query, each emit[ListedRun]) error {
+		return a.queries().ListRuns(ctx, in.customer(), in.Subtree, in.filter, in.listing(&in.Paging), func(r *db.Run, at paging.Cursor) error {
+			return each(listedRunOf(r), at)
+		})
+	})
+	add(a, operation{
+		id: "getRun", rule: rule.Run, method: http.MethodGet, path: runPath, tag: tagRuns, errors: notFound,
+		summary: "Get a run", description: "A run of a company within reach, whatever has come of it.",
+	}, func(ctx context.Context, in *RunPath) (*one[run], error) {
+		row, err := a.queries().Run(ctx, in.JobKey)
+		if err != nil {
+			return nil, err
+		}
+		return runAnswer(row), nil
+	})
+	add(a, operation{
+		id: "listRunSteps", rule: rule.Run, method: http.MethodGet, path: runPath + "/steps", tag: tagRuns, errors: notFound,
+		summary: "List the steps of a run", description: "The steps that are done, in the order of execution.",
+	}, func(ctx context.Context, in *RunPath) (*one[[]runStep], error) {
+		rows, err := a.queries().RunSteps(ctx, in.JobKey)
+		return &one[[]runStep]{mapped(rows, runStepOf)}, err
+	})
+	add(a, operation{
+		id: "cancelRun", rule: rule.CancelRun, method: http.MethodPost, path: runPath + "/cancel", tag: tagRuns, status: http.StatusOK, errors: notFound,
+		summary: "Cancel a run", description: "Ends a run as failed, with the error code cancelled. The step under way is given up.",
+	}, func(ctx context.Context, in *RunPath) (*one[run], error) {
+		out, err := a.mutations().CancelRun(ctx, resolvers.CancelRunInput{JobKey: in.JobKey})
+		if err != nil {
+			return nil, err
+		}
+		return runAnswer(out.Run), nil
+	})
 }
 
 func (a *api) startRun(ctx context.Context, in *startRunInput) (*one[startedRun], error) {
-	out, err := a.mutations().StartRun(ctx, resolvers.StartRunInput{AgentID: globalid.ID{Int: in.ID}, Input: json.RawMessage(in.Body)})
+	out, err := a.mutations().StartRun(ctx, in.asked())
 	if err != nil {
 		return nil, err
 	}

@@ -43,12 +43,7 @@ type removeUserInput struct {
 	CustomerID int64 `query:"customerId" minimum:"1" doc:"The company that the user is taken out of; by default the caller's own"`
 }
 
-func (in *removeUserInput) customer() *globalid.ID {
-	if in.CustomerID == 0 {
-		return nil
-	}
-	return &globalid.ID{Int: in.CustomerID}
-}
+func (in *removeUserInput) customer() *globalid.ID { return idOf(in.CustomerID) }
 
 func (a *api) registerUsers() {
 	const doc = "The users of a company, each with the permissions that the caller may see."

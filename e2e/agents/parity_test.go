@@ -1,9 +1,14 @@
 package agents
 
 import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"canopy/e2e/platform"
+	"canopy/rest"
 )
 
 // parityRun is a run under the names that REST gives its fields.
@@ -28,6 +33,10 @@ func TestParityOfJobs(t *testing.T) {
 	stop()
 	keys["running"] = s.Start(builder, greets, object{})
 	compareRuns(t, s, builder)
+	compareAgents(t, s, builder)
+	for _, key := range keys {
+		compareRun(t, s, builder, key)
+	}
 	statuses := map[string]int{"finished": 200, "failed": 400, "cancelled": 400, "running": 202}
 	for state, key := range keys {
 		for _, token := range []string{builder, s.Assistant()} {
@@ -62,5 +71,71 @@ func compareRuns(t *testing.T, s *platform.Platform, token string) {
 	platform.SameAnswers(t, "runs", listed, rows)
 	if len(rows) != 4 {
 		t.Errorf("%d runs", len(rows))
+	}
+}
+
+// compareRun compares one run, whatever has come of it, and its steps.
+func compareRun(t *testing.T, s *platform.Platform, token, key string) {
+	t.Helper()
+	shown := s.MustGQL(token, `query($k: String!) { run(jobKey: $k) { id: databaseId jobKey agent { databaseId account { customerId } } revision { databaseId }
+		status createdAt finishedAt input output error steps { position stepId type result error startedAt durationMs } } }`, object{"k": key})["run"].(map[string]any)
+	shown["agentId"], shown["revisionId"] = platform.Member(t, shown, "agent.databaseId"), platform.Member(t, shown, "revision.databaseId")
+	shown["customerId"] = platform.Member(t, shown, "agent.account.customerId")
+	steps := shown["steps"]
+	for _, edge := range []string{"agent", "revision", "steps"} {
+		delete(shown, edge)
+	}
+	platform.SameAnswers(t, "a run", s.Must(200, "GET", "/v1/runs/"+key, token, nil).JSON(t), shown)
+	platform.SameAnswers(t, "its steps", s.Must(200, "GET", "/v1/runs/"+key+"/steps", token, nil).JSON(t), steps)
+}
+
+// compareAgents compares the list of agents, and each of them with its revisions and runs.
+func compareAgents(t *testing.T, s *platform.Platform, token string) {
+	t.Helper()
+	rows := platform.Member(t, s.MustGQL(token, `{ v: agents { nodes { id: databaseId name draft enabled runnable createdAt updatedAt account { databaseId customerId }
+		published { databaseId } revisions { nodes { id: databaseId number diagram createdAt } } runs { nodes { jobKey } } } } }`, nil), "v.nodes").([]any)
+	for _, row := range rows {
+		row := row.(map[string]any)
+		row["accountId"], row["customerId"] = platform.Member(t, row, "account.databaseId"), platform.Member(t, row, "account.customerId")
+		row["publishedId"] = platform.Member(t, row, "published.databaseId")
+		revisions, runs := platform.Member(t, row, "revisions.nodes").([]any), platform.Member(t, row, "runs.nodes").([]any)
+		for _, edge := range []string{"account", "published", "revisions", "runs"} {
+			delete(row, edge)
+		}
+		path := "/v1/agents/" + fmt.Sprint(row["id"])
+		platform.SameAnswers(t, "an agent", s.Must(200, "GET", path, token, nil).JSON(t), row)
+		delete(row, "draft") // a list leaves it out
+		for _, v := range revisions {
+			v.(map[string]any)["agentId"] = row["id"]
+		}
+		platform.SameAnswers(t, "its revisions", s.Must(200, "GET", path+"/revisions", token, nil).JSON(t), revisions)
+		for i, run := range s.Must(200, "GET", path+"/runs", token, nil).JSON(t).([]any) {
+			if got, want := platform.Member(t, run, "jobKey"), platform.Member(t, runs[i], "jobKey"); got != want {
+				t.Errorf("its run %d is %v, of the graph %v", i, got, want)
+			}
+		}
+	}
+	platform.SameAnswers(t, "agents", s.Must(200, "GET", "/v1/agents", token, nil).JSON(t), rows)
+	if len(rows) != 2 {
+		t.Errorf("%d agents", len(rows))
+	}
+}
+
+// agentReads are the documented reads that TestParityOfJobs compares.
+var agentReads = []string{"getAgent", "getJob", "getRun", "listAgentRuns", "listAgents", "listRevisions", "listRunSteps", "listRuns"}
+
+// TestParityOfAgentsIsWhole: a read of agents and runs that is documented is compared.
+func TestParityOfAgentsIsWhole(t *testing.T) {
+	t.Parallel()
+	_, registry := rest.New(platform.Start(t).App.Resolver, rest.Options{})
+	var reads []string
+	for _, e := range rest.Endpoints(registry) {
+		mine := strings.HasPrefix(e.Path, "/v1/agents") || strings.HasPrefix(e.Path, "/v1/runs") || strings.HasPrefix(e.Path, "/job/")
+		if e.Method == http.MethodGet && mine {
+			reads = append(reads, e.OperationID)
+		}
+	}
+	if slices.Sort(reads); !slices.Equal(reads, agentReads) {
+		t.Errorf("documented are %v, compared %v", reads, agentReads)
 	}
 }

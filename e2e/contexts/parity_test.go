@@ -9,6 +9,7 @@ import (
 
 	"canopy/e2e/platform"
 	"canopy/internal/config"
+	"canopy/internal/globalid"
 	"canopy/rest"
 )
 
@@ -18,11 +19,13 @@ const (
 		toolsJson starterPrompts shareState icon deleted created`
 	parityDocument = `id: databaseId contextId fileName originalName displayName nameIndex contentType contentHash size status progress
 		error chunks: chunkCount created createdBy started completed`
-	parityHit = `similarity content document { databaseId } chunk { databaseId }`
+	paritySettings = `topN scoreThreshold chunkSize overlap embeddingModel`
+	parityChunk    = `id: databaseId position content overlapBytes tokens page heading row`
+	parityHit      = `similarity content document { databaseId } chunk { databaseId }`
 )
 
 // contextReads are the documented reads that TestParityOfContexts compares.
-var contextReads = []string{"getContext", "listAllDocuments", "listContexts", "listDocuments", "searchContext"}
+var contextReads = []string{"getContext", "getContextSettings", "getDocument", "listAllDocuments", "listChunks", "listContexts", "listDocuments", "searchContext"}
 
 // TestParityOfContextsIsWhole: a read of contexts that is documented is compared.
 func TestParityOfContextsIsWhole(t *testing.T) {
@@ -31,7 +34,8 @@ func TestParityOfContextsIsWhole(t *testing.T) {
 	_, registry := rest.New(s.App.Resolver, rest.Options{})
 	reads := []string{"searchContext"} // a POST, as it has a body
 	for _, e := range rest.Endpoints(registry) {
-		if e.Method == http.MethodGet && (strings.HasPrefix(e.Path, "/context") || strings.HasPrefix(e.Path, "/v1/documents")) {
+		mine := strings.HasPrefix(e.Path, "/context") || strings.HasPrefix(e.Path, "/v1/contexts") || strings.HasPrefix(e.Path, "/v1/documents")
+		if e.Method == http.MethodGet && mine {
 			reads = append(reads, e.OperationID)
 		}
 	}
@@ -75,6 +79,8 @@ func compareContexts(t *testing.T, s *platform.Platform) {
 	platform.SameAnswers(t, "context", get(fmt.Sprintf("/context/%d", full)), graph(`query($c: ID!) { v: context(id: $c) { `+parityContext+` } }`))
 	documents := get(fmt.Sprintf("/context/documents/%d", full))
 	platform.SameAnswers(t, "documents", documents, platform.Member(t, graph(`query($c: ID!) { v: context(id: $c) { documents { nodes { `+parityDocument+` } } } }`), "documents"))
+	platform.SameAnswers(t, "settings", get(fmt.Sprintf("/v1/contexts/%d/settings", full)), graph(`query($c: ID!) { v: context(id: $c) { `+paritySettings+` } }`))
+	compareDocuments(t, s, token, documents.([]any))
 	platform.SameAnswers(t, "all documents", get("/v1/documents?orderBy=-name"), graph(`{ v: documents(orderBy: [{field: NAME, direction: DESC}]) { nodes { `+parityDocument+` } } }`))
 	if a, b := len(contexts.([]any)), len(documents.([]any)); a != 2 || b != 5 {
 		t.Errorf("%d contexts, %d documents", a, b)
@@ -89,5 +95,25 @@ func compareContexts(t *testing.T, s *platform.Platform) {
 	platform.SameAnswers(t, "hits", hits, same)
 	if len(hits) != 3 {
 		t.Errorf("%d hits, want topN of them", len(hits))
+	}
+}
+
+// compareDocuments compares the documents of a list one by one, with their chunks.
+func compareDocuments(t *testing.T, s *platform.Platform, token string, documents []any) {
+	t.Helper()
+	chunks := 0
+	for _, row := range documents {
+		id := int64(platform.Member(t, row, "id").(float64))
+		path := "/v1/documents/" + platform.Decimal(id)
+		node := s.MustGQL(token, `query($id: ID!) { node(id: $id) { ... on Document { `+parityDocument+` pieces: chunks(first: 200) { nodes { `+parityChunk+` } } } } }`,
+			object{"id": globalid.ID{Type: "Document", Int: id}.Global()})["node"].(map[string]any)
+		shown := platform.Member(t, node, "pieces.nodes").([]any)
+		delete(node, "pieces")
+		platform.SameAnswers(t, "a document", s.Must(200, "GET", path, token, nil).JSON(t), node)
+		platform.SameAnswers(t, "its chunks", s.Must(200, "GET", path+"/chunks", token, nil).JSON(t), shown)
+		chunks += len(shown)
+	}
+	if chunks < 30 {
+		t.Errorf("%d chunks were compared", chunks)
 	}
 }

@@ -70,6 +70,10 @@ func (y *yard) jobKey(a *ask) string {
 	return y.freshRun(a).JobKey
 }
 
+func (y *yard) builderAccount(a *ask) int64 {
+	return a.or(func() int64 { return y.agent.Agent.AccountID })
+}
+
 func (y *yard) freshDestination(a *ask) int64 {
 	return a.or(func() int64 {
 		name := a.unique()
@@ -102,7 +106,27 @@ func (y *yard) restRows() []restRow {
 	onDestination := func(a *ask) []any { return []any{y.freshDestination(a)} }
 	onDelivery := func(a *ask) []any { return []any{y.freshDelivery(a)} }
 	onSecret := func(a *ask) []any { return []any{y.freshSecret(a)} }
+	onAgent := func(a *ask) []any { return []any{y.freshAgent(a)} }
+	onRun := func(a *ask) []any { return []any{y.jobKey(a)} }
+	ofAccount := func(a *ask) string { return "accountId=" + platform.Decimal(y.builderAccount(a)) }
 	return []restRow{
+		{op: "listAgents", want: shared},
+		{op: "listAgents/account", query: ofAccount, want: reach},
+		{op: "createAgent", body: func(*ask) any { return object{"name": "Own"} }, want: shared},
+		{op: "createAgent/account", body: func(a *ask) any { return object{"name": a.unique(), "accountId": y.builderAccount(a)} }, want: reach},
+		{op: "getAgent", path: onAgent, want: within},
+		{op: "updateAgent", path: onAgent, body: func(a *ask) any { return object{"name": a.unique()} }, want: within},
+		{op: "deleteAgent", path: onAgent, want: within},
+		{op: "publishAgent", path: onAgent, want: within},
+		{op: "unpublishAgent", path: onAgent, want: within},
+		{op: "enableAgent", path: onAgent, want: within},
+		{op: "disableAgent", path: onAgent, want: within},
+		{op: "listRevisions", path: onAgent, want: within},
+		{op: "listAgentRuns", path: onAgent, want: within},
+		{op: "startRun", path: onAgent, body: func(*ask) any { return object{} }, want: within},
+		{op: "getRun", path: onRun, want: within},
+		{op: "listRunSteps", path: onRun, want: within},
+		{op: "cancelRun", path: onRun, want: within},
 		{op: "executeAgentAsJob", path: func(a *ask) []any { return []any{y.freshAgent(a)} }, body: func(*ask) any { return object{} }, want: within},
 		{op: "getJob", path: func(a *ask) []any { return []any{y.jobKey(a)} }, want: within},
 		{op: "listSecrets", query: func(a *ask) string { return "customerId=" + platform.Decimal(a.theCustomer()) }, want: reach},
@@ -138,14 +162,11 @@ func (y *yard) graphRows() []graphRow {
 	aDestination := one(y.freshDestination)
 	byAgent := func(a *ask) object { return object{"id": y.freshAgent(a)} }
 	byDestination := func(a *ask) object { return object{"id": y.freshDestination(a)} }
-	builderAccount := func(a *ask) int64 {
-		return a.or(func() int64 { return y.agent.Agent.AccountID })
-	}
 	rows := []graphRow{
 		{fields: "Query.agents", query: `{ agents { nodes { name draft } totalCount } }`, want: shared},
 		{
 			fields: "Query.agents/account", query: `query($id: ID){ agents(accountId: $id) { nodes { name } totalCount } }`,
-			variables: one(builderAccount), want: reach,
+			variables: one(y.builderAccount), want: reach,
 		},
 		{fields: "Query.agent", query: `query($id: ID!){ agent(id: $id) { name draft } }`, variables: anAgent, want: within},
 		{
@@ -190,7 +211,7 @@ func (y *yard) graphRows() []graphRow {
 		node("WebhookDelivery", rule.WebhookDelivery, y.freshDelivery, within),
 		mutate("createAgent", `agent { name }`, func(*ask) object { return object{"name": "Own"} }, shared),
 		mutate("createAgent/account", `agent { name }`, func(a *ask) object {
-			return object{"name": a.unique(), "accountId": builderAccount(a)}
+			return object{"name": a.unique(), "accountId": y.builderAccount(a)}
 		}, reach),
 		mutate("updateAgent", `agent { name }`, func(a *ask) object { return object{"id": y.freshAgent(a), "name": a.unique()} }, within),
 		mutate("publishAgent", `agent { name }`, byAgent, within),
@@ -229,7 +250,7 @@ func (y *yard) graphRows() []graphRow {
 			fields: "Customer.agents Customer.webhookDestinations", variables: anyCustomer, want: between,
 			query: `query($id: ID){ customer(id: $id) { agents { nodes { name } } webhookDestinations { nodes { name } } } }`,
 		},
-		graphRow{fields: "Account.agents", query: `query($id: ID!){ account(id: $id) { agents { nodes { name } } } }`, variables: one(builderAccount), want: between})
+		graphRow{fields: "Account.agents", query: `query($id: ID!){ account(id: $id) { agents { nodes { name } } } }`, variables: one(y.builderAccount), want: between})
 }
 
 // agentOperations are the documented operations that this matrix has rows for.

@@ -296,7 +296,7 @@ func goodBody(a *ask, e rest.Endpoint) any {
 	if e.Method != http.MethodPost && e.Method != http.MethodPut {
 		return nil
 	}
-	for _, row := range slices.Concat(contextRows(), limitRows()) {
+	for _, row := range slices.Concat(contextRows(), limitRows(), permissionRows()) {
 		if row.op == e.OperationID && row.body != nil {
 			return row.body(a)
 		}

@@ -21,7 +21,7 @@ const (
 type inputMember struct {
 	// of is the operation.
 	of, name string
-	kind     string // string, integer, boolean, array
+	kind     string // string, integer, number, boolean, array
 	required bool
 }
 
@@ -67,6 +67,9 @@ func hostiles(m inputMember) []hostile {
 		return append(list, texts(m.of+"."+m.name)...)
 	case "integer":
 		return append(list, integers()...)
+	case "number":
+		return append(list, hostile{name: "text", raw: `"1"`, must: refused}, hostile{name: "boolean", raw: `true`, must: refused},
+			hostile{name: "array", raw: `[1]`, must: refused}, hostile{name: "huge exponent", raw: `1e400`, must: refused}, hostile{name: "below 0", raw: `-.5`, must: refused})
 	case "boolean":
 		return append(list, hostile{name: "number", raw: `1`, must: refused}, hostile{name: "text", raw: `"true"`, must: refused},
 			hostile{name: "array", raw: `[true]`, must: refused})

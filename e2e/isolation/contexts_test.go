@@ -77,6 +77,16 @@ func (a *ask) aSearchedContext() int64 { _, c := a.freshChunk(); return c }
 
 func onContext(a *ask) []any { return []any{a.freshContext()} }
 
+func onDocument(a *ask) []any { return []any{a.aDocument()} }
+
+// documentOf is the document of a chunk.
+func (a *ask) documentOf(chunk int64) int64 {
+	return a.or(func() (id int64) {
+		a.Look(&id, `SELECT document_id FROM chunks WHERE id = $1`, chunk)
+		return id
+	})
+}
+
 func contextBodyOf(*ask) any {
 	return object{"name": "Handbook", "description": "", "caption": "", "toolsJson": "[]"}
 }
@@ -92,6 +102,12 @@ func contextRows() []restRow {
 		{op: "deleteContext", path: onContext, want: onDesk},
 		{op: "shareContext", path: onContext, body: func(*ask) any { return object{"shareState": 1} }, want: onDesk},
 		{op: "uploadDocument", path: onContext, form: []platform.Part{{Field: "file", Name: "a.txt", Content: []byte("some text")}}, want: onDesk},
+		{op: "getContextSettings", path: onContext, want: onDesk},
+		{op: "updateContextSettings", path: onContext, body: func(*ask) any { return object{"topN": 7} }, want: onDesk},
+		{op: "reprocessContext", path: onContext, want: onDesk},
+		{op: "getDocument", path: onDocument, want: onDesk},
+		{op: "listChunks", path: func(a *ask) []any { k, _ := a.freshChunk(); return []any{a.documentOf(k)} }, want: onDesk},
+		{op: "reprocessDocument", path: onDocument, want: onDesk},
 		{op: "listDocuments", path: func(a *ask) []any { _, c := a.freshDocument(); return []any{c} }, want: onDesk},
 		{op: "deleteDocument", path: func(a *ask) []any {
 			d, c := a.freshDocument()

@@ -144,6 +144,18 @@ func permissionRows() []restRow {
 		{op: "listPermissionAccounts", path: func(a *ask) []any { return []any{1, a.region()} }, query: ofCustomer, want: reach},
 		{op: "listPermissionRolesAndUsers", path: onAccountOption, query: ofCustomer, want: reach},
 		{op: "listPermissionRolesAndUsers/account", path: onAccountOption, want: reach},
+		{op: "getPermission", path: onPermission, want: reach},
+		{op: "setPermissionDisabled", path: onPermission, body: func(*ask) any { return object{"disabled": true} }, want: reach},
+		{op: "getAccount", path: onAccount, want: reach},
+		{op: "setAccountDisabled", path: onAccount, body: func(*ask) any { return object{"disabled": false} }, want: reach},
+		{op: "listRoles", want: shared},
+		{op: "listRoles/company", query: inCustomer, want: reach},
+		{op: "createRole", body: func(a *ask) any {
+			return object{"applicationId": 1, "customerId": a.theCustomer(), "name": a.unique(), "features": []string{}}
+		}, want: reach},
+		{op: "getRole", path: onRole, want: reach},
+		{op: "updateRole", path: onRole, body: func(a *ask) any { return object{"name": a.unique()} }, want: reach},
+		{op: "deleteRole", path: onRole, want: reach},
 		{op: "createPermission", body: func(a *ask) any {
 			return object{"appAccountId": a.theAccount(), "appRoleId": a.viewerRole(), "email": a.freshMail()}
 		}, gives: true, want: reach},
@@ -160,6 +172,10 @@ func permissionRows() []restRow {
 		{op: "deletePermission", path: onPermission, want: reach},
 	}
 }
+
+func onAccount(a *ask) []any { return []any{a.theAccount()} }
+
+func onRole(a *ask) []any { return []any{a.freshRole()} }
 
 func onAccountOption(a *ask) []any { return []any{1, a.region(), a.theAccount()} }
 

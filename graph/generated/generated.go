@@ -592,11 +592,11 @@ type Customer implements Node {
   "Company id."
   databaseId: Int!
   "Parent company's id; null for the root."
-  parentId: Int
+  parentId: Int @deprecated(reason: "Use ` + "`" + `parent { databaseId }` + "`" + `.")
   "Display name."
   name: String!
   "Region where the company's data lives."
-  regionId: Int!
+  regionId: Int! @deprecated(reason: "Use ` + "`" + `region { databaseId }` + "`" + `.")
   "The company may create companies below it. In force only while every ancestor has ` + "`" + `descendantsCanAdd` + "`" + `."
   canAddCustomers: Boolean!
   "The companies below it may create companies of their own."
@@ -794,6 +794,8 @@ type Usage {
 
 "What everyone below sees of a company."
 type CustomerRef {
+  "Global id of the company, by which caches tell it from others."
+  id: ID!
   "Company id."
   databaseId: Int!
   "Display name."
@@ -1497,7 +1499,9 @@ type Context implements Node {
   "When it was deleted; always null, as a deleted context is gone."
   deleted: DateTime
   "When it was made."
-  created: DateTime!
+  created: DateTime! @deprecated(reason: "Use ` + "`" + `createdAt` + "`" + `.")
+  "When it was made."
+  createdAt: DateTime!
   "Account that it belongs to."
   account: Account
   "User who made it; null when that user is gone, and beyond the caller's reach."
@@ -1642,13 +1646,19 @@ type Document implements Node {
   "Chunks of a ready document."
   chunkCount: Int!
   "When it was uploaded."
-  created: DateTime!
+  created: DateTime! @deprecated(reason: "Use ` + "`" + `createdAt` + "`" + `.")
+  "When it was uploaded."
+  createdAt: DateTime!
   "User who uploaded it; null when that user is gone."
   createdBy: Int
   "When its processing began; null before."
-  started: DateTime
+  started: DateTime @deprecated(reason: "Use ` + "`" + `startedAt` + "`" + `.")
+  "When its processing began; null before."
+  startedAt: DateTime
   "When its processing ended; null before."
-  completed: DateTime
+  completed: DateTime @deprecated(reason: "Use ` + "`" + `completedAt` + "`" + `.")
+  "When its processing ended; null before."
+  completedAt: DateTime
   "Context that it belongs to. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   context: Context! @needs(app: [ASSISTANT], right: "context.read")
   "The chunks of a ready document, in their order. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
@@ -4271,6 +4281,8 @@ func (ec *executionContext) childFields_Context(ctx context.Context, field graph
 		return ec.fieldContext_Context_deleted(ctx, field)
 	case "created":
 		return ec.fieldContext_Context_created(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Context_createdAt(ctx, field)
 	case "account":
 		return ec.fieldContext_Context_account(ctx, field)
 	case "creator":
@@ -4509,6 +4521,8 @@ func (ec *executionContext) childFields_CustomerEdge(ctx context.Context, field 
 
 func (ec *executionContext) childFields_CustomerRef(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "id":
+		return ec.fieldContext_CustomerRef_id(ctx, field)
 	case "databaseId":
 		return ec.fieldContext_CustomerRef_databaseId(ctx, field)
 	case "name":
@@ -4635,12 +4649,18 @@ func (ec *executionContext) childFields_Document(ctx context.Context, field grap
 		return ec.fieldContext_Document_chunkCount(ctx, field)
 	case "created":
 		return ec.fieldContext_Document_created(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Document_createdAt(ctx, field)
 	case "createdBy":
 		return ec.fieldContext_Document_createdBy(ctx, field)
 	case "started":
 		return ec.fieldContext_Document_started(ctx, field)
+	case "startedAt":
+		return ec.fieldContext_Document_startedAt(ctx, field)
 	case "completed":
 		return ec.fieldContext_Document_completed(ctx, field)
+	case "completedAt":
+		return ec.fieldContext_Document_completedAt(ctx, field)
 	case "context":
 		return ec.fieldContext_Document_context(ctx, field)
 	case "chunks":
@@ -12541,6 +12561,29 @@ func (ec *executionContext) fieldContext_Context_created(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _Context_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 func (ec *executionContext) _Context_account(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -14564,6 +14607,29 @@ func (ec *executionContext) fieldContext_CustomerEdge_node(_ context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _CustomerRef_id(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CustomerRef_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
+			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CustomerRef_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CustomerRef", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _CustomerRef_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -15290,6 +15356,29 @@ func (ec *executionContext) fieldContext_Document_created(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _Document_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 func (ec *executionContext) _Document_createdBy(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -15336,6 +15425,29 @@ func (ec *executionContext) fieldContext_Document_started(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _Document_startedAt(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_startedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StartedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Document_startedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 func (ec *executionContext) _Document_completed(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -15356,6 +15468,29 @@ func (ec *executionContext) _Document_completed(ctx context.Context, field graph
 	)
 }
 func (ec *executionContext) fieldContext_Document_completed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Document_completedAt(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_completedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CompletedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Document_completedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
@@ -32324,6 +32459,11 @@ func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "createdAt":
+			out.Values[i] = ec._Context_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "account":
 			out.Values[i] = ec._Context_account(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -33242,6 +33382,11 @@ func (ec *executionContext) _CustomerRef(ctx context.Context, sel ast.SelectionS
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CustomerRef")
+		case "id":
+			out.Values[i] = ec._CustomerRef_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "databaseId":
 			out.Values[i] = ec._CustomerRef_databaseId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -33766,6 +33911,11 @@ func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "createdAt":
+			out.Values[i] = ec._Document_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "createdBy":
 			out.Values[i] = ec._Document_createdBy(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -33776,8 +33926,18 @@ func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "startedAt":
+			out.Values[i] = ec._Document_startedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "completed":
 			out.Values[i] = ec._Document_completed(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "completedAt":
+			out.Values[i] = ec._Document_completedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

@@ -1,0 +1,147 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+
+	"canopy/db"
+	"canopy/internal/globalid"
+	"canopy/internal/paging"
+	"canopy/internal/rule"
+	"canopy/resolvers"
+)
+
+// contextSettings are how a context's documents are cut, embedded and searched.
+type contextSettings struct {
+	TopN           int     `json:"topN" example:"5" doc:"Hits of a search"`
+	ScoreThreshold float64 `json:"scoreThreshold" example:"0" doc:"The smallest similarity of a hit, 0 to 1"`
+	ChunkSize      int     `json:"chunkSize" example:"1000" doc:"Tokens of a chunk"`
+	Overlap        float64 `json:"overlap" example:"0.2" doc:"The part of a chunk that neighbours share, 0 to 1"`
+	EmbeddingModel string  `json:"embeddingModel" example:"canopy-lexical-1" doc:"The model that the documents are embedded with"`
+}
+
+func settingsAnswer(c *db.Context) *one[contextSettings] {
+	return &one[contextSettings]{contextSettings{TopN: c.TopN, ScoreThreshold: c.ScoreThreshold, ChunkSize: c.ChunkSize, Overlap: c.Overlap, EmbeddingModel: c.EmbeddingModel}}
+}
+
+// SettingsPath names a context in the path.
+type SettingsPath struct {
+	ID int64 `path:"id" doc:"The context's id"`
+}
+
+func (p *SettingsPath) id() globalid.ID { return globalid.ID{Int: p.ID} }
+
+type updateSettingsInput struct {
+	SettingsPath
+	Body struct {
+		TopN           *int     `json:"topN,omitempty" doc:"Hits of a search"`
+		ScoreThreshold *float64 `json:"scoreThreshold,omitempty" doc:"The smallest similarity of a hit, 0 to 1"`
+		ChunkSize      *int     `json:"chunkSize,omitempty" doc:"Tokens of a chunk, of documents processed from now on"`
+		Overlap        *float64 `json:"overlap,omitempty" doc:"The part of a chunk that neighbours share, 0 to 1, of documents processed from now on"`
+		EmbeddingModel *string  `json:"embeddingModel,omitempty" doc:"The model that documents are embedded with. Another one has all documents processed anew at once"`
+	} `nameHint:"ContextSettingsRequest"`
+}
+
+// DocumentPath names a document in the path.
+type DocumentPath struct {
+	ID int64 `path:"id" doc:"The document's id"`
+}
+
+func (p *DocumentPath) id() globalid.ID { return globalid.ID{Int: p.ID} }
+
+type chunksQuery struct {
+	DocumentPath
+	Paging
+}
+
+// documentChunk is a piece of a document, as a search finds it.
+type documentChunk struct {
+	ID           int64   `json:"id"`
+	Position     int     `json:"position" doc:"Counts the document's chunks from 0"`
+	Content      string  `json:"content"`
+	OverlapBytes int     `json:"overlapBytes" doc:"How much of the content, from its beginning, stands in the chunks before it, too"`
+	Tokens       int     `json:"tokens"`
+	Page         *int    `json:"page" doc:"The page that it begins on; null where there are none"`
+	Heading      *string `json:"heading" doc:"The heading that it begins under; null where there is none"`
+	Row          *int    `json:"row" doc:"The row that it begins with; null where there are none"`
+}
+
+func chunkOf(k *db.Chunk) documentChunk {
+	return documentChunk{
+		ID: k.ID, Position: k.Position, Content: k.Content, OverlapBytes: k.OverlapBytes, Tokens: k.Tokens,
+		Page: resolvers.Known(k.Page), Heading: resolvers.Known(k.Heading), Row: resolvers.Known(k.Row),
+	}
+}
+
+// registerSettings registers how contexts and documents are processed.
+func (a *api) registerSettings() {
+	const path = "/v1/contexts/{id}"
+	notFound := []int{http.StatusNotFound}
+	add(a, operation{
+		id: "getContextSettings", rule: rule.Context, method: http.MethodGet, path: path + "/settings", tag: tagContexts, errors: notFound,
+		summary: "Get the settings of a context", description: "How the context's documents are cut, embedded and searched.",
+	}, func(ctx context.Context, in *SettingsPath) (*one[contextSettings], error) {
+		row, err := a.queries().Context(ctx, in.id())
+		if err != nil {
+			return nil, err
+		}
+		return settingsAnswer(row), nil
+	})
+	add(a, operation{
+		id: "updateContextSettings", rule: rule.UpdateContext, method: http.MethodPut, path: path + "/settings", tag: tagContexts, errors: notFound, status: http.StatusOK,
+		summary: "Update the settings of a context", description: "Changes what is given.",
+	}, a.updateSettings)
+	add(a, operation{
+		id: "reprocessContext", rule: rule.ReprocessContext, method: http.MethodPost, path: path + "/reprocess", tag: tagContexts, errors: notFound, status: http.StatusOK,
+		summary: "Process the documents of a context anew", description: "Has all documents processed anew, with the context's present settings. They are found as before until that is done.",
+	}, func(ctx context.Context, in *SettingsPath) (*one[contextBody], error) {
+		out, err := a.mutations().ReprocessContext(ctx, resolvers.ReprocessContextInput{ID: in.id()})
+		return contextAnswer(out.Context, err)
+	})
+	a.registerDocument()
+}
+
+func (a *api) updateSettings(ctx context.Context, in *updateSettingsInput) (*one[contextSettings], error) {
+	b := &in.Body
+	out, err := a.mutations().UpdateContext(ctx, resolvers.UpdateContextInput{
+		ID: in.id(), TopN: b.TopN, ScoreThreshold: b.ScoreThreshold, ChunkSize: b.ChunkSize, Overlap: b.Overlap, EmbeddingModel: b.EmbeddingModel,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return settingsAnswer(out.Context), nil
+}
+
+// registerDocument registers what is done with one document by its id alone.
+func (a *api) registerDocument() {
+	const path = "/v1/documents/{id}"
+	notFound := []int{http.StatusNotFound}
+	add(a, operation{
+		id: "getDocument", rule: rule.ContextDocuments, method: http.MethodGet, path: path, tag: tagContexts, errors: notFound,
+		summary: "Get a document", description: "A document of the token's contexts, as the list shows it.",
+	}, func(ctx context.Context, in *DocumentPath) (*one[trainingDocument], error) {
+		d, err := a.queries().GetDocument(ctx, in.id())
+		if err != nil {
+			return nil, err
+		}
+		return &one[trainingDocument]{documentOf(d)}, nil
+	})
+	addList(a, operation{
+		id: "listChunks", rule: rule.DocumentChunks, path: path + "/chunks", tag: tagContexts, errors: notFound,
+		summary: "List the chunks of a document", description: "The pieces that a search finds, in their order. A document that is not ready has none.",
+	}, anyOrder, func(ctx context.Context, in *chunksQuery, _ query, each emit[documentChunk]) error {
+		return a.queries().ListChunks(ctx, in.id(), (&OrderQuery{}).listing(&in.Paging), func(k *db.Chunk, at paging.Cursor) error {
+			return each(chunkOf(k), at)
+		})
+	})
+	add(a, operation{
+		id: "reprocessDocument", rule: rule.ReprocessDocument, method: http.MethodPost, path: path + "/reprocess", tag: tagContexts, errors: notFound, status: http.StatusOK,
+		summary: "Process a document anew", description: "Has a document processed anew, with its context's present settings.",
+	}, func(ctx context.Context, in *DocumentPath) (*one[trainingDocument], error) {
+		out, err := a.mutations().ReprocessDocument(ctx, resolvers.ReprocessDocumentInput{ID: in.id()})
+		if err != nil {
+			return nil, err
+		}
+		return &one[trainingDocument]{documentOf(out.Document)}, nil
+	})
+}
