@@ -37,7 +37,7 @@ type Options struct {
 	// Redis shares persisted queries between processes; nil keeps them in this one.
 	Redis redis.UniversalClient
 	// Origins are those of web front ends beside the platform's own.
-	Origins   []string
+	Origins   web.Origins
 	PublicURL *url.URL
 	// Metrics takes what is measured of requests; nil takes nothing.
 	Metrics prometheus.Registerer

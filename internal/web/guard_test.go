@@ -22,7 +22,7 @@ func answered(h http.Handler, method string, headers ...string) *http.Response {
 var teapot = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 
 func TestCORS(t *testing.T) {
-	h := web.CORS([]string{"https://app.example.com", "http://localhost:3000"})(teapot)
+	h := web.CORS(web.Origins{Listed: []string{"https://app.example.com", "http://localhost:3000"}})(teapot)
 	t.Run("preflight", func(t *testing.T) {
 		res := answered(h, http.MethodOptions, "Origin", "https://app.example.com", "Access-Control-Request-Method", "PUT")
 		if res.StatusCode != http.StatusNoContent {
@@ -72,7 +72,7 @@ func TestCORS(t *testing.T) {
 		})
 	}
 	t.Run("no origins configured", func(t *testing.T) {
-		if res := answered(web.CORS(nil)(teapot), http.MethodGet, "Origin", "https://app.example.com"); len(res.Header) != 0 {
+		if res := answered(web.CORS(web.Origins{})(teapot), http.MethodGet, "Origin", "https://app.example.com"); len(res.Header) != 0 {
 			t.Errorf("the answer has %v", res.Header)
 		}
 	})
