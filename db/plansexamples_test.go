@@ -110,6 +110,13 @@ var examples = map[query]example{
 	qInsertCustomer:    few(299, "New", 1, true, true),
 	qUpdateCustomer:    within(299, "New", true, true, nil),
 
+	// customerstatus.go
+	qSuspendCustomer:            within(299, true),
+	suspendedRuns.setAside:      atWork(1000),
+	suspendedRuns.takeBack:      atWork(1000),
+	suspendedDocuments.setAside: atWork(1000),
+	suspendedDocuments.takeBack: atWork(1000),
+
 	// deliveries.go
 	qDelivery:      within(299),
 	qDeliveriesNow: within("{299}", 299),

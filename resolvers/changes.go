@@ -23,6 +23,8 @@ type changes struct {
 	due bool
 	// callers are the users who may have lost something: what they have open is looked at again.
 	callers []int64
+	// companies are those whose status has changed, or whose place: what is open there and below is looked at again.
+	companies []int64
 	// told are the messages for those who follow an object.
 	messages []message
 }
@@ -73,6 +75,9 @@ func (r *Resolver) announce(ctx context.Context, ch *changes) {
 	}
 	for _, id := range ch.callers {
 		r.Bus.Publish(ctx, outbox.CallerTopic(id), nil)
+	}
+	for _, id := range ch.companies {
+		outbox.TellTree(ctx, r.Bus, id)
 	}
 	for _, m := range ch.messages {
 		r.Bus.Publish(ctx, m.topic, m.payload)

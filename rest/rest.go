@@ -46,6 +46,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerLogins()
 	a.registerSessions()
 	a.registerCustomers()
+	a.registerCustomerStatus()
 	a.registerAccounts()
 	a.registerRegions()
 	a.registerUsers()
