@@ -48,8 +48,8 @@ type Options struct {
 func New(r *resolvers.Resolver, o Options) http.Handler {
 	schema := generated.NewExecutableSchema(generated.Config{Resolvers: root{r}})
 	s := handler.New(schema)
-	door := &endpoint{resolver: r, options: o, server: s}
-	for _, t := range []graphql.Transport{webSocket{door, keepAlive, initTimeout}, multipartTransport{}, httpTransport{}} {
+	door := &endpoint{resolver: r, options: o, server: s, persisted: newPersisted(o.Redis, o.Log)}
+	for _, t := range []graphql.Transport{webSocket{door, keepAlive, initTimeout}, multipartTransport{}, once{httpTransport{}, door}} {
 		s.AddTransport(discreet{t})
 	}
 	s.SetQueryCache(lru.New[*ast.QueryDocument](cachedQueries))
@@ -60,11 +60,10 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 	s.SetParserTokenLimit(maxTokens)
 	s.SetErrorPresenter(door.present)
 	s.SetRecoverFunc(door.recovered)
-	persisted := newPersisted(o.Redis, o.Log)
-	s.Use(extension.AutomaticPersistedQuery{Cache: persisted})
+	s.Use(extension.AutomaticPersistedQuery{Cache: door.persisted})
 	s.Use(newMetrics(o.Metrics))
 	s.Use(newGuard())
-	s.Use(persisted)
+	s.Use(door.persisted)
 	s.Use(singleField{})
 	s.Use(newListeners())
 	if o.Introspection {
@@ -88,9 +87,10 @@ func quietRules() *rules.Rules {
 
 // endpoint admits callers before the request reaches GraphQL.
 type endpoint struct {
-	resolver *resolvers.Resolver
-	options  Options
-	server   *handler.Server
+	resolver  *resolvers.Resolver
+	options   Options
+	server    *handler.Server
+	persisted *persisted
 }
 
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {

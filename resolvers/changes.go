@@ -29,11 +29,17 @@ type changes struct {
 	messages []message
 }
 
-// change runs do in one transaction and tells of it after the commit.
+// change runs do in one transaction and tells of it after the commit. What a caller changes under an idempotency key is
+// bound to its claim.
 func (r *Resolver) change(ctx context.Context, c *caller, do func(tx *db.Store, ch *changes) error) error {
 	ch := &changes{caller: c}
 	err := r.Store.Tx(ctx, func(tx *db.Store) (err error) {
 		ch.tx = tx
+		if c != nil {
+			if err := markClaim(ctx, tx); err != nil {
+				return err
+			}
+		}
 		if err := do(tx, ch); err != nil {
 			return err
 		}
@@ -42,6 +48,9 @@ func (r *Resolver) change(ctx context.Context, c *caller, do func(tx *db.Store, 
 	})
 	if err != nil {
 		return err
+	}
+	if c != nil {
+		noteChange(ctx)
 	}
 	r.announce(ctx, ch)
 	return nil

@@ -8,8 +8,8 @@ import (
 // What web front ends of other origins may send and see.
 const (
 	corsMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
-	corsHeaders = "Authorization, Content-Type, X-Request-Id, GraphQL-Preflight, Apollo-Require-Preflight"
-	corsExposed = "X-Request-Id, Link, Retry-After"
+	corsHeaders = "Authorization, Content-Type, X-Request-Id, GraphQL-Preflight, Apollo-Require-Preflight, Idempotency-Key"
+	corsExposed = "X-Request-Id, Link, Retry-After, Idempotency-Replayed"
 	corsMaxAge  = "7200" // seconds; no browser keeps it longer
 	cookiePath  = "/auth/session"
 )
