@@ -169,6 +169,7 @@ type MeResolver interface {
 type MutationResolver interface {
 	CreateCustomer(ctx context.Context, input resolvers.CreateCustomerInput) (*resolvers.CreateCustomerPayload, error)
 	UpdateCustomer(ctx context.Context, input resolvers.UpdateCustomerInput) (*resolvers.UpdateCustomerPayload, error)
+	MoveCustomer(ctx context.Context, input resolvers.MoveCustomerInput) (*resolvers.MoveCustomerPayload, error)
 	SuspendCustomer(ctx context.Context, input resolvers.SuspendCustomerInput) (*resolvers.SuspendCustomerPayload, error)
 	ResumeCustomer(ctx context.Context, input resolvers.ResumeCustomerInput) (*resolvers.ResumeCustomerPayload, error)
 	SetLimits(ctx context.Context, input resolvers.SetLimitsInput) (*resolvers.SetLimitsPayload, error)
@@ -378,6 +379,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEraseUserInput,
 		ec.unmarshalInputLeaveCustomerInput,
 		ec.unmarshalInputLimitInput,
+		ec.unmarshalInputMoveCustomerInput,
 		ec.unmarshalInputPermissionFilter,
 		ec.unmarshalInputPermissionOrder,
 		ec.unmarshalInputPublishAgentInput,
@@ -2720,6 +2722,11 @@ type Mutation {
   "Renames a company or sets its flags, which are turned on only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   updateCustomer("The change." input: UpdateCustomerInput!): UpdateCustomerPayload @needs(app: [TENANT], right: "company.write")
   """
+  Puts a company below another, with everything below it, for a caller whose company is above it and above or at both places.
+  Its limits, flags and reach are those of the new place from the next request on. Below where it is already, it stays. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
+  """
+  moveCustomer("The company and its new place." input: MoveCustomerInput!): MoveCustomerPayload @needs(app: [TENANT], right: "company.write")
+  """
   Suspends a company with everything below it, at once: nobody acts for it any more, and its deliveries and runs wait. What it has
   is kept, and companies above still reach it. Only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
   """
@@ -2930,6 +2937,20 @@ input UpdateCustomerInput {
 
 "What ` + "`" + `updateCustomer` + "`" + ` changed."
 type UpdateCustomerPayload {
+  "The company."
+  customer: Customer!
+}
+
+"A company to move."
+input MoveCustomerInput {
+  "The company; not the root, nor the caller's own."
+  id: ID!
+  "The company to put it below; neither itself nor one below it."
+  parentId: ID!
+}
+
+"What ` + "`" + `moveCustomer` + "`" + ` moved."
+type MoveCustomerPayload {
   "The company."
   customer: Customer!
 }
@@ -4841,6 +4862,14 @@ func (ec *executionContext) childFields_Me(ctx context.Context, field graphql.Co
 		return ec.fieldContext_Me_invitations(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Me", field.Name)
+}
+
+func (ec *executionContext) childFields_MoveCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "customer":
+		return ec.fieldContext_MoveCustomerPayload_customer(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MoveCustomerPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6875,6 +6904,20 @@ func (ec *executionContext) field_Mutation_leaveCustomer_args(ctx context.Contex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.LeaveCustomerInput, error) {
 			return ec.unmarshalNLeaveCustomerInput2canopyᚋresolversᚐLeaveCustomerInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_moveCustomer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.MoveCustomerInput, error) {
+			return ec.unmarshalNMoveCustomerInput2canopyᚋresolversᚐMoveCustomerInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -16560,6 +16603,38 @@ func (ec *executionContext) fieldContext_Me_invitations(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _MoveCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.MoveCustomerPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MoveCustomerPayload_customer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
+			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MoveCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MoveCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Customer(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_createCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -16642,6 +16717,50 @@ func (ec *executionContext) fieldContext_Mutation_updateCustomer(ctx context.Con
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_updateCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_moveCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_moveCustomer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().MoveCustomer(ctx, fc.Args["input"].(resolvers.MoveCustomerInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.MoveCustomerPayload) graphql.Marshaler {
+			return ec.marshalOMoveCustomerPayload2ᚖcanopyᚋresolversᚐMoveCustomerPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_moveCustomer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_MoveCustomerPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_moveCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -29196,6 +29315,43 @@ func (ec *executionContext) unmarshalInputLimitInput(ctx context.Context, obj an
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputMoveCustomerInput(ctx context.Context, obj any) (resolvers.MoveCustomerInput, error) {
+	var it resolvers.MoveCustomerInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "parentId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "parentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPermissionFilter(ctx context.Context, obj any) (resolvers.PermissionFilter, error) {
 	var it resolvers.PermissionFilter
 	if obj == nil {
@@ -34815,6 +34971,45 @@ func (ec *executionContext) _Me(ctx context.Context, sel ast.SelectionSet, obj *
 	return out
 }
 
+var moveCustomerPayloadImplementors = []string{"MoveCustomerPayload"}
+
+func (ec *executionContext) _MoveCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.MoveCustomerPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, moveCustomerPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MoveCustomerPayload")
+		case "customer":
+			out.Values[i] = ec._MoveCustomerPayload_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var mutationImplementors = []string{"Mutation"}
 
 func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
@@ -34844,6 +35039,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "updateCustomer":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_updateCustomer(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "moveCustomer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_moveCustomer(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -40458,6 +40660,11 @@ func (ec *executionContext) marshalNMe2ᚖcanopyᚋresolversᚐMe(ctx context.Co
 	return ec._Me(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNMoveCustomerInput2canopyᚋresolversᚐMoveCustomerInput(ctx context.Context, v any) (resolvers.MoveCustomerInput, error) {
+	res, err := ec.unmarshalInputMoveCustomerInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNOrderDirection2string(ctx context.Context, v any) (string, error) {
 	res, err := graphql.UnmarshalString(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -42395,6 +42602,13 @@ func (ec *executionContext) marshalOLong2ᚖint64(ctx context.Context, sel ast.S
 	_ = ctx
 	res := graphql.MarshalInt64(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOMoveCustomerPayload2ᚖcanopyᚋresolversᚐMoveCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.MoveCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._MoveCustomerPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalONode2canopyᚋresolversᚐNode(ctx context.Context, sel ast.SelectionSet, v resolvers.Node) graphql.Marshaler {

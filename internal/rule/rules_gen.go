@@ -74,6 +74,7 @@ var (
 	WebhookDelivery                  = &Rule{Field: "Query.webhookDelivery", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	CreateCustomer                   = &Rule{Field: "Mutation.createCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyCreate}
 	UpdateCustomer                   = &Rule{Field: "Mutation.updateCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	MoveCustomer                     = &Rule{Field: "Mutation.moveCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SuspendCustomer                  = &Rule{Field: "Mutation.suspendCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	ResumeCustomer                   = &Rule{Field: "Mutation.resumeCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SetLimits                        = &Rule{Field: "Mutation.setLimits", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
@@ -208,6 +209,7 @@ var all = []*Rule{
 	WebhookDelivery,
 	CreateCustomer,
 	UpdateCustomer,
+	MoveCustomer,
 	SuspendCustomer,
 	ResumeCustomer,
 	SetLimits,
