@@ -1,7 +1,6 @@
 package resolvers
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -110,11 +109,12 @@ func mayMove(ctx context.Context, tx *db.Store, c *caller, row, parent *db.Custo
 	case slices.Contains(parent.Lineage, row.ID):
 		v.fault("parentId", "is the company itself, or below it")
 		return v.err()
-	case row.Status == db.CustomerDeleted:
-		return statusRefused(row, "a deleted company stays where it is")
 	}
-	if status, err := parent.EffectiveStatus(ctx, tx); err != nil || status == db.CustomerDeleted {
-		return cmp.Or(err, error(problem.Bad("the company %d is deleted: nothing is moved below it", parent.ID).With(wrongStatus)))
+	if err := mustNotBeDeleted(ctx, tx, row, "id"); err != nil {
+		return err
+	}
+	if err := mustNotBeDeleted(ctx, tx, parent, "parentId"); err != nil {
+		return err
 	}
 	deepest, err := tx.DeepestBelow(ctx, row.ID)
 	if err == nil && parent.Level+1+deepest-row.Level > db.MaxLevel {

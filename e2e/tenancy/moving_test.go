@@ -99,6 +99,12 @@ func TestMoveCustomerIsRefused(t *testing.T) {
 		}},
 		{Name: "among the own", Token: wei, Method: "POST", Path: moving(ports), Body: below(air), Status: 200},
 	})
+	s.SQL(`UPDATE customers SET erase_at = now() + interval '1 day' WHERE id = $1`, alpine)
+	s.Play(t, []platform.Scenario{
+		{Name: "below a deleted one", Token: root, Method: "POST", Path: moving(ports), Body: below(hydro), Status: 400, Says: "body.parentId: is a deleted company"},
+		{Name: "out of a deleted one", Token: root, Method: "POST", Path: moving(hydro), Body: below(ports), Status: 400, Says: "path.cid: is a deleted company"},
+	})
+	s.SQL(`UPDATE customers SET erase_at = NULL WHERE id = $1`, alpine)
 	// What would exceed a limit at the new place is refused, and the limit is named.
 	users := s.Number(`SELECT count(*) FROM subtree_users WHERE customer_id = $1`, alpine)
 	limitsOf(s, root, alpine, map[string]any{"users": users + 1})

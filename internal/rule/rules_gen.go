@@ -76,6 +76,8 @@ var (
 	UpdateCustomer                   = &Rule{Field: "Mutation.updateCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	MoveCustomer                     = &Rule{Field: "Mutation.moveCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SuspendCustomer                  = &Rule{Field: "Mutation.suspendCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	DeleteCustomer                   = &Rule{Field: "Mutation.deleteCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	RestoreCustomer                  = &Rule{Field: "Mutation.restoreCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	ResumeCustomer                   = &Rule{Field: "Mutation.resumeCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SetLimits                        = &Rule{Field: "Mutation.setLimits", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SaveBilling                      = &Rule{Field: "Mutation.saveBilling", Apps: []access.App{access.Tenant}, Right: access.BillingWrite}
@@ -211,6 +213,8 @@ var all = []*Rule{
 	UpdateCustomer,
 	MoveCustomer,
 	SuspendCustomer,
+	DeleteCustomer,
+	RestoreCustomer,
 	ResumeCustomer,
 	SetLimits,
 	SaveBilling,
