@@ -60,19 +60,22 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 	s.SetParserTokenLimit(maxTokens)
 	s.SetErrorPresenter(door.present)
 	s.SetRecoverFunc(door.recovered)
-	persisted := newPersisted(o.Redis, o.Log)
-	s.Use(extension.AutomaticPersistedQuery{Cache: persisted})
-	s.Use(newMetrics(o.Metrics))
-	s.Use(newGuard())
-	s.Use(persisted)
-	s.Use(singleField{})
-	s.Use(newListeners())
-	if o.Introspection {
-		s.Use(extension.Introspection{})
+	for _, e := range extensions(r, o) {
+		s.Use(e)
 	}
-	s.Use(&costs{max: o.MaxCost, perMinute: o.CostPerMinute, rates: r.Rates})
-	s.Use(newTurns())
 	return door
+}
+
+// extensions look at each operation, in this order. None looks at fields: inorder.ResolveField would not ask it.
+func extensions(r *resolvers.Resolver, o Options) []graphql.HandlerExtension {
+	persisted := newPersisted(o.Redis, o.Log)
+	list := []graphql.HandlerExtension{
+		extension.AutomaticPersistedQuery{Cache: persisted}, newMetrics(o.Metrics), newGuard(), persisted, singleField{}, newListeners(),
+	}
+	if o.Introspection {
+		list = append(list, extension.Introspection{})
+	}
+	return append(list, &costs{max: o.MaxCost, perMinute: o.CostPerMinute, rates: r.Rates}, newTurns())
 }
 
 // quietRules are the rules of validation without "Did you mean", which tells of the schema where
