@@ -13,6 +13,7 @@ var Customers = &List{
 	members: map[string]string{
 		"ids":          `c.id = ANY (?::bigint[])`,
 		"regionId":     `c.region_id = ?::bigint`,
+		"status":       `c.status = ?::text`,
 		"level":        `c.level = ?::integer`,
 		"parentId":     `c.parent_id = ?::bigint`,
 		"below":        `c.id <> ?::bigint`,
@@ -32,8 +33,33 @@ var Customers = &List{
 
 // children are the companies right below.
 var children = hung{list: Customers, ways: func(st *statement, terms []Term) []way {
-	return []way{st.led(way{from: "customers c", held: st.terms(terms)}, "c.parent_id", "k.id", "c.id")}
+	return []way{st.led(way{from: "customers c", held: st.alive(terms, "c.lineage[c.level + 1:]")}, "c.parent_id", "k.id", "c.id")}
 }}
+
+// alive are the conditions of terms on company c, and that it is not deleted, nor one above it, as far as below has them: the
+// ids of those below where the list is asked for, from the top down. Who asks for those that are deleted gets these.
+func (s *statement) alive(terms []Term, below string) []string {
+	if status, _ := value(terms, "status"); status == CustomerDeleted {
+		return s.terms(terms)
+	}
+	return append(s.terms(terms), notDeleted(below))
+}
+
+// notDeleted tells whether none of some companies, an array of ids, is deleted. Where none at all is, it does not look for them.
+func notDeleted(companies string) string {
+	return `(NOT EXISTS (SELECT FROM customers d WHERE d.status = 'DELETED')
+		OR NOT EXISTS (SELECT FROM customers d WHERE d.id = ANY (` + companies + `) AND d.status = 'DELETED'))`
+}
+
+// rare finds companies by their status, where that is one that few have.
+func (s *statement) rare(terms []Term) []string {
+	for _, t := range terms {
+		if t.Member == "status" && t.Value != CustomerActive {
+			return []string{"c.status <> 'ACTIVE'", s.condition(t)}
+		}
+	}
+	return nil
+}
 
 // The companies anywhere below p, without it and with it.
 var (
@@ -45,13 +71,13 @@ func waysBelow(from string) ways {
 	return func(st *statement, terms []Term) []way {
 		reached := way{
 			from: "customers c", each: "(SELECT id, lineage, level FROM customers WHERE id = k.id OFFSET 0) p",
-			where: []string{"c.lineage " + from + " p.lineage", "c.lineage < p.lineage[1:p.level] || (p.id + 1)"},
-			held:  st.terms(terms), ordered: st.inPreorder(),
+			where: append(st.rare(terms), "c.lineage "+from+" p.lineage", "c.lineage < p.lineage[1:p.level] || (p.id + 1)"),
+			held:  st.alive(terms, "c.lineage[p.level + 2:]"), ordered: st.inPreorder(),
 		}
 		if st.counting || reached.ordered {
 			return []way{reached}
 		}
-		return []way{reached, {from: reached.from, each: reached.each, held: append(reached.where, st.terms(terms)...), ordered: true}}
+		return []way{reached, {from: reached.from, each: reached.each, held: append(reached.where, reached.held...), ordered: true}}
 	}
 }
 
@@ -70,17 +96,22 @@ func (s *Store) CountCustomers(ctx context.Context, scope access.Scope, a Ask) (
 
 // customersOfUser are the companies within a scope that a user belongs to.
 var customersOfUser = hung{list: Customers, scoped: true, ways: func(st *statement, terms []Term) []way {
-	return []way{{from: "memberships m" + joinByID("customers", "c", "m.customer_id"), where: []string{"m.user_id = k.id", memberInScope}, held: st.terms(terms)}}
+	return []way{{from: "memberships m" + joinByID("customers", "c", "m.customer_id"), where: []string{"m.user_id = k.id", memberInScope}, held: st.alive(terms, belowScope)}}
 }}
+
+// belowScope are the ids of company c and of those above it below the top of the scope, whose lineage is $1.
+const belowScope = `c.lineage[cardinality($1::bigint[]) + 1:]`
 
 // customersWithin are the ways to the companies of a scope, whose bounds are $1 and $2. Few are read all, and ordered. Of
 // many, those of the branch, the company right below root with all below it, or of a company right below that are walked in order, as far as the page goes, and those of what
 // lies deeper are picked out of them.
 func customersWithin(scope access.Scope) ways {
 	return func(st *statement, terms []Term) []way {
-		all := way{from: "customers c", where: []string{inScope}, held: st.terms(terms), ordered: st.inPreorder()}
+		held := st.alive(terms, belowScope)
+		all := way{from: "customers c", where: append(st.rare(terms), inScope), held: held, ordered: st.inPreorder()}
+		held = append(held, withinScope)
 		if ids, given := value(terms, "ids"); given {
-			return []way{named("unnest("+st.arg(ids, "bigint[]")+") n(id)"+joinByID("customers", "c", "n.id"), append(st.terms(terms), withinScope)...)}
+			return []way{named("unnest("+st.arg(ids, "bigint[]")+") n(id)"+joinByID("customers", "c", "n.id"), held...)}
 		}
 		if all.ordered {
 			return []way{all}
@@ -89,24 +120,28 @@ func customersWithin(scope access.Scope) ways {
 		for _, t := range terms {
 			switch t.Member {
 			case "parentId":
-				list = append(list, way{from: all.from, where: []string{st.condition(t)}, held: append(st.terms(terms), withinScope)})
+				list = append(list, way{from: all.from, where: []string{st.condition(t)}, held: held})
 			case "regionId", "level":
-				list = append(list, way{from: all.from, where: []string{st.condition(t), inScope}, held: st.terms(terms)})
+				list = append(list, way{from: all.from, where: []string{st.condition(t), inScope}, held: held})
+			case "status":
+				if rare := st.rare(terms); rare != nil {
+					list = append(list, way{from: all.from, where: append(rare, inScope), held: held})
+				}
 			}
 		}
 		if period := st.period(terms, "createdSince", "createdUntil"); len(period) > 0 && scope.Whole() {
-			list = append(list, way{from: all.from, where: period, held: append(st.terms(terms), withinScope)})
+			list = append(list, way{from: all.from, where: period, held: held})
 		}
 		if len(list) == 0 && !scope.Whole() {
 			list = append(list, all)
 		}
-		return append(list, st.walkCustomers(scope, terms))
+		return append(list, st.walkCustomers(scope, terms, held))
 	}
 }
 
 // walkCustomers walks the companies of the branch, or right below its top, or of the whole tree, in order.
-func (s *statement) walkCustomers(scope access.Scope, terms []Term) way {
-	w := way{from: "customers c", held: append(s.terms(terms), withinScope), ordered: true}
+func (s *statement) walkCustomers(scope access.Scope, terms []Term, held []string) way {
+	w := way{from: "customers c", held: held, ordered: true}
 	if s.ordersBy("c.created_at") {
 		w.spans = s.spans(terms, "createdSince", "createdUntil")
 	}

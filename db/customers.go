@@ -23,6 +23,8 @@ type Customer struct {
 	CreatedAt         time.Time      `db:"created_at"`
 	// MaxKeyDays is how many days new API keys may live, here and below; nil: no bound of its own.
 	MaxKeyDays *int `db:"max_key_days" audit:"maxKeyDays"`
+	// Status is the company's own; EffectiveStatus counts those above it.
+	Status string `db:"status"`
 
 	siblings
 }
@@ -39,6 +41,7 @@ type CustomerRef struct {
 	RegionID int64          `db:"region_id"`
 	Level    int            `db:"level"`
 	Lineage  access.Lineage `db:"lineage"`
+	Status   string         `db:"status"`
 
 	siblings
 }
@@ -72,7 +75,7 @@ var (
 	// Lists of a subtree in preorder: the index on lineage is read from the cursor on.
 	qSubtree = prepare(`
 		SELECT ` + customerColumns + ` FROM customers c
-		WHERE ` + inScope + ` AND c.lineage > $3::bigint[] ORDER BY c.lineage LIMIT $4`)
+		WHERE ` + inScope + ` AND c.lineage > $3::bigint[] AND ` + unindexed(notDeleted(belowScope)) + ` ORDER BY c.lineage LIMIT $4`)
 	qAncestorsAllow = prepare(`
 		SELECT c.id, NOT EXISTS (SELECT 1 FROM customers a
 			WHERE a.id = ANY(c.lineage[1:c.level]) AND NOT a.descendants_can_add) AS value

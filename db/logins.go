@@ -38,6 +38,8 @@ type CustomerOption struct {
 	IsOwner    bool   `db:"is_owner"`
 	// Accepted: the user has redeemed an invitation of it, or signed in to it.
 	Accepted bool `db:"accepted"`
+	// Suspended: it is suspended or deleted, or one above it is, so that nobody can log in to it.
+	Suspended bool `db:"suspended"`
 }
 
 // branchOfUser selects the branch of the user of an id; 0 where it belongs to no company.
@@ -70,16 +72,16 @@ var (
 	qDropRecoveryCodes   = prepare(`DELETE FROM recovery_codes WHERE user_id = $1`)
 	qInsertRecoveryCodes = prepare(`INSERT INTO recovery_codes (user_id, hash) SELECT $1, unnest($2::bytea[])`)
 	qUseRecoveryCode     = prepare(`DELETE FROM recovery_codes WHERE user_id = $1 AND hash = $2`)
-	// A company counts with its lowest enabled account; the tenant application goes first.
+	// A company counts with its lowest enabled account; the tenant application goes first. Those that are suspended come last.
 	qCustomerOptions = prepare(`
-		SELECT o.customer_id, o.name, o.role_name, o.is_owner, o.accepted FROM (
-			SELECT DISTINCT ON (c.id) c.id AS customer_id, c.name, r.name AS role_name, r.is_owner, m.created_at, m.accepted_at IS NOT NULL AS accepted
+		SELECT o.customer_id, o.name, o.role_name, o.is_owner, o.accepted, ` + inactive("o.lineage") + ` AS suspended FROM (
+			SELECT DISTINCT ON (c.id) c.id AS customer_id, c.name, c.lineage, r.name AS role_name, r.is_owner, m.created_at, m.accepted_at IS NOT NULL AS accepted
 			FROM permissions p` + joinByID("accounts", "a", "p.account_id") + joinByID("customers", "c", "a.customer_id") +
 		joinByID("roles", "r", "p.role_id") + instanceOf + `
 			JOIN memberships m ON m.customer_id = c.id AND m.user_id = p.user_id
 			WHERE p.user_id = $1 AND NOT p.disabled AND NOT a.disabled
 			ORDER BY c.id, i.application_id, a.id) o
-		ORDER BY NOT o.accepted, o.created_at, o.customer_id`)
+		ORDER BY suspended, NOT o.accepted, o.created_at, o.customer_id`)
 	// A company's invitation ends none of another's.
 	qInsertLink = prepare(`
 		WITH ended AS (
@@ -166,8 +168,8 @@ func (s *Store) UseRecoveryCode(ctx context.Context, userID int64, hash [32]byte
 	return n == 1, err
 }
 
-// CustomerOptions lists the companies where a user has an enabled permission: those that it has accepted first, and
-// of these the one that it has belonged to longest.
+// CustomerOptions lists the companies where a user has an enabled permission: those that are suspended last, of the others
+// those that it has accepted first, and of these the one that it has belonged to longest.
 func (s *Store) CustomerOptions(ctx context.Context, userID int64) (rows []CustomerOption, err error) {
 	err = s.list(ctx, &rows, qCustomerOptions, userID)
 	return rows, err

@@ -65,16 +65,18 @@ var (
 		SELECT COALESCE(EXTRACT(epoch FROM now() - min(due.oldest)), 0)::float8 FROM due
 		WHERE NOT EXISTS (SELECT 1 FROM webhook_deliveries w WHERE w.destination_id = due.id AND w.status = 'pending'
 			AND w.next_attempt_at > now() AND w.claimed_at IS NOT NULL)`)
-	// Of a destination that is held, only what has its place in a day already is taken up.
+	// Of a destination that is held, only what has its place in a day already is taken up; of one whose company is suspended,
+	// nothing.
 	qClaimDeliveries = prepare(`
 		WITH destination AS MATERIALIZED (
-			SELECT ` + held("c.lineage") + ` AS held FROM webhook_destinations d` + joinByID("customers", "c", "d.customer_id") + `
+			SELECT ` + held("c.lineage") + ` AS held, ` + inactive("c.lineage") + ` AS suspended FROM webhook_destinations d` + joinByID("customers", "c", "d.customer_id") + `
 			WHERE d.id = $1 AND d.deleted_at IS NULL),
-		whole AS (` + due(`(SELECT held FROM destination) IS NOT TRUE ORDER BY next_attempt_at LIMIT (SELECT $2::bigint)`) + `),
-		begun AS (` + due(`counted AND (SELECT held FROM destination) ORDER BY next_attempt_at LIMIT (SELECT $2::bigint)`) + `),
+		whole AS (` + due(`(SELECT held OR suspended FROM destination) IS NOT TRUE ORDER BY next_attempt_at LIMIT (SELECT $2::bigint)`) + `),
+		begun AS (` + due(`counted AND (SELECT held AND NOT suspended FROM destination) ORDER BY next_attempt_at LIMIT (SELECT $2::bigint)`) + `),
 		due AS (SELECT * FROM whole UNION ALL SELECT * FROM begun)` + claim)
 	// Deliveries whose retry is due go before others; each is named.
-	qClaimAgain = prepare(`WITH due AS (` + due(`id = ANY($2::bigint[])`) + `)` + claim)
+	qClaimAgain = prepare(`WITH due AS (` + due(`id = ANY($2::bigint[]) AND (SELECT `+inactive("c.lineage")+`
+		FROM webhook_destinations d`+joinByID("customers", "c", "d.customer_id")+` WHERE d.id = (SELECT $1::bigint)) IS NOT TRUE`) + `)` + claim)
 	// A company is held only while its day is as full as its limit says.
 	qHoldDeliveries = prepare(`
 		INSERT INTO delivery_holds AS h (customer_id, day, most)
@@ -118,7 +120,8 @@ var (
 
 // dueWalk begins a statement on the destinations with something due. It walks from destination to
 // destination along the index of what is pending: its cost is that of the destinations with
-// something pending, however much that is. Of those that are held only what has been attempted before is due.
+// something pending, however much that is. Of those that are held only what has been attempted before is due, and of those
+// of suspended companies nothing.
 var dueWalk = `
 	WITH RECURSIVE walk AS (
 		(SELECT destination_id, next_attempt_at FROM webhook_deliveries WHERE status = 'pending'
@@ -132,7 +135,7 @@ var dueWalk = `
 		SELECT w.destination_id AS id, COALESCE(c.lineage[LEAST(2, cardinality(c.lineage))], 0) AS branch_id,
 			w.next_attempt_at AS oldest, CASE WHEN d.deleted_at IS NULL THEN c.lineage END AS lineage
 		FROM walk w` + leftByID("webhook_destinations", "d", "w.destination_id") + leftByID("customers", "c", "d.customer_id") + `
-		WHERE w.next_attempt_at <= now()),
+		WHERE w.next_attempt_at <= now() AND NOT ` + inactive("c.lineage") + `),
 	holders AS MATERIALIZED (SELECT h.customer_id FROM delivery_holds h WHERE ` + holds + `),
 	held AS (SELECT DISTINCT f.id FROM first f CROSS JOIN unnest(f.lineage) above(id) JOIN holders h ON h.customer_id = above.id),
 	due AS (

@@ -14,12 +14,13 @@ type placed struct {
 	Region       Region         `db:"region"`
 	AboveNames   pq.StringArray `db:"above_names"`
 	AboveRegions pq.Int64Array  `db:"above_regions"`
+	AboveStatus  pq.StringArray `db:"above_status"`
 }
 
 var qPlacedCustomer = prepare(`
-	SELECT ` + customerColumns + `, ` + nested[Region]("r", "region") + `, above.names AS above_names, above.regions AS above_regions
+	SELECT ` + customerColumns + `, ` + nested[Region]("r", "region") + `, above.names AS above_names, above.regions AS above_regions, above.status AS above_status
 	FROM customers c JOIN regions r ON r.id = c.region_id CROSS JOIN LATERAL (
-		SELECT array_agg(a.name ORDER BY a.level) AS names, array_agg(a.region_id ORDER BY a.level) AS regions
+		SELECT array_agg(a.name ORDER BY a.level) AS names, array_agg(a.region_id ORDER BY a.level) AS regions, array_agg(a.status ORDER BY a.level) AS status
 		FROM customers a WHERE a.id = ANY (c.lineage[1:c.level])) above
 	WHERE c.id = $3 AND ` + withinScope)
 
@@ -39,7 +40,7 @@ func (s *Store) PlacedCustomer(ctx context.Context, scope access.Scope, id int64
 func (p *placed) above() []*CustomerRef {
 	refs := make([]*CustomerRef, p.Level)
 	for i := range refs {
-		refs[i] = &CustomerRef{ID: p.Lineage[i], Name: p.AboveNames[i], RegionID: p.AboveRegions[i], Level: i, Lineage: p.Lineage[:i+1]}
+		refs[i] = &CustomerRef{ID: p.Lineage[i], Name: p.AboveNames[i], RegionID: p.AboveRegions[i], Level: i, Lineage: p.Lineage[:i+1], Status: p.AboveStatus[i]}
 	}
 	return join(refs)
 }

@@ -110,6 +110,9 @@ var manyRows = []string{
 	`INSERT INTO sessions (id, user_id, customer_id, key, user_agent, address, expires_at)
 		SELECT i, i, i, 'sealed'::bytea, '', '', now() + interval '1 day' FROM generate_series(:some + 1, :n) i
 		UNION ALL SELECT 10000000 + i, 5, 5, 'sealed'::bytea, '', '', now() + interval '1 day' FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 1000`,
+	`INSERT INTO idempotency_keys (id, caller, branch_id, customer_id, user_id, request, answer, leased_until)
+		SELECT 'key:' || i || ' once', 'key:' || i, 2 + i % 20, i, i, 'sealed'::bytea, 'sealed'::bytea, now() FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO idempotency_bytes (owner, slot, bytes) SELECT 'key:' || i, 0, 1000 FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO audit_events (id, customer_id, actor_user_id, action, object_type, object_id, created_at)
 		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, CASE h WHEN 0 THEN i ELSE 5 END, i, 'run.started', 'Run', i, now() - (10000000 - i) * interval '1 second'
 		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h`,

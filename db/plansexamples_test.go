@@ -110,6 +110,13 @@ var examples = map[query]example{
 	qInsertCustomer:    few(299, "New", 1, true, true),
 	qUpdateCustomer:    within(299, "New", true, true, nil),
 
+	// customerstatus.go
+	qSuspendCustomer:            within(299, true),
+	suspendedRuns.setAside:      atWork(1000),
+	suspendedRuns.takeBack:      atWork(1000),
+	suspendedDocuments.setAside: atWork(1000),
+	suspendedDocuments.takeBack: atWork(1000),
+
 	// deliveries.go
 	qDelivery:      within(299),
 	qDeliveriesNow: within("{299}", 299),
@@ -166,6 +173,19 @@ var examples = map[query]example{
 	qDropLinksOf:     few(299),
 	qDropMailsOf:     few(299),
 	qDropNetworksOf:  few(299),
+
+	// idempotency.go
+	qClaimKey:        few("key:299 once", 60, "key:299", 2, 299, 299, "x", 60, 1<<30, 1<<30).and("key:299 new", 60, "key:299", 2, 299, 299, "x", 60, 1<<30, 1<<30),
+	qIdempotencyKey:  few("key:299 once", 60),
+	qReclaimKey:      few("key:299 once", 1, "x", 60, 60),
+	qExtendClaim:     few("key:299 once", 1, 60),
+	qMarkChanged:     few("key:299 once", 1),
+	qKeepAnswer:      few("key:299 once", 1, "x"),
+	qReleaseClaim:    few("key:299 once", 1),
+	qEndClaim:        few("key:299 once", 1),
+	qDropKeptOf:      few(299),
+	qForgetKept:      few(60, 20),
+	qForgetKeptBytes: sweeps(),
 
 	// invitations.go
 	qInvitation:        within(299),
@@ -374,6 +394,10 @@ var examples = map[query]example{
 	SealedSessionKeys.write:        few("{299}", "{sealed}", "{y}"),
 	SealedAgentSecrets.read:        few(0, 20),
 	SealedAgentSecrets.write:       few("{299}", "{sealed}", "{y}"),
+	SealedRequests.read:            few("", 20),
+	SealedRequests.write:           few("{key:299 once}", "{sealed}", "{y}"),
+	SealedAnswers.read:             few("", 20),
+	SealedAnswers.write:            few("{key:299 once}", "{sealed}", "{y}"),
 	SealedMails.read:               few(0, 20),
 	SealedMails.write:              few("{299}", "{x}", "{y}"),
 	SealedPrivateKeys.read:         few("", 20),

@@ -59,7 +59,7 @@ var (
 			COALESCE(p.id, 0) AS permission_id, COALESCE(p.disabled, true) AS permission_disabled,
 			COALESCE(a.id, 0) AS account_id, COALESCE(a.disabled, true) AS account_disabled,
 			COALESCE(r.id, 0) AS role_id, COALESCE(r.name, '') AS role_name, COALESCE(r.is_owner, false) AS role_owner, COALESCE(r.features, '{}') AS features,
-			COALESCE(p.last_access < now() - interval '1 minute', true) AS stale, ` + withdrawn + `, ` + rates + `
+			COALESCE(p.last_access < now() - interval '1 minute', true) AS stale, ` + withdrawn + `, ` + inactive("c.lineage") + ` AS suspended, ` + rates + `
 		FROM api_keys k JOIN users u ON u.id = k.user_id
 		LEFT JOIN (permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id JOIN roles r ON r.id = p.role_id)
 			ON p.user_id = k.user_id AND p.account_id = $2
@@ -68,7 +68,7 @@ var (
 		SELECT u.email, u.password_changed_at, EXISTS (SELECT FROM sessions s WHERE s.id = $4 AND s.user_id = u.id AND s.ended_at IS NULL) AS in_session, c.lineage, COALESCE(g.code, '') AS code,
 			COALESCE(g.permission_id, 0) AS permission_id, COALESCE(g.account_id, 0) AS account_id,
 			COALESCE(g.role_id, 0) AS role_id, COALESCE(g.role_name, '') AS role_name, COALESCE(g.role_owner, false) AS role_owner,
-			COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale, ` + withdrawn + `, ` + rates + `
+			COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale, ` + withdrawn + `, ` + inactive("c.lineage") + ` AS suspended, ` + rates + `
 		FROM users u JOIN customers c ON c.id = $2
 		LEFT JOIN LATERAL (
 			SELECT DISTINCT ON (i.application_id) app.code, ` + grantColumns + `
@@ -81,10 +81,11 @@ var (
 			COALESCE(k.last_used_at < now() - interval '1 minute', true) AS key_stale,
 			ARRAY(SELECT s.hash FROM api_key_secrets s WHERE s.api_key_id = k.id AND (s.expires_at IS NULL OR s.expires_at > now())) AS hashes,
 			COALESCE(g.customer_id, 0) AS customer_id, COALESCE(g.account_id, 0) AS account_id,
-			COALESCE(g.permission_id, 0) AS permission_id, COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale
+			COALESCE(g.permission_id, 0) AS permission_id, COALESCE(g.features, '{}') AS features, COALESCE(g.stale, false) AS stale,
+			COALESCE(g.suspended, false) AS suspended
 		FROM api_keys k
 		LEFT JOIN LATERAL (
-			SELECT a.customer_id, ` + grantColumns + `
+			SELECT a.customer_id, ` + grantColumns + `, ` + inactive("c.lineage") + ` AS suspended
 			FROM accounts a` + permissionOf("k.user_id") + joinByID("customers", "c", "a.customer_id") + instanceOf +
 		joinByID("applications", "app", "i.application_id") + joinByID("roles", "r", "p.role_id") + `
 			WHERE a.id = ANY(CASE WHEN $3 = 0 THEN ARRAY(SELECT o.id FROM accounts o WHERE o.customer_id = k.customer_id) ELSE ARRAY[$3] END)
@@ -139,6 +140,8 @@ type Caller struct {
 	Dead bool
 	// Withdrawn: the key that has signed the token is published no more.
 	Withdrawn bool
+	// Suspended: the company is suspended or deleted, or one above it is.
+	Suspended bool
 	// LoginsSince is the earliest time that a login may be dated, zero for any.
 	LoginsSince time.Time
 	// AllowedAddresses are the networks that the key works from; nil: any.
@@ -173,6 +176,7 @@ func (s *Store) keyCaller(ctx context.Context, t keyToken) (*Caller, error) {
 		Lineage    access.Lineage `db:"lineage"`
 		Rates      pq.StringArray `db:"rates"`
 		Withdrawn  bool           `db:"withdrawn"`
+		Suspended  bool           `db:"suspended"`
 	}
 	if err := s.get(ctx, &r, qKeyCaller, t.clientID, t.accountID, t.kid); err != nil {
 		return nil, err
@@ -180,7 +184,7 @@ func (s *Store) keyCaller(ctx context.Context, t keyToken) (*Caller, error) {
 	c := &Caller{Principal: access.Principal{
 		UserID: r.UserID, Email: r.Email, CustomerID: r.CustomerID, Lineage: r.Lineage,
 		KeyID: r.KeyID, ClientID: t.clientID, KeyStale: r.KeyStale, Rates: parseRates(r.Rates),
-	}, Dead: r.Dead, Withdrawn: r.Withdrawn, AllowedAddresses: r.AllowedAddresses}
+	}, Dead: r.Dead, Withdrawn: r.Withdrawn, Suspended: r.Suspended, AllowedAddresses: r.AllowedAddresses}
 	if r.PermissionID != 0 && !r.PermissionDisabled && !r.AccountDisabled {
 		g := r.grant()
 		g.Features = r.bound(g.Features)
@@ -215,6 +219,7 @@ func (s *Store) loginCaller(ctx context.Context, t LoginToken) (*Caller, error) 
 		Rates             pq.StringArray `db:"rates"`
 		Code              string         `db:"code"`
 		Withdrawn         bool           `db:"withdrawn"`
+		Suspended         bool           `db:"suspended"`
 	}
 	if err := s.list(ctx, &rows, qLoginCaller, t.UserID, t.CustomerID, t.KeyID, t.SessionID); err != nil {
 		return nil, err
@@ -225,7 +230,7 @@ func (s *Store) loginCaller(ctx context.Context, t LoginToken) (*Caller, error) 
 	c := &Caller{Principal: access.Principal{
 		UserID: t.UserID, Email: rows[0].Email, CustomerID: t.CustomerID, SessionID: t.SessionID, Lineage: rows[0].Lineage, Rates: parseRates(rows[0].Rates),
 	}}
-	c.Withdrawn = rows[0].Withdrawn
+	c.Withdrawn, c.Suspended = rows[0].Withdrawn, rows[0].Suspended
 	if at := rows[0].PasswordChangedAt; at != nil {
 		c.Dead, c.LoginsSince = t.IssuedAt.Before(*at), *at
 	}
@@ -253,6 +258,8 @@ type Exchange struct {
 	PermissionID int64          `db:"permission_id"`
 	Features     pq.StringArray `db:"features"`
 	Stale        bool           `db:"stale"`
+	// Suspended: the account's company is suspended or deleted, or one above it is.
+	Suspended bool `db:"suspended"`
 }
 
 // Rights are those that a token of the key has on the account.

@@ -34,10 +34,13 @@ var (
 	// heldDocument is document $1, as long as the worker of attempt $2 has it.
 	heldDocument = `id = $1 AND attempts = $2 AND ` + unindexed("status = 'processing'")
 
-	qLeaseDocuments = work{
+	documentsWork = work{
 		table: "documents", open: "status IN ('pending', 'processing')", handedOut: "handed_out", due: "next_attempt_at",
 		first: "next_attempt_at", size: "size", window: "32", set: ", handed_out = true", count: "attempts",
-	}.leased()
+		owner: "context_id", lineage: lineageOfContext("{owner}"), stopped: ", handed_out = false",
+	}
+	qLeaseDocuments    = documentsWork.leased()
+	suspendedDocuments = suspension{documentsWork.setAside(), documentsWork.takeBack()}
 	// A document whose attempt has begun meanwhile has another count, and is left alone.
 	qReleaseDocuments = prepare(`
 		UPDATE documents t SET next_attempt_at = now() FROM unnest($1::bigint[], $2::integer[]) d(id, attempts)
@@ -46,6 +49,7 @@ var (
 		UPDATE documents d SET status = 'processing', attempts = d.attempts + 1, next_attempt_at = now() + $3 * interval '1 second',
 			started_at = COALESCE(d.started_at, now())
 		FROM contexts x WHERE x.id = d.context_id AND d.id = $1 AND d.attempts = $2 AND ` + unindexed("d.status IN ('pending', 'processing')") + `
+			AND ` + unindexed("NOT "+inactive(lineageOfAccount("x.account_id"))) + `
 		RETURNING ` + documentColumns + `, x.account_id, x.dimensions, d.model, d.chunk_size, d.overlap, d.attempts, d.faults, d.reader`)
 	qRenewDocument = prepare(`
 		UPDATE documents SET next_attempt_at = now() + $3 * interval '1 second', progress = GREATEST(progress, $4)
@@ -108,8 +112,11 @@ func (s *Store) ReleaseDocuments(ctx context.Context, due []DueDocument) error {
 	return release(ctx, s, qReleaseDocuments, due, func(d DueDocument) (int64, int) { return d.ID, d.Attempts })
 }
 
+// SortDocuments has the documents of suspended companies wait, and those whose companies go on be due again.
+func (s *Store) SortDocuments(ctx context.Context) error { return suspendedDocuments.sort(ctx, s) }
+
 // ClaimDocument begins the next attempt on a document, under a lease that RenewDocument keeps up;
-// ErrNoRows when it is done, gone, or claimed by another.
+// ErrNoRows when it is done, gone, or claimed by another, or its company is suspended.
 func (s *Store) ClaimDocument(ctx context.Context, due DueDocument, lease time.Duration) (*DocumentWork, error) {
 	w := &DocumentWork{}
 	err := s.get(ctx, w, qClaimDocument, due.ID, due.Attempts, lease.Seconds())

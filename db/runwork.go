@@ -31,26 +31,31 @@ var (
 	heldRun = `id = $1 AND claim = $2 AND ` + unindexed("status = 'running'")
 
 	// A run that is handed to the queue is out of sight for the lease; if the queue loses it, it
-	// is due again afterwards. No other run is due later than now. A branch's runs go by id: those whose
-	// leases ran out while the queue still has them stay the first ones.
-	qLeaseRuns = work{
+	// is due again afterwards. No other run is due later than now, unless its company is suspended: the time until that is
+	// over is none of the run's own. A branch's runs go by id: those whose leases ran out while the queue still has them stay the first ones.
+	runsWork = work{
 		table: "runs", open: "status = 'running'", handedOut: "true", due: "due_at", first: "id", size: "id", window: "1", count: "claim",
-	}.leased()
+		owner: "account_id", lineage: lineageOfAccount("{owner}"), stopped: ", suspended_at = COALESCE(suspended_at, now())",
+	}
+	qLeaseRuns    = runsWork.leased()
+	suspendedRuns = suspension{runsWork.setAside(), runsWork.takeBack()}
 	// A run that was taken up meanwhile has another claim, and is left alone.
 	qReleaseRuns = prepare(`
 		UPDATE runs r SET due_at = now() FROM unnest($1::bigint[], $2::integer[]) d(id, claim)
 		WHERE r.id = d.id AND r.claim = d.claim AND ` + unindexed("r.status = 'running'"))
 	qClaimRun = prepare(`
 		UPDATE runs r SET claim = r.claim + 1, interruptions = CASE WHEN r.claim > 0 THEN r.interruptions + 1 ELSE 0 END,
-			started_at = COALESCE(r.started_at, now()), due_at = now() + $3 * interval '1 second'
+			started_at = COALESCE(r.started_at + COALESCE(now() - r.suspended_at, '0'), now()), suspended_at = NULL, due_at = now() + $3 * interval '1 second'
 		FROM accounts a, agent_revisions v
 		WHERE r.id = $1 AND r.claim = $2 AND ` + unindexed("r.status = 'running'") + ` AND a.id = r.account_id AND v.id = r.revision_id
+			AND ` + unindexed("NOT "+inactive(lineageOfAccount("r.account_id"))) + `
 		RETURNING ` + runColumns + `, r.claim, r.interruptions, r.started_at, v.diagram`)
 	qRenewRun = prepare(`
 		UPDATE runs SET due_at = now() + $3 * interval '1 second' WHERE ` + heldRun)
 	// A finished step belongs to the claim under which it is written, and clears the interruptions.
 	qStepDone = prepare(`
-		UPDATE runs SET interruptions = 0, due_at = now() + $3 * interval '1 second' WHERE ` + heldRun)
+		UPDATE runs SET interruptions = 0, due_at = now() + $3 * interval '1 second' WHERE ` + heldRun + `
+		RETURNING ` + inactive(lineageOfAccount("account_id")) + ` AS suspended`)
 	qInsertRunStep = prepare(`
 		INSERT INTO run_steps (run_id, position, step_id, type, result, error, started_at, duration_ms)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`)
@@ -59,7 +64,7 @@ var (
 	// A run that waits while others are executed waits for its turn.
 	qRunsUntouchedFor = prepare(`
 		SELECT COALESCE(EXTRACT(epoch FROM now() - min(due_at)), 0)::float8 FROM runs WHERE status = 'running' AND due_at <= now()
-			AND NOT EXISTS (SELECT 1 FROM runs WHERE status = 'running' AND due_at > now())`)
+			AND NOT EXISTS (SELECT 1 FROM runs WHERE status = 'running' AND due_at > now() AND due_at < 'infinity')`)
 	qDueRuns = prepare(`SELECT count(*), COALESCE(EXTRACT(epoch FROM now() - min(due_at)), 0)::float8 AS lag FROM runs WHERE status = 'running' AND due_at <= now()`)
 )
 
@@ -74,7 +79,10 @@ func (s *Store) ReleaseRuns(ctx context.Context, due []DueRun) error {
 	return release(ctx, s, qReleaseRuns, due, func(d DueRun) (int64, int) { return d.ID, d.Claim })
 }
 
-// ClaimRun takes a run up; ErrNoRows when it has ended, or another worker has taken it up.
+// SortRuns has the runs of suspended companies wait, and those whose companies go on be due again.
+func (s *Store) SortRuns(ctx context.Context) error { return suspendedRuns.sort(ctx, s) }
+
+// ClaimRun takes a run up; ErrNoRows when it has ended, another worker has taken it up, or its company is suspended.
 func (s *Store) ClaimRun(ctx context.Context, due DueRun, lease time.Duration) (*RunWork, error) {
 	w := &RunWork{}
 	err := s.get(ctx, w, qClaimRun, due.ID, due.Claim, lease.Seconds())
@@ -87,15 +95,16 @@ func (s *Store) RenewRun(ctx context.Context, w *RunWork, lease time.Duration) e
 }
 
 // AddRunStep keeps a step's outcome, and the run for another lease; ErrNoRows when it is no longer
-// this claim's.
-func (s *Store) AddRunStep(ctx context.Context, w *RunWork, step RunStep, lease time.Duration) error {
-	return s.Tx(ctx, func(tx *Store) error {
-		if err := tx.must(ctx, qStepDone, w.ID, w.Claim, lease.Seconds()); err != nil {
+// this claim's. It tells whether the run's company is suspended by now.
+func (s *Store) AddRunStep(ctx context.Context, w *RunWork, step RunStep, lease time.Duration) (suspended bool, err error) {
+	err = s.Tx(ctx, func(tx *Store) error {
+		if err := tx.get(ctx, &suspended, qStepDone, w.ID, w.Claim, lease.Seconds()); err != nil {
 			return err
 		}
 		return tx.must(ctx, qInsertRunStep, w.ID, step.Position, step.StepID, step.Type,
 			rawArg(step.Result), rawArg(step.Error), step.StartedAt, step.DurationMs)
 	})
+	return suspended, err
 }
 
 // HoldRun holds a run's row until the transaction ends; ErrNoRows when it is no longer this claim's.

@@ -28,6 +28,8 @@ var (
 	SealedSigningSecrets     = sealedColumn("webhook_destinations", "id", "secret", forRow[int64]("webhook secret "))
 	SealedAgentSecrets       = sealedColumn("secrets", "id", "value", forRow[int64]("agent secret "))
 	SealedSessionKeys        = sealedColumn("sessions", "id", "key", forRow[int64]("session "))
+	SealedRequests           = sealedColumn("idempotency_keys", "id", "request", forRow[string]("request "))
+	SealedAnswers            = sealedColumn("idempotency_keys", "id", "answer", forRow[string]("answer "))
 	SealedMails              = sealedColumn("mail_outbox", "id", "message", func(int64) string { return "mail" })
 	SealedPrivateKeys        = sealedColumn("signing_keys", "kid", "private_key", forRow[string]("signing key "))
 )

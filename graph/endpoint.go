@@ -37,7 +37,7 @@ type Options struct {
 	// Redis shares persisted queries between processes; nil keeps them in this one.
 	Redis redis.UniversalClient
 	// Origins are those of web front ends beside the platform's own.
-	Origins   []string
+	Origins   web.Origins
 	PublicURL *url.URL
 	// Metrics takes what is measured of requests; nil takes nothing.
 	Metrics prometheus.Registerer
@@ -48,8 +48,8 @@ type Options struct {
 func New(r *resolvers.Resolver, o Options) http.Handler {
 	schema := generated.NewExecutableSchema(generated.Config{Resolvers: root{r}})
 	s := handler.New(schema)
-	door := &endpoint{resolver: r, options: o, server: s}
-	for _, t := range []graphql.Transport{webSocket{door, keepAlive, initTimeout}, multipartTransport{}, httpTransport{}} {
+	door := &endpoint{resolver: r, options: o, server: s, persisted: newPersisted(o.Redis, o.Log)}
+	for _, t := range []graphql.Transport{webSocket{door, keepAlive, initTimeout}, multipartTransport{}, once{httpTransport{}, door}} {
 		s.AddTransport(discreet{t})
 	}
 	s.SetQueryCache(lru.New[*ast.QueryDocument](cachedQueries))
@@ -60,22 +60,22 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 	s.SetParserTokenLimit(maxTokens)
 	s.SetErrorPresenter(door.present)
 	s.SetRecoverFunc(door.recovered)
-	for _, e := range extensions(r, o) {
+	for _, e := range door.extensions() {
 		s.Use(e)
 	}
 	return door
 }
 
 // extensions look at each operation, in this order. None looks at fields: inorder.ResolveField would not ask it.
-func extensions(r *resolvers.Resolver, o Options) []graphql.HandlerExtension {
-	persisted := newPersisted(o.Redis, o.Log)
+func (e *endpoint) extensions() []graphql.HandlerExtension {
+	o := e.options
 	list := []graphql.HandlerExtension{
-		extension.AutomaticPersistedQuery{Cache: persisted}, newMetrics(o.Metrics), newGuard(), persisted, singleField{}, newListeners(),
+		extension.AutomaticPersistedQuery{Cache: e.persisted}, newMetrics(o.Metrics), newGuard(), e.persisted, singleField{}, newListeners(),
 	}
 	if o.Introspection {
 		list = append(list, extension.Introspection{})
 	}
-	return append(list, &costs{max: o.MaxCost, perMinute: o.CostPerMinute, rates: r.Rates}, newTurns())
+	return append(list, &costs{max: o.MaxCost, perMinute: o.CostPerMinute, rates: e.resolver.Rates}, newTurns())
 }
 
 // quietRules are the rules of validation without "Did you mean", which tells of the schema where
@@ -91,9 +91,10 @@ func quietRules() *rules.Rules {
 
 // endpoint admits callers before the request reaches GraphQL.
 type endpoint struct {
-	resolver *resolvers.Resolver
-	options  Options
-	server   *handler.Server
+	resolver  *resolvers.Resolver
+	options   Options
+	server    *handler.Server
+	persisted *persisted
 }
 
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -51,6 +51,11 @@ func (multipartTransport) Do(w http.ResponseWriter, r *http.Request, exec graphq
 		refuse(w, r, p.Status(), p)
 		return
 	}
+	if _, err := intake.IdempotencyKey(r); err != nil {
+		p := problem.From(err)
+		refuse(w, r, p.Status(), p)
+		return
+	}
 	start := graphql.Now()
 	form, err := intake.OpenForm(w, r)
 	var raw *graphql.RawParams

@@ -176,7 +176,7 @@ func TestErrorsStandInOnePlace(t *testing.T) {
 
 // TestNothingLooksAtFields: an extension that looks at fields would be passed over.
 func TestNothingLooksAtFields(t *testing.T) {
-	list := extensions(&resolvers.Resolver{}, Options{Introspection: true})
+	list := (&endpoint{resolver: &resolvers.Resolver{}, options: Options{Introspection: true}, persisted: newPersisted(nil, nil)}).extensions()
 	for _, e := range list {
 		if _, looks := e.(graphql.FieldInterceptor); looks {
 			t.Errorf("%s looks at fields, and is never asked", e.ExtensionName())

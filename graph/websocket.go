@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -106,7 +105,7 @@ func (t webSocket) Do(w http.ResponseWriter, r *http.Request, exec graphql.Graph
 // other clients need not.
 func (e *endpoint) originAllowed(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
-	if origin == "" || slices.Contains(e.options.Origins, origin) {
+	if origin == "" || e.options.Origins.Has(origin) {
 		return true
 	}
 	u, err := url.Parse(origin)

@@ -83,7 +83,7 @@ func receive(t *testing.T, conn *websocket.Conn) frame {
 }
 
 func TestWebSocketOrigins(t *testing.T) {
-	d := newTestDoor(t, func(_ *resolvers.Resolver, o *Options) { o.Origins = []string{"https://app.example.com"} })
+	d := newTestDoor(t, func(_ *resolvers.Resolver, o *Options) { o.Origins.Listed = []string{"https://app.example.com"} })
 	for origin, allowed := range map[string]bool{
 		"": true, "https://app.example.com": true, "https://canopy.example": true,
 		"https://evil.example": false, "https://app.example.com.evil.example": false, "http://app.example.com": false, "null": false,

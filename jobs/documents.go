@@ -72,8 +72,8 @@ func (p *processor) ProcessTask(ctx context.Context, t *asynq.Task) error {
 		return fmt.Errorf("payload: %w", err)
 	}
 	w, err := p.store.ClaimDocument(ctx, due, documentLease)
-	if errors.Is(err, db.ErrNoRows) {
-		return sayNothingToDo(t)
+	if errors.Is(err, db.ErrNoRows) { // if the company was suspended meanwhile, the document waits for it from now on
+		return errors.Join(sayNothingToDo(t), p.store.ReleaseDocuments(ctx, []db.DueDocument{due}))
 	}
 	if err != nil {
 		return err

@@ -47,8 +47,8 @@ func (r *runner) ProcessTask(ctx context.Context, t *asynq.Task) error {
 		return fmt.Errorf("payload: %w", err)
 	}
 	work, err := r.store.ClaimRun(ctx, due, runLease)
-	if errors.Is(err, db.ErrNoRows) {
-		return sayNothingToDo(t)
+	if errors.Is(err, db.ErrNoRows) { // if the company was suspended meanwhile, the run waits for it from now on
+		return errors.Join(sayNothingToDo(t), r.store.ReleaseRuns(ctx, []db.DueRun{due}))
 	}
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (r *runner) execute(ctx context.Context, w *db.RunWork) error {
 	var failure *diagram.Error
 	for err == nil {
 		if r.stopped() {
-			return r.release(ctx, w)
+			return r.release(ctx, w, workerStopped)
 		}
 		var more bool
 		if more, err = r.step(ctx, w, run); !more && err == nil {
@@ -86,19 +86,26 @@ func (r *runner) execute(ctx context.Context, w *db.RunWork) error {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errLost):
 		return errLost
+	case errors.Is(err, errSuspended):
+		return r.release(ctx, w, "The company is suspended: the run waits.")
 	case cause != nil:
 		// The worker stops: the run goes back to where it was before the step.
-		return r.release(ctx, w)
+		return r.release(ctx, w, workerStopped)
 	case errors.As(err, &failure):
 		return r.fail(ctx, w, failure)
 	}
 	return err
 }
 
-// release gives the run to another worker.
-func (r *runner) release(ctx context.Context, w *db.RunWork) error {
+// errSuspended says that the run's company was suspended while a step was executed, whose result is kept.
+var errSuspended = errors.New("the run's company is suspended")
+
+const workerStopped = missed("The worker stopped: the run goes to another.")
+
+// release gives the run to another worker, and says why.
+func (r *runner) release(ctx context.Context, w *db.RunWork, why missed) error {
 	r.metrics.count(ofRuns, runReleased)
-	return errors.Join(missed("The worker stopped: the run goes to another."), r.store.ReleaseRun(context.WithoutCancel(ctx), w))
+	return errors.Join(why, r.store.ReleaseRun(context.WithoutCancel(ctx), w))
 }
 
 // fail ends the run as failed.
@@ -185,18 +192,22 @@ func (r *runner) step(ctx context.Context, w *db.RunWork, run *diagram.Run) (mor
 	default:
 		entry.Result = &result
 	}
-	if writeErr := r.store.AddRunStep(ctx, w, entry, runLease); writeErr != nil {
+	suspended, writeErr := r.store.AddRunStep(ctx, w, entry, runLease)
+	if writeErr != nil {
 		return false, writeErr
 	}
 	run.Results = append(run.Results, result)
 	r.bus.Publish(ctx, outbox.RunTopic(w.JobKey), []byte(next.ID))
+	if err == nil && suspended {
+		err = errSuspended
+	}
 	return true, err
 }
 
 func (r *runner) finish(ctx context.Context, w *db.RunWork, run *diagram.Run) error {
 	output, err := run.Output(ctx)
 	if ctx.Err() != nil {
-		return r.release(ctx, w)
+		return r.release(ctx, w, workerStopped)
 	}
 	var failure *diagram.Error
 	if errors.As(err, &failure) {

@@ -14,6 +14,8 @@ type turns[T any] struct {
 	lease   func(ctx context.Context, places int, lease time.Duration) ([]T, error)
 	task    func(T) (*asynq.Task, error)
 	release func(context.Context, []T) error
+	// sort has the work of suspended companies wait, and takes the others' back; nil where no work does.
+	sort func(context.Context) error
 
 	queue string
 	// each is how many places a worker has. places are those of all workers when the queue was looked at
@@ -43,7 +45,7 @@ func (t *turns[T]) line(l line) line {
 // has left behind.
 func (t *turns[T]) look(ctx context.Context) (time.Duration, error) {
 	if time.Since(t.looked) >= relayEvery {
-		if err := t.count(); err != nil {
+		if err := t.survey(ctx); err != nil {
 			return 0, err
 		}
 	}
@@ -55,6 +57,16 @@ func (t *turns[T]) look(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	return relayEvery, enqueue(ctx, t.relay, due, t.task, t.release)
+}
+
+// survey counts the workers, and sorts out what waits for companies that are suspended.
+func (t *turns[T]) survey(ctx context.Context) error {
+	if t.sort != nil {
+		if err := t.sort(ctx); err != nil {
+			return err
+		}
+	}
+	return t.count()
 }
 
 // count counts the workers. A queue that is full has tasks that nobody takes up: their leases run out,

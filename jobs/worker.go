@@ -107,7 +107,7 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 		w.Log.WarnContext(ctx, "no mail server is configured (CANOPY_SMTP_URL): mails wait in the outbox")
 	}
 	if w.Documents != nil {
-		documents := turns[db.DueDocument]{relay: r, lease: w.Store.LeaseDocuments, task: documentTask, release: w.Store.ReleaseDocuments}
+		documents := turns[db.DueDocument]{relay: r, lease: w.Store.LeaseDocuments, task: documentTask, release: w.Store.ReleaseDocuments, sort: w.Store.SortDocuments}
 		list = append(list, documents.line(line{
 			queue: queueDocuments, task: typeDocument, atOnce: DocumentPlaces, every: checkSoon,
 			handler: &processor{Documents: *w.Documents, store: w.Store, bus: w.Bus, metrics: w.Metrics, log: w.Log, stop: ctx.Done()},
@@ -118,7 +118,7 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 		w.Log.WarnContext(ctx, "no document store is configured (CANOPY_BLOB_URL): documents are not processed")
 	}
 	if w.Tools != nil {
-		runs := turns[db.DueRun]{relay: r, lease: w.Store.LeaseRuns, task: runTask, release: w.Store.ReleaseRuns}
+		runs := turns[db.DueRun]{relay: r, lease: w.Store.LeaseRuns, task: runTask, release: w.Store.ReleaseRuns, sort: w.Store.SortRuns}
 		list = append(list, runs.line(line{
 			queue: queueRuns, task: typeRun, atOnce: runPlaces, every: checkSoon,
 			handler: &runner{store: w.Store, bus: w.Bus, tools: w.Tools, metrics: w.Metrics, log: w.Log, stopping: ctx.Done()},

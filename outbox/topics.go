@@ -17,6 +17,15 @@ const SigningKeysTopic = "signing keys"
 // up again.
 func CallerTopic(userID int64) string { return "caller:" + strconv.FormatInt(userID, 10) }
 
+// TreeTopic is where the ids of companies are told whose status has changed, or whose place: it concerns whoever acts for
+// one of them, or for one below.
+const TreeTopic = "tree"
+
+// TellTree tells of a company with all below it, once the change is committed.
+func TellTree(ctx context.Context, b *bus.Bus, customerID int64) {
+	b.Publish(ctx, TreeTopic, strconv.AppendInt(nil, customerID, 10))
+}
+
 // DocumentTopic is where the ids of a context's documents are told as they change.
 func DocumentTopic(contextID int64) string { return "documents:" + strconv.FormatInt(contextID, 10) }
 

@@ -23,15 +23,23 @@ type changes struct {
 	due bool
 	// callers are the users who may have lost something: what they have open is looked at again.
 	callers []int64
+	// companies are those whose status has changed, or whose place: what is open there and below is looked at again.
+	companies []int64
 	// told are the messages for those who follow an object.
 	messages []message
 }
 
-// change runs do in one transaction and tells of it after the commit.
+// change runs do in one transaction and tells of it after the commit. What a caller changes under an idempotency key is
+// bound to its claim.
 func (r *Resolver) change(ctx context.Context, c *caller, do func(tx *db.Store, ch *changes) error) error {
 	ch := &changes{caller: c}
 	err := r.Store.Tx(ctx, func(tx *db.Store) (err error) {
 		ch.tx = tx
+		if c != nil {
+			if err := markClaim(ctx, tx); err != nil {
+				return err
+			}
+		}
 		if err := do(tx, ch); err != nil {
 			return err
 		}
@@ -40,6 +48,9 @@ func (r *Resolver) change(ctx context.Context, c *caller, do func(tx *db.Store, 
 	})
 	if err != nil {
 		return err
+	}
+	if c != nil {
+		noteChange(ctx)
 	}
 	r.announce(ctx, ch)
 	return nil
@@ -64,6 +75,9 @@ func (r *Resolver) announce(ctx context.Context, ch *changes) {
 	}
 	for _, id := range ch.callers {
 		r.Bus.Publish(ctx, outbox.CallerTopic(id), nil)
+	}
+	for _, id := range ch.companies {
+		outbox.TellTree(ctx, r.Bus, id)
 	}
 	for _, m := range ch.messages {
 		r.Bus.Publish(ctx, m.topic, m.payload)

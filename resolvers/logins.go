@@ -170,6 +170,10 @@ func (r *Resolver) entry(ctx context.Context, userID int64, customerID *globalid
 		}
 		e.chosen = e.options[i]
 	}
+	if e.chosen.Suspended { // by default only where all are
+		return nil, errSuspended
+	}
+	e.options = slices.DeleteFunc(e.options, func(o db.CustomerOption) bool { return o.Suspended })
 	e.Caller, err = r.Store.LoginCaller(ctx, db.LoginToken{UserID: userID, CustomerID: e.chosen.CustomerID, IssuedAt: time.Now()})
 	return e, err
 }

@@ -42,9 +42,10 @@ func idTerm(member string, id int64) db.Term {
 // CustomerFilter bounds a list of companies; nil leaves it open.
 type CustomerFilter struct {
 	IDs                        []globalid.ID `of:"Customer"`
-	RegionID                   *globalid.ID  `of:"Region"`
-	Level                      *int          `most:"63"`
-	ParentID                   *globalid.ID  `of:"Customer"`
+	Status                     *string
+	RegionID                   *globalid.ID `of:"Region"`
+	Level                      *int         `most:"63"`
+	ParentID                   *globalid.ID `of:"Customer"`
 	CreatedSince, CreatedUntil *time.Time
 	Or                         []*CustomerFilter
 }

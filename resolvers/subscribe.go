@@ -2,6 +2,8 @@ package resolvers
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -83,14 +85,15 @@ type feed[T any] struct {
 
 // follow turns the messages of a topic into what a subscription sends. Each of them, and each look in
 // between, is for the caller as the database has it then: when the token expires or stops working, or
-// the right or what is listened to is gone, the subscription ends and says why. What the caller can't
+// the right or what is listened to is gone, or the company is suspended, the subscription ends and says why. What the caller can't
 // see is passed over; what can't be read for another reason is told in its place.
 func follow[T any](ctx context.Context, r *Resolver, f feed[T]) (<-chan *T, error) {
 	topics := []string{f.topic}
 	if p := access.PrincipalOf(ctx); p != nil {
 		topics = append(topics, outbox.CallerTopic(p.UserID))
 	}
-	messages := r.Bus.Subscribe(ctx, topics...) // before the first look, so that nothing is missed in between
+	// Before the first look, so that nothing is missed in between.
+	heard := hearing{r.Bus.Subscribe(ctx, topics...), r.Bus.Subscribe(ctx, outbox.TreeTopic)}
 	first, err := f.load(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -100,11 +103,14 @@ func follow[T any](ctx context.Context, r *Resolver, f feed[T]) (<-chan *T, erro
 	out := make(chan *T)
 	go func() {
 		defer close(out)
-		err := (&sender[T]{r, listener, f, out}).run(ctx, messages, first)
+		err := (&sender[T]{r, listener, f, out}).run(ctx, heard, first)
 		listener.set(func() { listener.end = err })
 	}()
 	return out, nil
 }
+
+// hearing is what a subscription hears: the messages that it follows, and which parts of the tree have changed.
+type hearing struct{ messages, tree <-chan []byte }
 
 // sender feeds one subscription.
 type sender[T any] struct {
@@ -115,7 +121,7 @@ type sender[T any] struct {
 }
 
 // run sends until there is a reason to end.
-func (s *sender[T]) run(ctx context.Context, messages <-chan []byte, first []*T) error {
+func (s *sender[T]) run(ctx context.Context, heard hearing, first []*T) error {
 	expiry := time.NewTimer(time.Until(access.PrincipalOf(ctx).Expires))
 	defer expiry.Stop()
 	recheck := time.NewTicker(recheckEvery)
@@ -128,10 +134,15 @@ func (s *sender[T]) run(ctx context.Context, messages <-chan []byte, first []*T)
 		case <-expiry.C:
 			return Expired()
 		case <-recheck.C:
-		case message, open = <-messages:
+		case message, open = <-heard.messages:
 			if len(message) == 0 {
 				message = nil // the caller may have lost something
 			}
+		case message, open = <-heard.tree:
+			if open && !s.concerns(message) {
+				continue
+			}
+			message = nil
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -145,6 +156,13 @@ func (s *sender[T]) run(ctx context.Context, messages <-chan []byte, first []*T)
 		}
 	}
 	return nil
+}
+
+// concerns tells whether the caller acts for a company, or for one below it.
+func (s *sender[T]) concerns(company []byte) bool {
+	id, err := strconv.ParseInt(string(company), 10, 64)
+	p := s.listener.Caller()
+	return err == nil && p != nil && slices.Contains(p.Lineage, id)
 }
 
 // look sends what a message names to the caller as of now. The error is why the subscription ends.

@@ -77,6 +77,9 @@ func (r *Resolver) ExchangeToken(ctx context.Context, req TokenRequest) (*Issued
 	if x.AccountID == 0 || req.AccountID != nil && x.AccountID != *req.AccountID {
 		return nil, &OAuthError{Code: "unauthorized_client", Description: "the key's user has no enabled permission on such an account of the application " + app.String()}
 	}
+	if x.Suspended {
+		return nil, &OAuthError{Code: "unauthorized_client", Description: errSuspended.Detail}
+	}
 	if !r.comesFrom(ctx, x.AllowedAddresses) {
 		return nil, &OAuthError{Code: "unauthorized_client", Description: "the key does not work from this address"}
 	}
@@ -163,7 +166,7 @@ func (r *Resolver) Admit(ctx context.Context, authorization string) (context.Con
 }
 
 // principal looks up who a token stands for, as the database has it now: a permission that is
-// gone or disabled, a revoked key, a disabled account and a signing key that was withdrawn stop working at once.
+// gone or disabled, a revoked key, a disabled account, a suspended company and a signing key that was withdrawn stop working at once.
 func (r *Resolver) principal(ctx context.Context, claims *token.Claims) (*access.Principal, error) {
 	serves := [len(access.Principal{}.Serves)]bool{}
 	var first access.App
@@ -199,6 +202,8 @@ func (r *Resolver) principal(ctx context.Context, claims *token.Claims) (*access
 		return nil, problem.Unauthorized("the access token no longer works: the key that signed it was withdrawn").With("invalid_token")
 	case !r.comesFrom(ctx, c.AllowedAddresses):
 		return nil, problem.Denied("the API key does not work from this address").With("address_not_allowed")
+	case c.Suspended:
+		return nil, errSuspended
 	}
 	c.Serves, c.Expires = serves, claims.ExpiresAt
 	return &c.Principal, nil

@@ -14,7 +14,7 @@ import (
 )
 
 var benchCustomer = customerDetails{
-	Customer: detailedCustomer{customerOf(&db.Customer{ID: 2, Name: "Acme", RegionID: 3}), region{3, "EU", "Europe"}},
+	Customer: detailedCustomer{customerOf(&db.Customer{ID: 2, Name: "Acme", RegionID: 3, Status: db.CustomerActive}), "", region{3, "EU", "Europe"}},
 	Parent:   &parentCustomer{1, "Root", 3}, Ancestors: []ancestorCustomer{{1, "Root", 3, 0}},
 }
 

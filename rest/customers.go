@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -24,6 +25,7 @@ type Customer struct {
 	CanAddCustomers   bool      `json:"canAddCustomers" doc:"The company may create others below it, as far as those above allow it"`
 	DescendantsCanAdd bool      `json:"descendantsCanAdd" doc:"Companies below may create others"`
 	CreatedAt         time.Time `json:"createdAt"`
+	Status            string    `json:"status,omitempty" enum:"suspended,deleted" doc:"The company's own status; left out while it is active"`
 }
 
 func customerOf(c *db.Customer) Customer {
@@ -35,7 +37,16 @@ func customerOf(c *db.Customer) Customer {
 		CanAddCustomers:   c.CanAddCustomers,
 		DescendantsCanAdd: c.DescendantsCanAdd,
 		CreatedAt:         c.CreatedAt.UTC(),
+		Status:            unlessActive(c.Status),
 	}
+}
+
+// unlessActive is the status of a company that is not active; the others are shown as they are documented.
+func unlessActive(status string) string {
+	if status == db.CustomerActive {
+		return ""
+	}
+	return strings.ToLower(status)
 }
 
 // listedCustomer is a company in the list.
@@ -52,7 +63,8 @@ func listedCustomerOf(c resolvers.ListedCustomer) listedCustomer {
 // detailedCustomer is a company with its region.
 type detailedCustomer struct {
 	Customer
-	Region region `json:"region"`
+	EffectiveStatus string `json:"effectiveStatus,omitempty" enum:"suspended,deleted" doc:"The status that holds: the gravest of its own and of those above it; left out while that is active"`
+	Region          region `json:"region"`
 }
 
 // parentCustomer is the company above another.
@@ -240,16 +252,24 @@ func (a *api) customer(ctx context.Context, in *CustomerPath) (*one[customerDeta
 	if err != nil {
 		return nil, err
 	}
-	edges := resolvers.CustomerEdges{Resolver: a.r}
-	region, err := edges.Region(ctx, c)
+	return a.detailsOf(ctx, c)
+}
+
+// detailsOf shows a company with where it stands, which was read with it.
+func (a *api) detailsOf(ctx context.Context, c *db.Customer) (*one[customerDetails], error) {
+	region, err := c.Region(ctx, a.r.Store)
 	if err != nil {
 		return nil, err
 	}
-	above, err := edges.Ancestors(ctx, c)
+	above, err := c.Ancestors(ctx, a.r.Store)
 	if err != nil {
 		return nil, err
 	}
-	details := customerDetails{Customer: detailedCustomer{customerOf(c), regionOf(region)}, Ancestors: mapped(above, ancestorOf)}
+	status, err := c.EffectiveStatus(ctx, a.r.Store)
+	if err != nil {
+		return nil, err
+	}
+	details := customerDetails{Customer: detailedCustomer{customerOf(c), unlessActive(status), regionOf(region)}, Ancestors: mapped(above, ancestorOf)}
 	if n := len(above); n > 0 {
 		p := above[n-1]
 		details.Parent = &parentCustomer{ID: p.ID, Name: p.Name, RegionID: p.RegionID}

@@ -80,6 +80,9 @@ func (o operation) document() *huma.Operation {
 		op.Extensions = map[string]any{"x-needs": n}
 		op.Metadata[ruleKey], op.Metadata[namesKey] = o.rule, o.names
 	}
+	if o.upload == nil && takesKey(o.method, o.rule) {
+		op.Parameters = append(op.Parameters, keyParameter)
+	}
 	return op
 }
 
@@ -144,6 +147,9 @@ func (o operation) refusals() []int {
 	list := append([]int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusServiceUnavailable}, o.errors...)
 	if !o.public {
 		list = append(list, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
+	}
+	if o.upload == nil && takesKey(o.method, o.rule) {
+		list = append(list, http.StatusConflict)
 	}
 	if o.body {
 		list = append(list, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)

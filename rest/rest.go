@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"canopy/internal/web"
 	"canopy/resolvers"
 )
 
@@ -22,7 +23,7 @@ type Options struct {
 	// the request has the wrong method, and is not one for nothing. Nil: no path can.
 	Readable func(*http.Request) bool
 	// Origins are those of web front ends, beside the platform's own.
-	Origins []string
+	Origins web.Origins
 }
 
 // api is what the operations share.
@@ -32,8 +33,9 @@ type api struct {
 	log  *slog.Logger
 	// base is the public URL without a slash at its end; empty when it is not known.
 	base string
-	// origins tells the pages that may use the session's cookie.
-	origins *http.CrossOriginProtection
+	// own tells requests of the platform's own pages, and of no page; origins those of others that may use the session's cookie.
+	own     *http.CrossOriginProtection
+	origins web.Origins
 }
 
 // New gives the handler of every documented REST path, and the registry of its operations. A
@@ -44,6 +46,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerLogins()
 	a.registerSessions()
 	a.registerCustomers()
+	a.registerCustomerStatus()
 	a.registerAccounts()
 	a.registerRegions()
 	a.registerUsers()
@@ -74,10 +77,10 @@ func open(r *resolvers.Resolver, o Options) (*api, *handler) {
 	if r.PublicURL != nil {
 		a.base = strings.TrimRight(r.PublicURL.String(), "/")
 	}
-	a.origins = originsOf(a.base, o.Origins)
+	a.own, a.origins = ownOrigin(a.base), o.Origins
 	mux := http.NewServeMux()
 	registerPostOnly(mux)
 	a.huma = humago.New(mux, config(o.Version, a.base))
-	a.huma.UseMiddleware(a.fromHere, a.authenticate, a.readBody)
+	a.huma.UseMiddleware(a.fromHere, a.authenticate, a.once, a.readBody)
 	return a, &handler{mux: mux, log: a.log, readable: o.Readable}
 }

@@ -209,7 +209,7 @@ func (a *api) cookie(value string, life time.Duration) string {
 // fromHere refuses what a page of another origin asks of an operation that the browser's cookie serves.
 func (a *api) fromHere(hc huma.Context, next func(huma.Context)) {
 	if own, _ := hc.Operation().Metadata[ownKey].(bool); own {
-		if r, _ := humago.Unwrap(hc); a.origins.Check(r) != nil {
+		if r, _ := humago.Unwrap(hc); a.own.Check(r) != nil && !a.origins.Has(r.Header.Get("Origin")) {
 			respond(hc, problemOf(hc.Context(), problem.Denied("this is for pages of the platform itself, and of the origins that it knows").With("cross_origin")))
 			return
 		}
@@ -217,13 +217,11 @@ func (a *api) fromHere(hc huma.Context, next func(huma.Context)) {
 	next(hc)
 }
 
-// originsOf are those that may use the cookie: the platform's own, and those of web front ends. A malformed one is none.
-func originsOf(base string, others []string) *http.CrossOriginProtection {
+// ownOrigin lets pages of the platform through, whatever it is reached by. A malformed address is none.
+func ownOrigin(base string) *http.CrossOriginProtection {
 	p := http.NewCrossOriginProtection()
-	for _, origin := range append([]string{base}, others...) {
-		scheme, rest, _ := strings.Cut(origin, "://")
-		host, _, _ := strings.Cut(rest, "/")
-		_ = p.AddTrustedOrigin(scheme + "://" + host)
-	}
+	scheme, rest, _ := strings.Cut(base, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	_ = p.AddTrustedOrigin(scheme + "://" + host)
 	return p
 }

@@ -20,7 +20,7 @@ func moment(s string) time.Time {
 func TestShapes(t *testing.T) {
 	made := moment("2026-01-02T03:04:05+01:00")
 	parent := int64(1)
-	customer := &db.Customer{ID: 2, ParentID: &parent, Name: "Acme", RegionID: 3, CanAddCustomers: true, CreatedAt: made, Level: 1}
+	customer := &db.Customer{ID: 2, ParentID: &parent, Name: "Acme", RegionID: 3, CanAddCustomers: true, CreatedAt: made, Level: 1, Status: db.CustomerActive}
 	role := db.Role{ID: 4, ApplicationID: 1, Name: "Viewer", Features: []string{"company.read", "user.read"}, CreatedAt: made}
 	line := db.PermissionLine{
 		Permission: db.Permission{ID: 5, CreatedAt: made, LastAccess: &made, CreatorID: 7, CreatorEmail: `a"b@x.test`, ApplicationID: 1, RegionID: 3, InstanceActive: true},
@@ -45,7 +45,7 @@ func TestShapes(t *testing.T) {
 	}{
 		"a company in the list": {listedCustomer{customerOf(customer), "Root/Acme", 1}, `{` + shown + `,"path":"Root/Acme","level":1}`},
 		"a company's details": {
-			customerDetails{Customer: detailedCustomer{customerOf(customer), regionOf(at.region(3))}, Parent: &parentCustomer{1, "Root", 3}, Ancestors: []ancestorCustomer{{1, "Root", 3, 0}}},
+			customerDetails{Customer: detailedCustomer{customerOf(customer), unlessActive(customer.Status), regionOf(at.region(3))}, Parent: &parentCustomer{1, "Root", 3}, Ancestors: []ancestorCustomer{{1, "Root", 3, 0}}},
 			`{"customer":{` + shown + `,"region":` + region + `},"parent":{"id":1,"name":"Root","regionId":3},"ancestors":[{"id":1,"name":"Root","regionId":3,"level":0}]}`,
 		},
 		"a user": {

@@ -29,7 +29,7 @@ func lostRun(s *platform.Platform, token string, agent int64, finished int) (key
 	result := json.RawMessage(`{"n":41}`) // not what the step would give, so that a repetition shows
 	for i := range finished {
 		step := db.RunStep{Position: i, StepID: "a", Type: "set", Result: &result, StartedAt: time.Now()}
-		if err := s.App.Store.AddRunStep(s.T.Context(), lost, step, lease); err != nil {
+		if _, err := s.App.Store.AddRunStep(s.T.Context(), lost, step, lease); err != nil {
 			s.T.Fatal(err)
 		}
 	}
@@ -68,7 +68,7 @@ func TestRunsOutliveTheirWorkers(t *testing.T) {
 		}
 	}
 	result := json.RawMessage(`{}`)
-	if err := s.App.Store.AddRunStep(t.Context(), lost, db.RunStep{Position: 5, StepID: "x", Type: "set", Result: &result, StartedAt: time.Now()}, time.Second); err == nil {
+	if _, err := s.App.Store.AddRunStep(t.Context(), lost, db.RunStep{Position: 5, StepID: "x", Type: "set", Result: &result, StartedAt: time.Now()}, time.Second); err == nil {
 		t.Error("the lost worker still writes")
 	}
 	if _, codes := s.GQL(token, `mutation { cancelRun(input: {jobKey: "`+given+`"}) { run { status } } }`, nil); !slices.Equal(codes, []string{"BAD_REQUEST"}) {

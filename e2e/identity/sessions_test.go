@@ -167,9 +167,29 @@ func TestSessions(t *testing.T) {
 	})
 }
 
+// TestSessionsOfLocalPages: in development a page that this machine serves at another port signs in, and asks.
+func TestSessionsOfLocalPages(t *testing.T) {
+	t.Parallel()
+	const page = "http://localhost:5173"
+	login := map[string]any{"email": platform.DemoAdmin, "password": "to be told"}
+	for local, want := range map[bool]int{true: 200, false: 403} {
+		s := platform.Start(t, func(c *config.Config) { c.LocalOrigins = local })
+		login["password"] = s.Demo.AdminPassword
+		a := s.AsPage(t, "POST", "/auth/session", page, "", login)
+		allowed := a.Header.Get("Access-Control-Allow-Origin") == page && a.Header.Get("Access-Control-Allow-Credentials") == "true"
+		if a.Status != want || allowed != local || (a.Header.Get("Set-Cookie") != "") != local {
+			t.Errorf("local origins %t: %d %v %s", local, a.Status, a.Header, a.Body)
+		}
+		preflight := s.Raw(t, "OPTIONS", "/graphql", map[string]string{"Origin": page, "Access-Control-Request-Method": "POST"})
+		if (preflight.Header.Get("Access-Control-Allow-Origin") == page) != local {
+			t.Errorf("local origins %t: %v", local, preflight.Header)
+		}
+	}
+}
+
 func TestSessionsByCookie(t *testing.T) {
 	t.Parallel()
-	s := platform.Start(t, func(c *config.Config) { c.CORSOrigins = []string{"https://app.example.com"} })
+	s := platform.Start(t, func(c *config.Config) { c.CORSOrigins, c.LocalOrigins = []string{"https://app.example.com"}, false })
 	login := map[string]any{"email": platform.DemoAdmin, "password": s.Demo.AdminPassword}
 	cookieOf := func(a platform.Answer) *http.Cookie {
 		t.Helper()

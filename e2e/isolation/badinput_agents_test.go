@@ -95,6 +95,9 @@ func TestAgentBadParameters(t *testing.T) {
 			continue
 		}
 		for _, p := range operationOf(registry.OpenAPI(), e).Parameters {
+			if p.In == "header" {
+				continue // TestDoneOnce
+			}
 			for _, v := range badValues {
 				if p.In == "query" && (v == "0" || v == "-1") && p.Schema.Type != "integer" {
 					continue

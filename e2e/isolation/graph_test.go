@@ -58,7 +58,7 @@ func queryRows() []graphRow {
 		{fields: "Query.me Me.user Me.customer Me.grants", query: `{ me { email user { email } customer { name } grants { features } } }`, want: shared},
 		{fields: "Me.invitations", query: `{ me { invitations { email } } }`, want: shared},
 		{fields: "Me.sessions", query: `{ me { sessions { address current } } }`, want: shared},
-		{fields: "Query.customer", query: `query($id: ID){ customer(id: $id) { name path level effectiveCanAddCustomers } }`, variables: anyCustomer, want: reach},
+		{fields: "Query.customer", query: `query($id: ID){ customer(id: $id) { name path level effectiveCanAddCustomers effectiveStatus } }`, variables: anyCustomer, want: reach},
 		{fields: "Query.customer/own", query: `{ customer { name } }`, want: shared},
 		{fields: "Query.user", query: `query($id: ID!){ user(id: $id) { email } }`, variables: anyUser, want: reach},
 		{fields: "Query.account", query: `query($id: ID!){ account(id: $id) { name } }`, variables: anyAccount, want: reach},
@@ -228,6 +228,9 @@ func customerMutations() []graphRow {
 		mutate("updateCustomer", `customer { name }`, func(a *ask) object {
 			return object{"customerId": a.theCustomer(), "name": targetName}
 		}, reach),
+		mutate("suspendCustomer", `customer { status }`, func(a *ask) object { return object{"id": a.aChild()} }, reach),
+		mutate("resumeCustomer", `customer { status }`, func(a *ask) object { return object{"id": a.aSuspended()} }, reach),
+		mutate("resumeCustomer/own", `customer { status }`, func(a *ask) object { return object{"id": a.theCustomer()} }, fromAbove),
 		mutate("setLimits", `customer { name }`, func(a *ask) object {
 			return object{"customerId": a.aChild(), "limits": []object{{"name": "SECRETS", "limit": 1000}}}
 		}, reach),

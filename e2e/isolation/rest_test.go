@@ -25,6 +25,11 @@ type restRow struct {
 
 func onCustomer(a *ask) []any { return []any{a.theCustomer()} }
 
+// fromAbove: who is above the target is told that it is not in the status for it, and its own owner that it is not above.
+func fromAbove(n needs) answers {
+	return shape(reach).but(gets403, asOwner).there(getsBad, asRoot, asAncestor)(n)
+}
+
 func onPermission(a *ask) []any { return []any{a.freshPermission()} }
 
 func billingBody(*ask) any { return object{"billingName": secretMark} }
@@ -54,6 +59,9 @@ func customerRows() []restRow {
 		{op: "createCustomer", body: func(a *ask) any {
 			return object{"parentId": a.theCustomer(), "name": a.unique(), "regionId": 1, "email": a.freshMail()}
 		}, want: reach},
+		{op: "suspendCustomer", path: func(a *ask) []any { return []any{a.aChild()} }, want: reach},
+		{op: "resumeCustomer", path: func(a *ask) []any { return []any{a.aSuspended()} }, want: reach},
+		{op: "resumeCustomer/own", path: onCustomer, want: fromAbove},
 		{op: "listCustomers", want: shared},
 		{op: "listCustomersOf", path: onCustomer, want: reach},
 		{op: "listAccounts", want: shared},

@@ -214,6 +214,13 @@ func (a *ask) aChild() int64 {
 	})
 }
 
+// aSuspended is a company right below the target that is suspended.
+func (a *ask) aSuspended() int64 {
+	id := a.aChild()
+	a.SQL(`UPDATE customers SET suspended = true WHERE id = $1`, id)
+	return id
+}
+
 func (a *ask) theAccount() int64 { return a.or(func() int64 { return a.Account(a.target, "tenant") }) }
 
 func (a *ask) home() int64 { return a.homes[a.as] }

@@ -271,3 +271,16 @@ func (s *Platform) Mutate(token, name, fields string, input map[string]any) map[
 	}
 	return data[name].(map[string]any)
 }
+
+// Keyed makes a request with an idempotency key and a JSON body, for the platform or another of its servers.
+func Keyed(t testing.TB, method, url, token, key, body string) *http.Request {
+	t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", key)
+	return req
+}

@@ -129,6 +129,7 @@ type ContextToolResolver interface {
 type CustomerResolver interface {
 	EffectiveCanAddCustomers(ctx context.Context, obj *db.Customer) (bool, error)
 
+	EffectiveStatus(ctx context.Context, obj *db.Customer) (string, error)
 	Path(ctx context.Context, obj *db.Customer) (string, error)
 
 	Region(ctx context.Context, obj *db.Customer) (*db.Region, error)
@@ -168,6 +169,8 @@ type MeResolver interface {
 type MutationResolver interface {
 	CreateCustomer(ctx context.Context, input resolvers.CreateCustomerInput) (*resolvers.CreateCustomerPayload, error)
 	UpdateCustomer(ctx context.Context, input resolvers.UpdateCustomerInput) (*resolvers.UpdateCustomerPayload, error)
+	SuspendCustomer(ctx context.Context, input resolvers.SuspendCustomerInput) (*resolvers.SuspendCustomerPayload, error)
+	ResumeCustomer(ctx context.Context, input resolvers.ResumeCustomerInput) (*resolvers.ResumeCustomerPayload, error)
 	SetLimits(ctx context.Context, input resolvers.SetLimitsInput) (*resolvers.SetLimitsPayload, error)
 	SaveBilling(ctx context.Context, input resolvers.SaveBillingInput) (*resolvers.SaveBillingPayload, error)
 	CreateUser(ctx context.Context, input resolvers.CreateUserInput) (*resolvers.CreateUserPayload, error)
@@ -386,6 +389,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRequestEmailChangeInput,
 		ec.unmarshalInputResendInvitationInput,
 		ec.unmarshalInputResendWebhookDeliveryInput,
+		ec.unmarshalInputResumeCustomerInput,
 		ec.unmarshalInputRevokeApiKeyInput,
 		ec.unmarshalInputRevokeOtherSessionsInput,
 		ec.unmarshalInputRevokeSessionInput,
@@ -399,6 +403,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputSetPermissionDisabledInput,
 		ec.unmarshalInputShareContextInput,
 		ec.unmarshalInputStartRunInput,
+		ec.unmarshalInputSuspendCustomerInput,
 		ec.unmarshalInputTestWebhookDestinationInput,
 		ec.unmarshalInputTogglePermissionInput,
 		ec.unmarshalInputUnpublishAgentInput,
@@ -608,6 +613,10 @@ type Customer implements Node {
   createdAt: DateTime!
   "How many days new API keys may live, here and in the companies below; null: no bound of its own."
   maxKeyDays: Int
+  "The company's own status. One that is suspended or deleted takes everything below along."
+  status: CustomerStatus!
+  "The status that holds for the company: the gravest of its own and of those above it. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  effectiveStatus: CustomerStatus! @needs(app: [TENANT], right: "company.read")
   "Names from the root down, joined by ` + "`" + `/` + "`" + `. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   path: String! @needs(app: [TENANT], right: "company.read")
   "Depth in the hierarchy, 0 for the root."
@@ -811,6 +820,8 @@ type CustomerRef {
 
 "Which companies to list: those that fit every member that is given."
 input CustomerFilter {
+  "The company's own status."
+  status: CustomerStatus
   "Those of these ids, at most 200."
   ids: [ID!]
   "The region where their data live."
@@ -825,6 +836,16 @@ input CustomerFilter {
   createdUntil: DateTime
   "Those that also fit at least one of these; at most 20 in all."
   or: [CustomerFilter!]
+}
+
+"What was done to a company."
+enum CustomerStatus {
+  "It works."
+  ACTIVE
+  "Nobody acts for it, and its deliveries and runs wait."
+  SUSPENDED
+  "It is suspended, and will be erased."
+  DELETED
 }
 
 "What companies are ordered by."
@@ -2699,6 +2720,13 @@ type Mutation {
   createCustomer("The company." input: CreateCustomerInput!): CreateCustomerPayload @needs(app: [TENANT], right: "company.create")
   "Renames a company or sets its flags, which are turned on only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   updateCustomer("The change." input: UpdateCustomerInput!): UpdateCustomerPayload @needs(app: [TENANT], right: "company.write")
+  """
+  Suspends a company with everything below it, at once: nobody acts for it any more, and its deliveries and runs wait. What it has
+  is kept, and companies above still reach it. Only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
+  """
+  suspendCustomer("The company." input: SuspendCustomerInput!): SuspendCustomerPayload @needs(app: [TENANT], right: "company.write")
+  "Ends a company's suspension: what has waited goes on, unless a company above is suspended. Only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  resumeCustomer("The company." input: ResumeCustomerInput!): ResumeCustomerPayload @needs(app: [TENANT], right: "company.write")
   "Sets how much a company may have with everything below it. Only from above: a company above it, or the root for itself. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   setLimits("The limits." input: SetLimitsInput!): SetLimitsPayload @needs(app: [TENANT], right: "company.write")
   "Makes a company's billing record or writes the given fields of it. Needs the right ` + "`" + `billing.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
@@ -2903,6 +2931,30 @@ input UpdateCustomerInput {
 
 "What ` + "`" + `updateCustomer` + "`" + ` changed."
 type UpdateCustomerPayload {
+  "The company."
+  customer: Customer!
+}
+
+"A company to suspend."
+input SuspendCustomerInput {
+  "The company."
+  id: ID!
+}
+
+"What ` + "`" + `suspendCustomer` + "`" + ` changed."
+type SuspendCustomerPayload {
+  "The company."
+  customer: Customer!
+}
+
+"A suspended company."
+input ResumeCustomerInput {
+  "The company."
+  id: ID!
+}
+
+"What ` + "`" + `resumeCustomer` + "`" + ` changed."
+type ResumeCustomerPayload {
   "The company."
   customer: Customer!
 }
@@ -5068,6 +5120,20 @@ func (ec *executionContext) field_Mutation_resendWebhookDelivery_args(ctx contex
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_resumeCustomer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.ResumeCustomerInput, error) {
+			return ec.unmarshalNResumeCustomerInput2canopyᚋresolversᚐResumeCustomerInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_revokeApiKey_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -5214,6 +5280,20 @@ func (ec *executionContext) field_Mutation_startRun_args(ctx context.Context, ra
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.StartRunInput, error) {
 			return ec.unmarshalNStartRunInput2canopyᚋresolversᚐStartRunInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_suspendCustomer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.SuspendCustomerInput, error) {
+			return ec.unmarshalNSuspendCustomerInput2canopyᚋresolversᚐSuspendCustomerInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -9548,6 +9628,33 @@ func (ec *executionContext) _Customer_maxKeyDays(ctx context.Context, field grap
 	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.MaxKeyDays)
 }
 
+func (ec *executionContext) _Customer_status(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return ec.marshalNCustomerStatus2string(ctx, field.Selections, obj.Status)
+}
+
+func (ec *executionContext) _Customer_effectiveStatus(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Customer_effectiveStatus(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Customer().EffectiveStatus(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNCustomerStatus2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Customer_effectiveStatus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Customer", field, true, true, errors.New("field of type CustomerStatus does not have child fields"))
+}
+
 func (ec *executionContext) _Customer_path(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -11180,6 +11287,88 @@ func (ec *executionContext) fieldContext_Mutation_updateCustomer(ctx context.Con
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_updateCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_suspendCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_suspendCustomer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SuspendCustomer(ctx, fc.Args["input"].(resolvers.SuspendCustomerInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.SuspendCustomerPayload) graphql.Marshaler {
+			return ec.marshalOSuspendCustomerPayload2ᚖcanopyᚋresolversᚐSuspendCustomerPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_suspendCustomer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_suspendCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_resumeCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_resumeCustomer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ResumeCustomer(ctx, fc.Args["input"].(resolvers.ResumeCustomerInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.ResumeCustomerPayload) graphql.Marshaler {
+			return ec.marshalOResumeCustomerPayload2ᚖcanopyᚋresolversᚐResumeCustomerPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_resumeCustomer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_resumeCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15648,6 +15837,35 @@ func (ec *executionContext) fieldContext_ResendWebhookDeliveryPayload_delivery(_
 	return fc, nil
 }
 
+func (ec *executionContext) _ResumeCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResumeCustomerPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResumeCustomerPayload_customer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
+			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ResumeCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ResumeCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _RevokeApiKeyPayload_apiKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.RevokeAPIKeyPayload) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -16727,6 +16945,35 @@ func (ec *executionContext) fieldContext_Subscription_webhookDeliveryUpdated(ctx
 	if fc.Args, err = ec.field_Subscription_webhookDeliveryUpdated_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SuspendCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.SuspendCustomerPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SuspendCustomerPayload_customer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
+			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SuspendCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SuspendCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
 	}
 	return fc, nil
 }
@@ -20171,13 +20418,20 @@ func (ec *executionContext) unmarshalInputCustomerFilter(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"ids", "regionId", "level", "parentId", "createdSince", "createdUntil", "or"}
+	fieldsInOrder := [...]string{"status", "ids", "regionId", "level", "parentId", "createdSince", "createdUntil", "or"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
+		case "status":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("status"))
+			data, err := ec.unmarshalOCustomerStatus2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Status = data
 		case "ids":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
 			data, err := ec.unmarshalOID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
@@ -21282,6 +21536,36 @@ func (ec *executionContext) unmarshalInputResendWebhookDeliveryInput(ctx context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputResumeCustomerInput(ctx context.Context, obj any) (resolvers.ResumeCustomerInput, error) {
+	var it resolvers.ResumeCustomerInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputRevokeApiKeyInput(ctx context.Context, obj any) (resolvers.RevokeAPIKeyInput, error) {
 	var it resolvers.RevokeAPIKeyInput
 	if obj == nil {
@@ -21843,6 +22127,36 @@ func (ec *executionContext) unmarshalInputStartRunInput(ctx context.Context, obj
 				return it, err
 			}
 			it.Input = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSuspendCustomerInput(ctx context.Context, obj any) (resolvers.SuspendCustomerInput, error) {
+	var it resolvers.SuspendCustomerInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
 		}
 	}
 	return it, nil
@@ -25128,6 +25442,16 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "status":
+			out.Values[i] = ec._Customer_status(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "effectiveStatus":
+			out.Values[i] = ec._Customer_effectiveStatus(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "path":
 			out.Values[i] = ec._Customer_path(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -26442,6 +26766,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "updateCustomer":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_updateCustomer(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "suspendCustomer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_suspendCustomer(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "resumeCustomer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_resumeCustomer(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -27965,6 +28303,45 @@ func (ec *executionContext) _ResendWebhookDeliveryPayload(ctx context.Context, s
 	return out
 }
 
+var resumeCustomerPayloadImplementors = []string{"ResumeCustomerPayload"}
+
+func (ec *executionContext) _ResumeCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ResumeCustomerPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, resumeCustomerPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ResumeCustomerPayload")
+		case "customer":
+			out.Values[i] = ec._ResumeCustomerPayload_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var revokeApiKeyPayloadImplementors = []string{"RevokeApiKeyPayload"}
 
 func (ec *executionContext) _RevokeApiKeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RevokeAPIKeyPayload) graphql.Marshaler {
@@ -28985,6 +29362,45 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 	default:
 		panic("unknown field " + strconv.Quote(fields[0].Name))
 	}
+}
+
+var suspendCustomerPayloadImplementors = []string{"SuspendCustomerPayload"}
+
+func (ec *executionContext) _SuspendCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SuspendCustomerPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, suspendCustomerPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SuspendCustomerPayload")
+		case "customer":
+			out.Values[i] = ec._SuspendCustomerPayload_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
 }
 
 var testWebhookDestinationPayloadImplementors = []string{"TestWebhookDestinationPayload"}
@@ -31532,6 +31948,22 @@ func (ec *executionContext) marshalNCustomerRef2ᚖcanopyᚋdbᚐCustomerRef(ctx
 	return ec._CustomerRef(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNCustomerStatus2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCustomerStatus2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) unmarshalNDateTime2timeᚐTime(ctx context.Context, v any) (time.Time, error) {
 	res, err := scalar.UnmarshalDateTime(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -32169,6 +32601,11 @@ func (ec *executionContext) unmarshalNResendWebhookDeliveryInput2canopyᚋresolv
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNResumeCustomerInput2canopyᚋresolversᚐResumeCustomerInput(ctx context.Context, v any) (resolvers.ResumeCustomerInput, error) {
+	res, err := ec.unmarshalInputResumeCustomerInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNRevokeApiKeyInput2canopyᚋresolversᚐRevokeAPIKeyInput(ctx context.Context, v any) (resolvers.RevokeAPIKeyInput, error) {
 	res, err := ec.unmarshalInputRevokeApiKeyInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -32518,6 +32955,11 @@ func (ec *executionContext) marshalNString2ᚕstringᚄ(ctx context.Context, sel
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNSuspendCustomerInput2canopyᚋresolversᚐSuspendCustomerInput(ctx context.Context, v any) (resolvers.SuspendCustomerInput, error) {
+	res, err := ec.unmarshalInputSuspendCustomerInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNTestWebhookDestinationInput2canopyᚋresolversᚐTestWebhookDestinationInput(ctx context.Context, v any) (resolvers.TestWebhookDestinationInput, error) {
@@ -33497,6 +33939,24 @@ func (ec *executionContext) marshalOCustomerRef2ᚖcanopyᚋdbᚐCustomerRef(ctx
 	return ec._CustomerRef(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOCustomerStatus2ᚖstring(ctx context.Context, v any) (*string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalString(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOCustomerStatus2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(*v)
+	return res
+}
+
 func (ec *executionContext) unmarshalODateTime2ᚖtimeᚐTime(ctx context.Context, v any) (*time.Time, error) {
 	if v == nil {
 		return nil, nil
@@ -33994,6 +34454,13 @@ func (ec *executionContext) marshalOResendWebhookDeliveryPayload2ᚖcanopyᚋres
 	return ec._ResendWebhookDeliveryPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOResumeCustomerPayload2ᚖcanopyᚋresolversᚐResumeCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ResumeCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ResumeCustomerPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalORevokeApiKeyPayload2ᚖcanopyᚋresolversᚐRevokeAPIKeyPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RevokeAPIKeyPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -34192,6 +34659,13 @@ func (ec *executionContext) marshalOString2ᚖstring(ctx context.Context, sel as
 	_ = ctx
 	res := scalar.MarshalString(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOSuspendCustomerPayload2ᚖcanopyᚋresolversᚐSuspendCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.SuspendCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SuspendCustomerPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOTestWebhookDestinationPayload2ᚖcanopyᚋresolversᚐTestWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.TestWebhookDestinationPayload) graphql.Marshaler {

@@ -24,19 +24,20 @@ import (
 // Handler is everything that the platform serves, on one listener. open leaves the operator's pages
 // without a password where none is set, for dev.
 func (p *Platform) Handler(open bool) (http.Handler, error) {
+	origins := web.Origins{Listed: p.Config.CORSOrigins, Local: p.Config.LocalOrigins}
 	registry := p.own()
 	measure, err := web.Metrics(registry)
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	door, _ := rest.New(p.Resolver, rest.Options{Version: p.version, Origins: p.Config.CORSOrigins, Readable: func(r *http.Request) bool {
+	door, _ := rest.New(p.Resolver, rest.Options{Version: p.version, Origins: origins, Readable: func(r *http.Request) bool {
 		_, pattern := mux.Handler(&http.Request{Method: http.MethodGet, URL: r.URL, Host: r.Host})
 		return pattern != "/"
 	}})
 	gql := graph.New(p.Resolver, graph.Options{
 		Introspection: p.Config.Introspection, MaxCost: p.Config.MaxCost, CostPerMinute: p.Config.CostLimit,
-		Redis: p.redis, Origins: p.Config.CORSOrigins, PublicURL: p.Config.PublicURL, Metrics: registry, Log: p.Log,
+		Redis: p.redis, Origins: origins, PublicURL: p.Config.PublicURL, Metrics: registry, Log: p.Log,
 	})
 	mux.Handle("/", door)
 	mux.Handle("/graphql", gql)
@@ -57,7 +58,7 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 	}
 	return web.Chain(web.Routed(mux), web.Identify(p.Config.TrustedProxies), measure,
 		web.AccessLog(p.Log, "/healthz", "/readyz", "/metrics"), web.Recover(p.Log, rest.Failed),
-		web.Bare(p.Config.PublicURL.Scheme == "https"), web.CORS(p.Config.CORSOrigins), web.NoStore,
+		web.Bare(p.Config.PublicURL.Scheme == "https"), web.CORS(origins), web.NoStore,
 		web.CleanPaths(rest.NotFound)), nil
 }
 

@@ -28,8 +28,12 @@ var (
 	CustomerCreated = action("customer.created", "A company is created.")
 	CustomerUpdated = action("customer.updated", "A company is renamed, or its flags are set.")
 	CustomerLimited = action("customer.limited", "Limits of a company are set.")
-	BillingSaved    = action("billing.saved", "A billing record is made or changed.")
-	AccountUpdated  = action("account.updated", "An application account is closed or opened.")
+
+	CustomerSuspended = action("customer.suspended", "A company is suspended, with everything below it.")
+	CustomerResumed   = action("customer.resumed", "A suspended company goes on.")
+
+	BillingSaved   = action("billing.saved", "A billing record is made or changed.")
+	AccountUpdated = action("account.updated", "An application account is closed or opened.")
 
 	UserCreated = action("user.created", "A user is added to a company.")
 	UserUpdated = action("user.updated", "A user's names are changed.")

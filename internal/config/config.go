@@ -67,7 +67,9 @@ type Config struct {
 	Limits        map[quota.Name]int64
 	Introspection bool
 	// CORSOrigins are as browsers send them: scheme://host[:port] in lower case.
-	CORSOrigins    []string
+	CORSOrigins []string
+	// LocalOrigins lets in the pages that this machine serves to itself, too: in Dev.
+	LocalOrigins   bool
 	TrustedProxies []netip.Prefix
 	// VectorCache is in bytes.
 	VectorCache int64
@@ -117,6 +119,7 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		CostLimit:        l.limit("CANOPY_COST_LIMIT", defaultCostLimit),
 		Introspection:    l.flag("CANOPY_INTROSPECTION", true),
 		CORSOrigins:      l.origins("CANOPY_CORS_ORIGINS"),
+		LocalOrigins:     mode == Dev,
 		TrustedProxies:   l.prefixes("CANOPY_TRUSTED_PROXIES"),
 		VectorCache:      l.size("CANOPY_VECTOR_CACHE", vectorCache(mode)),
 		WebhookRetention: l.duration("CANOPY_WEBHOOK_RETENTION", defaultWebhookRetention),

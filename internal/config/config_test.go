@@ -78,6 +78,9 @@ func TestDefaults(t *testing.T) {
 	if dev.Drain != 0 || c.Drain != 5*time.Second || c.DBMaxConns != 0 {
 		t.Errorf("drain %v, connections %d", c.Drain, c.DBMaxConns)
 	}
+	if !dev.LocalOrigins || c.LocalOrigins || load(t, Worker, server()).LocalOrigins {
+		t.Error("pages of this machine are let in by dev, and by nothing else")
+	}
 	if c.CORSOrigins != nil || c.TrustedProxies != nil || c.WebhookAllow != nil {
 		t.Errorf("lists: %+v", c)
 	}

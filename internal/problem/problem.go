@@ -55,6 +55,8 @@ type Error struct {
 	RetryAfter time.Duration
 	// Limit is the limit that the request would go over; nil where there is none.
 	Limit *Limit
+	// HTTP is the status of an answer that is nothing but this error, where it is not the code's own.
+	HTTP int
 
 	cause error
 }
@@ -77,7 +79,12 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.cause }
 
 // Status is the HTTP status of the REST face.
-func (e *Error) Status() int { return statuses[e.Code] }
+func (e *Error) Status() int {
+	if e.HTTP != 0 {
+		return e.HTTP
+	}
+	return statuses[e.Code]
+}
 
 // PublicCode is the word that the REST face shows as code: the reason where there is one.
 func (e *Error) PublicCode() string {
@@ -103,6 +110,13 @@ func Missing(format string, args ...any) *Error { return New(NotFound, format, a
 
 // Unauthorized is a 401.
 func Unauthorized(format string, args ...any) *Error { return New(Unauthenticated, format, args...) }
+
+// Conflicting is a 409, for a request that stands against another; programs know it by its reason.
+func Conflicting(reason, format string, args ...any) *Error {
+	e := Bad(format, args...).With(reason)
+	e.HTTP = http.StatusConflict
+	return e
+}
 
 // Away is a 503 for a part of the platform that does not answer; callers are told to come back.
 func Away(what string, cause error) *Error {

@@ -8,6 +8,7 @@ import (
 
 var (
 	CustomerEffectiveCanAddCustomers = &Rule{Field: "Customer.effectiveCanAddCustomers", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
+	CustomerEffectiveStatus          = &Rule{Field: "Customer.effectiveStatus", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
 	CustomerPath                     = &Rule{Field: "Customer.path", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
 	CustomerParent                   = &Rule{Field: "Customer.parent", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
 	CustomerAncestors                = &Rule{Field: "Customer.ancestors", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
@@ -73,6 +74,8 @@ var (
 	WebhookDelivery                  = &Rule{Field: "Query.webhookDelivery", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	CreateCustomer                   = &Rule{Field: "Mutation.createCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyCreate}
 	UpdateCustomer                   = &Rule{Field: "Mutation.updateCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	SuspendCustomer                  = &Rule{Field: "Mutation.suspendCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	ResumeCustomer                   = &Rule{Field: "Mutation.resumeCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SetLimits                        = &Rule{Field: "Mutation.setLimits", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SaveBilling                      = &Rule{Field: "Mutation.saveBilling", Apps: []access.App{access.Tenant}, Right: access.BillingWrite}
 	CreateUser                       = &Rule{Field: "Mutation.createUser", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
@@ -139,6 +142,7 @@ var (
 
 var all = []*Rule{
 	CustomerEffectiveCanAddCustomers,
+	CustomerEffectiveStatus,
 	CustomerPath,
 	CustomerParent,
 	CustomerAncestors,
@@ -204,6 +208,8 @@ var all = []*Rule{
 	WebhookDelivery,
 	CreateCustomer,
 	UpdateCustomer,
+	SuspendCustomer,
+	ResumeCustomer,
 	SetLimits,
 	SaveBilling,
 	CreateUser,

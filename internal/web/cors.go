@@ -2,33 +2,32 @@ package web
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 )
 
 // What web front ends of other origins may send and see.
 const (
 	corsMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
-	corsHeaders = "Authorization, Content-Type, X-Request-Id, GraphQL-Preflight, Apollo-Require-Preflight"
-	corsExposed = "X-Request-Id, Link, Retry-After"
+	corsHeaders = "Authorization, Content-Type, X-Request-Id, GraphQL-Preflight, Apollo-Require-Preflight, Idempotency-Key"
+	corsExposed = "X-Request-Id, Link, Retry-After, Idempotency-Replayed"
 	corsMaxAge  = "7200" // seconds; no browser keeps it longer
 	cookiePath  = "/auth/session"
 )
 
-// CORS lets the pages of the listed origins ("https://app.example.com") call this server, as the
+// CORS lets the pages of other origins ("https://app.example.com") call this server, as the
 // Fetch standard asks (https://fetch.spec.whatwg.org/#http-cors-protocol). Credentials are off: tokens travel in
 // the Authorization header, and the only cookie that is read is that of /auth/session and what is below. A preflight of an origin
 // that is not listed goes to the handler like any other request, and gets no permission.
-func CORS(origins []string) Middleware {
+func CORS(origins Origins) Middleware {
 	return func(next http.Handler) http.Handler {
-		if len(origins) == 0 {
+		if len(origins.Listed) == 0 && !origins.Local {
 			return next
 		}
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			h := w.Header()
 			h.Add("Vary", "Origin")
 			origin := r.Header.Get("Origin")
-			if origin == "" || !slices.ContainsFunc(origins, func(o string) bool { return strings.EqualFold(o, origin) }) {
+			if !origins.Has(origin) {
 				next.ServeHTTP(w, r)
 				return
 			}

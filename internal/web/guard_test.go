@@ -22,7 +22,7 @@ func answered(h http.Handler, method string, headers ...string) *http.Response {
 var teapot = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 
 func TestCORS(t *testing.T) {
-	h := web.CORS([]string{"https://app.example.com", "http://localhost:3000"})(teapot)
+	h := web.CORS(web.Origins{Listed: []string{"https://app.example.com", "http://localhost:3000"}})(teapot)
 	t.Run("preflight", func(t *testing.T) {
 		res := answered(h, http.MethodOptions, "Origin", "https://app.example.com", "Access-Control-Request-Method", "PUT")
 		if res.StatusCode != http.StatusNoContent {
@@ -46,7 +46,7 @@ func TestCORS(t *testing.T) {
 	t.Run("a request", func(t *testing.T) {
 		res := answered(h, http.MethodPost, "Origin", "http://localhost:3000")
 		if res.StatusCode != http.StatusTeapot || res.Header.Get("Access-Control-Allow-Origin") != "http://localhost:3000" ||
-			res.Header.Get("Access-Control-Expose-Headers") != "X-Request-Id, Link, Retry-After" || res.Header.Get("Vary") != "Origin" {
+			res.Header.Get("Access-Control-Expose-Headers") != "X-Request-Id, Link, Retry-After, Idempotency-Replayed" || res.Header.Get("Vary") != "Origin" {
 			t.Errorf("the answer is %d %v", res.StatusCode, res.Header)
 		}
 	})
@@ -72,7 +72,7 @@ func TestCORS(t *testing.T) {
 		})
 	}
 	t.Run("no origins configured", func(t *testing.T) {
-		if res := answered(web.CORS(nil)(teapot), http.MethodGet, "Origin", "https://app.example.com"); len(res.Header) != 0 {
+		if res := answered(web.CORS(web.Origins{})(teapot), http.MethodGet, "Origin", "https://app.example.com"); len(res.Header) != 0 {
 			t.Errorf("the answer has %v", res.Header)
 		}
 	})
