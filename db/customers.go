@@ -25,6 +25,8 @@ type Customer struct {
 	MaxKeyDays *int `db:"max_key_days" audit:"maxKeyDays"`
 	// Status is the company's own; EffectiveStatus counts those above it.
 	Status string `db:"status"`
+	// EraseAt is from when on a deleted company is erased; nil for others.
+	EraseAt *time.Time `db:"erase_at"`
 
 	siblings
 }
@@ -70,6 +72,8 @@ var (
 	qRoot              = prepare(`SELECT ` + customerColumns + ` FROM customers c WHERE c.parent_id IS NULL ORDER BY c.lineage LIMIT 1`)
 	qCustomerForUpdate = prepare(`
 		SELECT ` + customerColumns + ` FROM customers c WHERE c.id = $3 AND ` + withinScope + ` FOR UPDATE`)
+	qHoldParent = prepare(`
+		SELECT c.id FROM customers c WHERE c.id = $3 AND ` + withinScope + ` FOR KEY SHARE`)
 	qCustomerRefs = prepare(`
 		SELECT ` + columns[CustomerRef]("c") + ` FROM customers c WHERE c.id = ANY($1)`)
 	// Lists of a subtree in preorder: the index on lineage is read from the cursor on.
@@ -121,6 +125,12 @@ func (s *Store) CustomerForUpdate(ctx context.Context, scope access.Scope, id in
 	c := &Customer{}
 	err := s.get(ctx, c, qCustomerForUpdate, scope.From(), scope.To(), id)
 	return c, err
+}
+
+// HoldParent keeps a company from being erased until the transaction ends: one is made below it.
+func (s *Store) HoldParent(ctx context.Context, scope access.Scope, id int64) error {
+	var held int64
+	return s.get(ctx, &held, qHoldParent, scope.From(), scope.To(), id)
 }
 
 // StreamSubtree gives the companies of a scope in preorder, from after the cursor lineage on, at

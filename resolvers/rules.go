@@ -158,7 +158,23 @@ func mayAddBelow(ctx context.Context, tx *db.Store, c *caller, parentID *globali
 	if err != nil {
 		return nil, err
 	}
-	return customerIn(ctx, tx, c, parentID, "parentId")
+	parent, err := customerIn(ctx, tx, c, parentID, "parentId")
+	if err != nil {
+		return nil, err
+	}
+	if err := tx.HoldParent(ctx, c.Scope(), parent.ID); err != nil {
+		return nil, c.unreached(err, "company", parent.ID)
+	}
+	return parent, mustNotBeDeleted(ctx, tx, parent, "parentId")
+}
+
+// mustNotBeDeleted: nothing is put into a company that is deleted, or that lies below one, as it would be erased with it.
+func mustNotBeDeleted(ctx context.Context, tx *db.Store, row *db.Customer, field string) error {
+	status, err := row.EffectiveStatus(ctx, tx)
+	if err == nil && status == db.CustomerDeleted {
+		err = problem.Invalid(problem.Fault{Location: field, Message: "is a deleted company, or lies below one"})
+	}
+	return err
 }
 
 // effectiveCanAdd: root is never restricted; below, a company's own flag holds only while every

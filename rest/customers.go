@@ -18,14 +18,15 @@ import (
 
 // Customer are the members that every view of a company begins with.
 type Customer struct {
-	ID                int64     `json:"id"`
-	ParentID          *int64    `json:"parentId" doc:"The company above; null for the root"`
-	Name              string    `json:"name"`
-	RegionID          int64     `json:"regionId"`
-	CanAddCustomers   bool      `json:"canAddCustomers" doc:"The company may create others below it, as far as those above allow it"`
-	DescendantsCanAdd bool      `json:"descendantsCanAdd" doc:"Companies below may create others"`
-	CreatedAt         time.Time `json:"createdAt"`
-	Status            string    `json:"status,omitempty" enum:"suspended,deleted" doc:"The company's own status; left out while it is active"`
+	ID                int64      `json:"id"`
+	ParentID          *int64     `json:"parentId" doc:"The company above; null for the root"`
+	Name              string     `json:"name"`
+	RegionID          int64      `json:"regionId"`
+	CanAddCustomers   bool       `json:"canAddCustomers" doc:"The company may create others below it, as far as those above allow it"`
+	DescendantsCanAdd bool       `json:"descendantsCanAdd" doc:"Companies below may create others"`
+	CreatedAt         time.Time  `json:"createdAt"`
+	Status            string     `json:"status,omitempty" enum:"suspended,deleted" doc:"The company's own status; left out while it is active"`
+	EraseAt           *time.Time `json:"eraseAt,omitempty" doc:"From when on a deleted company is erased; left out of others"`
 }
 
 func customerOf(c *db.Customer) Customer {
@@ -38,6 +39,7 @@ func customerOf(c *db.Customer) Customer {
 		DescendantsCanAdd: c.DescendantsCanAdd,
 		CreatedAt:         c.CreatedAt.UTC(),
 		Status:            unlessActive(c.Status),
+		EraseAt:           utc(c.EraseAt),
 	}
 }
 

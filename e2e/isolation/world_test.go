@@ -221,6 +221,13 @@ func (a *ask) aSuspended() int64 {
 	return id
 }
 
+// aDeleted is a company right below the target that is deleted.
+func (a *ask) aDeleted() int64 {
+	id := a.aChild()
+	a.SQL(`UPDATE customers SET erase_at = now() + interval '1 day' WHERE id = $1`, id)
+	return id
+}
+
 func (a *ask) theAccount() int64 { return a.or(func() int64 { return a.Account(a.target, "tenant") }) }
 
 func (a *ask) home() int64 { return a.homes[a.as] }

@@ -170,6 +170,8 @@ type MutationResolver interface {
 	CreateCustomer(ctx context.Context, input resolvers.CreateCustomerInput) (*resolvers.CreateCustomerPayload, error)
 	UpdateCustomer(ctx context.Context, input resolvers.UpdateCustomerInput) (*resolvers.UpdateCustomerPayload, error)
 	SuspendCustomer(ctx context.Context, input resolvers.SuspendCustomerInput) (*resolvers.SuspendCustomerPayload, error)
+	DeleteCustomer(ctx context.Context, input resolvers.DeleteCustomerInput) (*resolvers.DeleteCustomerPayload, error)
+	RestoreCustomer(ctx context.Context, input resolvers.RestoreCustomerInput) (*resolvers.RestoreCustomerPayload, error)
 	ResumeCustomer(ctx context.Context, input resolvers.ResumeCustomerInput) (*resolvers.ResumeCustomerPayload, error)
 	SetLimits(ctx context.Context, input resolvers.SetLimitsInput) (*resolvers.SetLimitsPayload, error)
 	SaveBilling(ctx context.Context, input resolvers.SaveBillingInput) (*resolvers.SaveBillingPayload, error)
@@ -364,6 +366,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeclineInvitationInput,
 		ec.unmarshalInputDeleteAgentInput,
 		ec.unmarshalInputDeleteContextInput,
+		ec.unmarshalInputDeleteCustomerInput,
 		ec.unmarshalInputDeleteDocumentInput,
 		ec.unmarshalInputDeletePermissionInput,
 		ec.unmarshalInputDeleteRoleInput,
@@ -389,6 +392,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRequestEmailChangeInput,
 		ec.unmarshalInputResendInvitationInput,
 		ec.unmarshalInputResendWebhookDeliveryInput,
+		ec.unmarshalInputRestoreCustomerInput,
 		ec.unmarshalInputResumeCustomerInput,
 		ec.unmarshalInputRevokeApiKeyInput,
 		ec.unmarshalInputRevokeOtherSessionsInput,
@@ -615,6 +619,8 @@ type Customer implements Node {
   maxKeyDays: Int
   "The company's own status. One that is suspended or deleted takes everything below along."
   status: CustomerStatus!
+  "From when on a deleted company is erased; until then it can be restored. Null for others."
+  eraseAt: DateTime
   "The status that holds for the company: the gravest of its own and of those above it. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   effectiveStatus: CustomerStatus! @needs(app: [TENANT], right: "company.read")
   "Names from the root down, joined by ` + "`" + `/` + "`" + `. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
@@ -820,7 +826,7 @@ type CustomerRef {
 
 "Which companies to list: those that fit every member that is given."
 input CustomerFilter {
-  "The company's own status."
+  "The company's own status. Deleted ones, with all below them, are listed only when this asks for them."
   status: CustomerStatus
   "Those of these ids, at most 200."
   ids: [ID!]
@@ -2725,6 +2731,13 @@ type Mutation {
   is kept, and companies above still reach it. Only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
   """
   suspendCustomer("The company." input: SuspendCustomerInput!): SuspendCustomerPayload @needs(app: [TENANT], right: "company.write")
+  """
+  Deletes a company with everything below it: at once it is as suspended, and left out of lists; after 30 days, unless the operator has set
+  another time, it is erased. Only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
+  """
+  deleteCustomer("The company." input: DeleteCustomerInput!): DeleteCustomerPayload @needs(app: [TENANT], right: "company.write")
+  "Takes the deletion of a company back, until it is erased. It is then as suspended, or not, as it was before. Only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  restoreCustomer("The company." input: RestoreCustomerInput!): RestoreCustomerPayload @needs(app: [TENANT], right: "company.write")
   "Ends a company's suspension: what has waited goes on, unless a company above is suspended. Only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   resumeCustomer("The company." input: ResumeCustomerInput!): ResumeCustomerPayload @needs(app: [TENANT], right: "company.write")
   "Sets how much a company may have with everything below it. Only from above: a company above it, or the root for itself. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
@@ -2943,6 +2956,32 @@ input SuspendCustomerInput {
 
 "What ` + "`" + `suspendCustomer` + "`" + ` changed."
 type SuspendCustomerPayload {
+  "The company."
+  customer: Customer!
+}
+
+"A company to delete."
+input DeleteCustomerInput {
+  "The company."
+  id: ID!
+}
+
+"What ` + "`" + `deleteCustomer` + "`" + ` deleted."
+type DeleteCustomerPayload {
+  "The company's id."
+  deletedId: ID!
+  "The company, as it is until it is erased."
+  customer: Customer!
+}
+
+"A deleted company."
+input RestoreCustomerInput {
+  "The company."
+  id: ID!
+}
+
+"What ` + "`" + `restoreCustomer` + "`" + ` changed."
+type RestoreCustomerPayload {
   "The company."
   customer: Customer!
 }
@@ -4840,6 +4879,20 @@ func (ec *executionContext) field_Mutation_deleteContext_args(ctx context.Contex
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_deleteCustomer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.DeleteCustomerInput, error) {
+			return ec.unmarshalNDeleteCustomerInput2canopyᚋresolversᚐDeleteCustomerInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_deleteDocument_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -5112,6 +5165,20 @@ func (ec *executionContext) field_Mutation_resendWebhookDelivery_args(ctx contex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.ResendWebhookDeliveryInput, error) {
 			return ec.unmarshalNResendWebhookDeliveryInput2canopyᚋresolversᚐResendWebhookDeliveryInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_restoreCustomer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.RestoreCustomerInput, error) {
+			return ec.unmarshalNRestoreCustomerInput2canopyᚋresolversᚐRestoreCustomerInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -9632,6 +9699,10 @@ func (ec *executionContext) _Customer_status(ctx context.Context, field graphql.
 	return ec.marshalNCustomerStatus2string(ctx, field.Selections, obj.Status)
 }
 
+func (ec *executionContext) _Customer_eraseAt(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.EraseAt)
+}
+
 func (ec *executionContext) _Customer_effectiveStatus(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -10494,6 +10565,39 @@ func (ec *executionContext) _DeleteContextPayload_deletedId(ctx context.Context,
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
+func (ec *executionContext) _DeleteCustomerPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteCustomerPayload) (ret graphql.Marshaler) {
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
+}
+
+func (ec *executionContext) _DeleteCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteCustomerPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteCustomerPayload_customer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
+			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _DeleteDocumentPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteDocumentPayload) (ret graphql.Marshaler) {
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
@@ -11328,6 +11432,88 @@ func (ec *executionContext) fieldContext_Mutation_suspendCustomer(ctx context.Co
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_suspendCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteCustomer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteCustomer(ctx, fc.Args["input"].(resolvers.DeleteCustomerInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DeleteCustomerPayload) graphql.Marshaler {
+			return ec.marshalODeleteCustomerPayload2ᚖcanopyᚋresolversᚐDeleteCustomerPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteCustomer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_restoreCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_restoreCustomer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RestoreCustomer(ctx, fc.Args["input"].(resolvers.RestoreCustomerInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RestoreCustomerPayload) graphql.Marshaler {
+			return ec.marshalORestoreCustomerPayload2ᚖcanopyᚋresolversᚐRestoreCustomerPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_restoreCustomer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_restoreCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15830,6 +16016,35 @@ func (ec *executionContext) _ResendWebhookDeliveryPayload_delivery(ctx context.C
 func (ec *executionContext) fieldContext_ResendWebhookDeliveryPayload_delivery(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "ResendWebhookDeliveryPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RestoreCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreCustomerPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RestoreCustomerPayload_customer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
+			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RestoreCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RestoreCustomerPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -20617,6 +20832,36 @@ func (ec *executionContext) unmarshalInputDeleteContextInput(ctx context.Context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputDeleteCustomerInput(ctx context.Context, obj any) (resolvers.DeleteCustomerInput, error) {
+	var it resolvers.DeleteCustomerInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputDeleteDocumentInput(ctx context.Context, obj any) (resolvers.DeleteDocumentInput, error) {
 	var it resolvers.DeleteDocumentInput
 	if obj == nil {
@@ -21508,6 +21753,36 @@ func (ec *executionContext) unmarshalInputResendInvitationInput(ctx context.Cont
 
 func (ec *executionContext) unmarshalInputResendWebhookDeliveryInput(ctx context.Context, obj any) (resolvers.ResendWebhookDeliveryInput, error) {
 	var it resolvers.ResendWebhookDeliveryInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRestoreCustomerInput(ctx context.Context, obj any) (resolvers.RestoreCustomerInput, error) {
+	var it resolvers.RestoreCustomerInput
 	if obj == nil {
 		return it, nil
 	}
@@ -25447,6 +25722,11 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "eraseAt":
+			out.Values[i] = ec._Customer_eraseAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "effectiveStatus":
 			out.Values[i] = ec._Customer_effectiveStatus(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -25823,6 +26103,50 @@ func (ec *executionContext) _DeleteContextPayload(ctx context.Context, sel ast.S
 			out.Values[i] = graphql.MarshalString("DeleteContextPayload")
 		case "deletedId":
 			out.Values[i] = ec._DeleteContextPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var deleteCustomerPayloadImplementors = []string{"DeleteCustomerPayload"}
+
+func (ec *executionContext) _DeleteCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteCustomerPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteCustomerPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteCustomerPayload")
+		case "deletedId":
+			out.Values[i] = ec._DeleteCustomerPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "customer":
+			out.Values[i] = ec._DeleteCustomerPayload_customer(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -26773,6 +27097,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "suspendCustomer":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_suspendCustomer(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteCustomer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteCustomer(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "restoreCustomer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_restoreCustomer(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -28277,6 +28615,45 @@ func (ec *executionContext) _ResendWebhookDeliveryPayload(ctx context.Context, s
 			out.Values[i] = graphql.MarshalString("ResendWebhookDeliveryPayload")
 		case "delivery":
 			out.Values[i] = ec._ResendWebhookDeliveryPayload_delivery(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var restoreCustomerPayloadImplementors = []string{"RestoreCustomerPayload"}
+
+func (ec *executionContext) _RestoreCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreCustomerPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, restoreCustomerPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RestoreCustomerPayload")
+		case "customer":
+			out.Values[i] = ec._RestoreCustomerPayload_customer(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -31995,6 +32372,11 @@ func (ec *executionContext) unmarshalNDeleteContextInput2canopyᚋresolversᚐDe
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNDeleteCustomerInput2canopyᚋresolversᚐDeleteCustomerInput(ctx context.Context, v any) (resolvers.DeleteCustomerInput, error) {
+	res, err := ec.unmarshalInputDeleteCustomerInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNDeleteDocumentInput2canopyᚋresolversᚐDeleteDocumentInput(ctx context.Context, v any) (resolvers.DeleteDocumentInput, error) {
 	res, err := ec.unmarshalInputDeleteDocumentInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -32598,6 +32980,11 @@ func (ec *executionContext) unmarshalNResendInvitationInput2canopyᚋresolvers�
 
 func (ec *executionContext) unmarshalNResendWebhookDeliveryInput2canopyᚋresolversᚐResendWebhookDeliveryInput(ctx context.Context, v any) (resolvers.ResendWebhookDeliveryInput, error) {
 	res, err := ec.unmarshalInputResendWebhookDeliveryInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRestoreCustomerInput2canopyᚋresolversᚐRestoreCustomerInput(ctx context.Context, v any) (resolvers.RestoreCustomerInput, error) {
+	res, err := ec.unmarshalInputRestoreCustomerInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -33996,6 +34383,13 @@ func (ec *executionContext) marshalODeleteContextPayload2ᚖcanopyᚋresolvers�
 	return ec._DeleteContextPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalODeleteCustomerPayload2ᚖcanopyᚋresolversᚐDeleteCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteCustomerPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalODeleteDocumentPayload2ᚖcanopyᚋresolversᚐDeleteDocumentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteDocumentPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -34452,6 +34846,13 @@ func (ec *executionContext) marshalOResendWebhookDeliveryPayload2ᚖcanopyᚋres
 		return graphql.Null
 	}
 	return ec._ResendWebhookDeliveryPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORestoreCustomerPayload2ᚖcanopyᚋresolversᚐRestoreCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RestoreCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RestoreCustomerPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOResumeCustomerPayload2ᚖcanopyᚋresolversᚐResumeCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ResumeCustomerPayload) graphql.Marshaler {

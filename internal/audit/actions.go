@@ -31,6 +31,8 @@ var (
 
 	CustomerSuspended = action("customer.suspended", "A company is suspended, with everything below it.")
 	CustomerResumed   = action("customer.resumed", "A suspended company goes on.")
+	CustomerDeleted   = action("customer.deleted", "A company is deleted, with everything below it; it can be restored for a while.")
+	CustomerRestored  = action("customer.restored", "A deleted company is restored.")
 
 	BillingSaved   = action("billing.saved", "A billing record is made or changed.")
 	AccountUpdated = action("account.updated", "An application account is closed or opened.")

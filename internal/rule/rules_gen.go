@@ -75,6 +75,8 @@ var (
 	CreateCustomer                   = &Rule{Field: "Mutation.createCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyCreate}
 	UpdateCustomer                   = &Rule{Field: "Mutation.updateCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SuspendCustomer                  = &Rule{Field: "Mutation.suspendCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	DeleteCustomer                   = &Rule{Field: "Mutation.deleteCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	RestoreCustomer                  = &Rule{Field: "Mutation.restoreCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	ResumeCustomer                   = &Rule{Field: "Mutation.resumeCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SetLimits                        = &Rule{Field: "Mutation.setLimits", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SaveBilling                      = &Rule{Field: "Mutation.saveBilling", Apps: []access.App{access.Tenant}, Right: access.BillingWrite}
@@ -209,6 +211,8 @@ var all = []*Rule{
 	CreateCustomer,
 	UpdateCustomer,
 	SuspendCustomer,
+	DeleteCustomer,
+	RestoreCustomer,
 	ResumeCustomer,
 	SetLimits,
 	SaveBilling,
