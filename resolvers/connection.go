@@ -2,7 +2,6 @@ package resolvers
 
 import (
 	"context"
-	"sync"
 
 	"canopy/db"
 	"canopy/internal/paging"
@@ -42,15 +41,17 @@ func (e *Edge[T]) Cursor() string { return e.at.String() }
 type Connection[T any] struct {
 	Edges    []Edge[T]
 	PageInfo PageInfo
-	// count counts the whole list: once, as it may be asked for twice.
-	count   func(context.Context) (int, error)
-	counted sync.Once
-	total   int
-	failed  error
+	// count counts the whole list, and is nil once it has: it may be asked for twice, one after the other.
+	count  func(context.Context) (int, error)
+	total  int
+	failed error
 }
 
 func (c *Connection[T]) whole(ctx context.Context) (int, error) {
-	c.counted.Do(func() { c.total, c.failed = c.count(ctx) })
+	if c.count != nil {
+		c.total, c.failed = c.count(ctx)
+		c.count = nil
+	}
 	return c.total, c.failed
 }
 
