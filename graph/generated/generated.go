@@ -500,6 +500,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 }
 
 type executionContext struct {
+	collected inorder.Collected
 	*graphql.ExecutionContextState[ResolverRoot, DirectiveRoot, ComplexityRoot]
 }
 
@@ -3933,1924 +3934,6 @@ type RecoverWebhookDeliveriesPayload {
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
 
-// childFields_* functions provide shared child field context lookups.
-// Each function is generated once per unique object type, deduplicating the
-// switch statements that were previously inlined in every fieldContext_* function.
-
-func (ec *executionContext) childFields_AcceptInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "invitation":
-		return ec.fieldContext_AcceptInvitationPayload_invitation(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AcceptInvitationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Account(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Account_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Account_databaseId(ctx, field)
-	case "name":
-		return ec.fieldContext_Account_name(ctx, field)
-	case "customerId":
-		return ec.fieldContext_Account_customerId(ctx, field)
-	case "appInstanceId":
-		return ec.fieldContext_Account_appInstanceId(ctx, field)
-	case "instanceAccountId":
-		return ec.fieldContext_Account_instanceAccountId(ctx, field)
-	case "disabled":
-		return ec.fieldContext_Account_disabled(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Account_createdAt(ctx, field)
-	case "instanceActive":
-		return ec.fieldContext_Account_instanceActive(ctx, field)
-	case "domain":
-		return ec.fieldContext_Account_domain(ctx, field)
-	case "customer":
-		return ec.fieldContext_Account_customer(ctx, field)
-	case "application":
-		return ec.fieldContext_Account_application(ctx, field)
-	case "region":
-		return ec.fieldContext_Account_region(ctx, field)
-	case "permissions":
-		return ec.fieldContext_Account_permissions(ctx, field)
-	case "contexts":
-		return ec.fieldContext_Account_contexts(ctx, field)
-	case "agents":
-		return ec.fieldContext_Account_agents(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Account", field.Name)
-}
-
-func (ec *executionContext) childFields_AccountConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_AccountConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_AccountConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_AccountConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_AccountConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_AccountConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AccountConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_AccountEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_AccountEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_AccountEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AccountEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_Agent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Agent_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Agent_databaseId(ctx, field)
-	case "accountId":
-		return ec.fieldContext_Agent_accountId(ctx, field)
-	case "name":
-		return ec.fieldContext_Agent_name(ctx, field)
-	case "draft":
-		return ec.fieldContext_Agent_draft(ctx, field)
-	case "enabled":
-		return ec.fieldContext_Agent_enabled(ctx, field)
-	case "runnable":
-		return ec.fieldContext_Agent_runnable(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Agent_createdAt(ctx, field)
-	case "updatedAt":
-		return ec.fieldContext_Agent_updatedAt(ctx, field)
-	case "account":
-		return ec.fieldContext_Agent_account(ctx, field)
-	case "published":
-		return ec.fieldContext_Agent_published(ctx, field)
-	case "revisions":
-		return ec.fieldContext_Agent_revisions(ctx, field)
-	case "runs":
-		return ec.fieldContext_Agent_runs(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Agent", field.Name)
-}
-
-func (ec *executionContext) childFields_AgentConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_AgentConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_AgentConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_AgentConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_AgentConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_AgentConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AgentConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_AgentEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_AgentEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_AgentEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AgentEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_AgentRevision(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_AgentRevision_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_AgentRevision_databaseId(ctx, field)
-	case "number":
-		return ec.fieldContext_AgentRevision_number(ctx, field)
-	case "diagram":
-		return ec.fieldContext_AgentRevision_diagram(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_AgentRevision_createdAt(ctx, field)
-	case "agent":
-		return ec.fieldContext_AgentRevision_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AgentRevision", field.Name)
-}
-
-func (ec *executionContext) childFields_AgentRevisionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_AgentRevisionConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_AgentRevisionConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_AgentRevisionConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_AgentRevisionConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_AgentRevisionConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AgentRevisionConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_AgentRevisionEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_AgentRevisionEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_AgentRevisionEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AgentRevisionEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_ApiKey(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_ApiKey_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_ApiKey_databaseId(ctx, field)
-	case "clientId":
-		return ec.fieldContext_ApiKey_clientId(ctx, field)
-	case "name":
-		return ec.fieldContext_ApiKey_name(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_ApiKey_createdAt(ctx, field)
-	case "expiresAt":
-		return ec.fieldContext_ApiKey_expiresAt(ctx, field)
-	case "revokedAt":
-		return ec.fieldContext_ApiKey_revokedAt(ctx, field)
-	case "lastUsedAt":
-		return ec.fieldContext_ApiKey_lastUsedAt(ctx, field)
-	case "features":
-		return ec.fieldContext_ApiKey_features(ctx, field)
-	case "allowedAddresses":
-		return ec.fieldContext_ApiKey_allowedAddresses(ctx, field)
-	case "user":
-		return ec.fieldContext_ApiKey_user(ctx, field)
-	case "customer":
-		return ec.fieldContext_ApiKey_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ApiKey", field.Name)
-}
-
-func (ec *executionContext) childFields_ApiKeyConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_ApiKeyConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_ApiKeyConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_ApiKeyConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_ApiKeyConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_ApiKeyConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ApiKeyConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_ApiKeyEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_ApiKeyEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_ApiKeyEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ApiKeyEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_Application(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Application_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Application_databaseId(ctx, field)
-	case "code":
-		return ec.fieldContext_Application_code(ctx, field)
-	case "name":
-		return ec.fieldContext_Application_name(ctx, field)
-	case "description":
-		return ec.fieldContext_Application_description(ctx, field)
-	case "appType":
-		return ec.fieldContext_Application_appType(ctx, field)
-	case "authUrl":
-		return ec.fieldContext_Application_authUrl(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Application_createdAt(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Application", field.Name)
-}
-
-func (ec *executionContext) childFields_AuditEvent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_AuditEvent_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_AuditEvent_databaseId(ctx, field)
-	case "action":
-		return ec.fieldContext_AuditEvent_action(ctx, field)
-	case "objectType":
-		return ec.fieldContext_AuditEvent_objectType(ctx, field)
-	case "objectId":
-		return ec.fieldContext_AuditEvent_objectId(ctx, field)
-	case "details":
-		return ec.fieldContext_AuditEvent_details(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_AuditEvent_createdAt(ctx, field)
-	case "clientId":
-		return ec.fieldContext_AuditEvent_clientId(ctx, field)
-	case "actor":
-		return ec.fieldContext_AuditEvent_actor(ctx, field)
-	case "customer":
-		return ec.fieldContext_AuditEvent_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuditEvent", field.Name)
-}
-
-func (ec *executionContext) childFields_AuditEventConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_AuditEventConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_AuditEventConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_AuditEventConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_AuditEventConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_AuditEventConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuditEventConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_AuditEventEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_AuditEventEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_AuditEventEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuditEventEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_Billing(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Billing_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Billing_databaseId(ctx, field)
-	case "customerId":
-		return ec.fieldContext_Billing_customerId(ctx, field)
-	case "billingName":
-		return ec.fieldContext_Billing_billingName(ctx, field)
-	case "businessId":
-		return ec.fieldContext_Billing_businessId(ctx, field)
-	case "taxId":
-		return ec.fieldContext_Billing_taxId(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Billing_createdAt(ctx, field)
-	case "locationId":
-		return ec.fieldContext_Billing_locationId(ctx, field)
-	case "addressLine1":
-		return ec.fieldContext_Billing_addressLine1(ctx, field)
-	case "addressLine2":
-		return ec.fieldContext_Billing_addressLine2(ctx, field)
-	case "city":
-		return ec.fieldContext_Billing_city(ctx, field)
-	case "state":
-		return ec.fieldContext_Billing_state(ctx, field)
-	case "zipCode":
-		return ec.fieldContext_Billing_zipCode(ctx, field)
-	case "countryCode":
-		return ec.fieldContext_Billing_countryCode(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Billing", field.Name)
-}
-
-func (ec *executionContext) childFields_CancelRunPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "run":
-		return ec.fieldContext_CancelRunPayload_run(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CancelRunPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ChangePasswordPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_ChangePasswordPayload_user(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ChangePasswordPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Chunk(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Chunk_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Chunk_databaseId(ctx, field)
-	case "position":
-		return ec.fieldContext_Chunk_position(ctx, field)
-	case "content":
-		return ec.fieldContext_Chunk_content(ctx, field)
-	case "overlapBytes":
-		return ec.fieldContext_Chunk_overlapBytes(ctx, field)
-	case "tokens":
-		return ec.fieldContext_Chunk_tokens(ctx, field)
-	case "page":
-		return ec.fieldContext_Chunk_page(ctx, field)
-	case "heading":
-		return ec.fieldContext_Chunk_heading(ctx, field)
-	case "row":
-		return ec.fieldContext_Chunk_row(ctx, field)
-	case "document":
-		return ec.fieldContext_Chunk_document(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Chunk", field.Name)
-}
-
-func (ec *executionContext) childFields_ChunkConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_ChunkConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_ChunkConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_ChunkConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_ChunkConnection_totalCount(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ChunkConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_ChunkEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_ChunkEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_ChunkEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ChunkEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_ConfirmTotpPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_ConfirmTotpPayload_user(ctx, field)
-	case "recoveryCodes":
-		return ec.fieldContext_ConfirmTotpPayload_recoveryCodes(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ConfirmTotpPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Context(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Context_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Context_databaseId(ctx, field)
-	case "name":
-		return ec.fieldContext_Context_name(ctx, field)
-	case "description":
-		return ec.fieldContext_Context_description(ctx, field)
-	case "caption":
-		return ec.fieldContext_Context_caption(ctx, field)
-	case "userId":
-		return ec.fieldContext_Context_userId(ctx, field)
-	case "accountId":
-		return ec.fieldContext_Context_accountId(ctx, field)
-	case "embeddingModel":
-		return ec.fieldContext_Context_embeddingModel(ctx, field)
-	case "maxSize":
-		return ec.fieldContext_Context_maxSize(ctx, field)
-	case "topN":
-		return ec.fieldContext_Context_topN(ctx, field)
-	case "scoreThreshold":
-		return ec.fieldContext_Context_scoreThreshold(ctx, field)
-	case "chunkSize":
-		return ec.fieldContext_Context_chunkSize(ctx, field)
-	case "overlap":
-		return ec.fieldContext_Context_overlap(ctx, field)
-	case "toolsJson":
-		return ec.fieldContext_Context_toolsJson(ctx, field)
-	case "tools":
-		return ec.fieldContext_Context_tools(ctx, field)
-	case "starterPrompts":
-		return ec.fieldContext_Context_starterPrompts(ctx, field)
-	case "shareState":
-		return ec.fieldContext_Context_shareState(ctx, field)
-	case "icon":
-		return ec.fieldContext_Context_icon(ctx, field)
-	case "deleted":
-		return ec.fieldContext_Context_deleted(ctx, field)
-	case "created":
-		return ec.fieldContext_Context_created(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Context_createdAt(ctx, field)
-	case "account":
-		return ec.fieldContext_Context_account(ctx, field)
-	case "creator":
-		return ec.fieldContext_Context_creator(ctx, field)
-	case "documents":
-		return ec.fieldContext_Context_documents(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Context", field.Name)
-}
-
-func (ec *executionContext) childFields_ContextConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_ContextConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_ContextConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_ContextConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_ContextConnection_totalCount(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ContextConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_ContextEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_ContextEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_ContextEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ContextEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_ContextTool(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_ContextTool_id(ctx, field)
-	case "name":
-		return ec.fieldContext_ContextTool_name(ctx, field)
-	case "description":
-		return ec.fieldContext_ContextTool_description(ctx, field)
-	case "action":
-		return ec.fieldContext_ContextTool_action(ctx, field)
-	case "agentId":
-		return ec.fieldContext_ContextTool_agentId(ctx, field)
-	case "agent":
-		return ec.fieldContext_ContextTool_agent(ctx, field)
-	case "parameters":
-		return ec.fieldContext_ContextTool_parameters(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ContextTool", field.Name)
-}
-
-func (ec *executionContext) childFields_ContextToolParameter(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "paramName":
-		return ec.fieldContext_ContextToolParameter_paramName(ctx, field)
-	case "type":
-		return ec.fieldContext_ContextToolParameter_type(ctx, field)
-	case "required":
-		return ec.fieldContext_ContextToolParameter_required(ctx, field)
-	case "description":
-		return ec.fieldContext_ContextToolParameter_description(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ContextToolParameter", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_CreateAgentPayload_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateApiKeyPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "apiKey":
-		return ec.fieldContext_CreateApiKeyPayload_apiKey(ctx, field)
-	case "clientId":
-		return ec.fieldContext_CreateApiKeyPayload_clientId(ctx, field)
-	case "clientSecret":
-		return ec.fieldContext_CreateApiKeyPayload_clientSecret(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateApiKeyPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "context":
-		return ec.fieldContext_CreateContextPayload_context(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateContextPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_CreateCustomerPayload_customer(ctx, field)
-	case "admin":
-		return ec.fieldContext_CreateCustomerPayload_admin(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreatePermissionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "permission":
-		return ec.fieldContext_CreatePermissionPayload_permission(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreatePermissionPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateRolePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "role":
-		return ec.fieldContext_CreateRolePayload_role(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateRolePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "secret":
-		return ec.fieldContext_CreateSecretPayload_secret(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateSecretPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_CreateUserPayload_user(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateUserPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateWebhookDestinationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "destination":
-		return ec.fieldContext_CreateWebhookDestinationPayload_destination(ctx, field)
-	case "secret":
-		return ec.fieldContext_CreateWebhookDestinationPayload_secret(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateWebhookDestinationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Customer(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Customer_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Customer_databaseId(ctx, field)
-	case "parentId":
-		return ec.fieldContext_Customer_parentId(ctx, field)
-	case "name":
-		return ec.fieldContext_Customer_name(ctx, field)
-	case "regionId":
-		return ec.fieldContext_Customer_regionId(ctx, field)
-	case "canAddCustomers":
-		return ec.fieldContext_Customer_canAddCustomers(ctx, field)
-	case "descendantsCanAdd":
-		return ec.fieldContext_Customer_descendantsCanAdd(ctx, field)
-	case "effectiveCanAddCustomers":
-		return ec.fieldContext_Customer_effectiveCanAddCustomers(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Customer_createdAt(ctx, field)
-	case "maxKeyDays":
-		return ec.fieldContext_Customer_maxKeyDays(ctx, field)
-	case "status":
-		return ec.fieldContext_Customer_status(ctx, field)
-	case "eraseAt":
-		return ec.fieldContext_Customer_eraseAt(ctx, field)
-	case "effectiveStatus":
-		return ec.fieldContext_Customer_effectiveStatus(ctx, field)
-	case "path":
-		return ec.fieldContext_Customer_path(ctx, field)
-	case "level":
-		return ec.fieldContext_Customer_level(ctx, field)
-	case "region":
-		return ec.fieldContext_Customer_region(ctx, field)
-	case "parent":
-		return ec.fieldContext_Customer_parent(ctx, field)
-	case "ancestors":
-		return ec.fieldContext_Customer_ancestors(ctx, field)
-	case "children":
-		return ec.fieldContext_Customer_children(ctx, field)
-	case "descendants":
-		return ec.fieldContext_Customer_descendants(ctx, field)
-	case "users":
-		return ec.fieldContext_Customer_users(ctx, field)
-	case "accounts":
-		return ec.fieldContext_Customer_accounts(ctx, field)
-	case "billing":
-		return ec.fieldContext_Customer_billing(ctx, field)
-	case "roles":
-		return ec.fieldContext_Customer_roles(ctx, field)
-	case "apiKeys":
-		return ec.fieldContext_Customer_apiKeys(ctx, field)
-	case "contexts":
-		return ec.fieldContext_Customer_contexts(ctx, field)
-	case "agents":
-		return ec.fieldContext_Customer_agents(ctx, field)
-	case "usage":
-		return ec.fieldContext_Customer_usage(ctx, field)
-	case "invitations":
-		return ec.fieldContext_Customer_invitations(ctx, field)
-	case "secrets":
-		return ec.fieldContext_Customer_secrets(ctx, field)
-	case "webhookDestinations":
-		return ec.fieldContext_Customer_webhookDestinations(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Customer", field.Name)
-}
-
-func (ec *executionContext) childFields_CustomerConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_CustomerConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_CustomerConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_CustomerConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_CustomerConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_CustomerConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CustomerConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_CustomerEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_CustomerEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_CustomerEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CustomerEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_CustomerRef(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_CustomerRef_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_CustomerRef_databaseId(ctx, field)
-	case "name":
-		return ec.fieldContext_CustomerRef_name(ctx, field)
-	case "regionId":
-		return ec.fieldContext_CustomerRef_regionId(ctx, field)
-	case "level":
-		return ec.fieldContext_CustomerRef_level(ctx, field)
-	case "customer":
-		return ec.fieldContext_CustomerRef_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CustomerRef", field.Name)
-}
-
-func (ec *executionContext) childFields_DeclineInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "invitation":
-		return ec.fieldContext_DeclineInvitationPayload_invitation(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeclineInvitationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteAgentPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteContextPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteContextPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteCustomerPayload_deletedId(ctx, field)
-	case "customer":
-		return ec.fieldContext_DeleteCustomerPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteDocumentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteDocumentPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteDocumentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeletePermissionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeletePermissionPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeletePermissionPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteRolePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteRolePayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteRolePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteSecretPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteSecretPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteWebhookDestinationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteWebhookDestinationPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteWebhookDestinationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DisableAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_DisableAgentPayload_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DisableAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DisableTotpPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_DisableTotpPayload_user(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DisableTotpPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Document(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Document_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Document_databaseId(ctx, field)
-	case "contextId":
-		return ec.fieldContext_Document_contextId(ctx, field)
-	case "fileName":
-		return ec.fieldContext_Document_fileName(ctx, field)
-	case "originalName":
-		return ec.fieldContext_Document_originalName(ctx, field)
-	case "displayName":
-		return ec.fieldContext_Document_displayName(ctx, field)
-	case "nameIndex":
-		return ec.fieldContext_Document_nameIndex(ctx, field)
-	case "contentType":
-		return ec.fieldContext_Document_contentType(ctx, field)
-	case "contentHash":
-		return ec.fieldContext_Document_contentHash(ctx, field)
-	case "size":
-		return ec.fieldContext_Document_size(ctx, field)
-	case "status":
-		return ec.fieldContext_Document_status(ctx, field)
-	case "progress":
-		return ec.fieldContext_Document_progress(ctx, field)
-	case "error":
-		return ec.fieldContext_Document_error(ctx, field)
-	case "chunkCount":
-		return ec.fieldContext_Document_chunkCount(ctx, field)
-	case "created":
-		return ec.fieldContext_Document_created(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Document_createdAt(ctx, field)
-	case "createdBy":
-		return ec.fieldContext_Document_createdBy(ctx, field)
-	case "started":
-		return ec.fieldContext_Document_started(ctx, field)
-	case "startedAt":
-		return ec.fieldContext_Document_startedAt(ctx, field)
-	case "completed":
-		return ec.fieldContext_Document_completed(ctx, field)
-	case "completedAt":
-		return ec.fieldContext_Document_completedAt(ctx, field)
-	case "context":
-		return ec.fieldContext_Document_context(ctx, field)
-	case "chunks":
-		return ec.fieldContext_Document_chunks(ctx, field)
-	case "creator":
-		return ec.fieldContext_Document_creator(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Document", field.Name)
-}
-
-func (ec *executionContext) childFields_DocumentConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_DocumentConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_DocumentConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_DocumentConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_DocumentConnection_totalCount(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DocumentConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_DocumentEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_DocumentEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_DocumentEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DocumentEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_EnableAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_EnableAgentPayload_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type EnableAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_EnableTotpPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "secret":
-		return ec.fieldContext_EnableTotpPayload_secret(ctx, field)
-	case "uri":
-		return ec.fieldContext_EnableTotpPayload_uri(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type EnableTotpPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_EraseUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_EraseUserPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type EraseUserPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Grant(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "application":
-		return ec.fieldContext_Grant_application(ctx, field)
-	case "accountId":
-		return ec.fieldContext_Grant_accountId(ctx, field)
-	case "roleName":
-		return ec.fieldContext_Grant_roleName(ctx, field)
-	case "isOwner":
-		return ec.fieldContext_Grant_isOwner(ctx, field)
-	case "features":
-		return ec.fieldContext_Grant_features(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Grant", field.Name)
-}
-
-func (ec *executionContext) childFields_Invitation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Invitation_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Invitation_databaseId(ctx, field)
-	case "email":
-		return ec.fieldContext_Invitation_email(ctx, field)
-	case "status":
-		return ec.fieldContext_Invitation_status(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Invitation_createdAt(ctx, field)
-	case "expiresAt":
-		return ec.fieldContext_Invitation_expiresAt(ctx, field)
-	case "customer":
-		return ec.fieldContext_Invitation_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Invitation", field.Name)
-}
-
-func (ec *executionContext) childFields_LeaveCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_LeaveCustomerPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type LeaveCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Me(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customerId":
-		return ec.fieldContext_Me_customerId(ctx, field)
-	case "userIdentityId":
-		return ec.fieldContext_Me_userIdentityId(ctx, field)
-	case "email":
-		return ec.fieldContext_Me_email(ctx, field)
-	case "user":
-		return ec.fieldContext_Me_user(ctx, field)
-	case "customer":
-		return ec.fieldContext_Me_customer(ctx, field)
-	case "grants":
-		return ec.fieldContext_Me_grants(ctx, field)
-	case "sessions":
-		return ec.fieldContext_Me_sessions(ctx, field)
-	case "invitations":
-		return ec.fieldContext_Me_invitations(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Me", field.Name)
-}
-
-func (ec *executionContext) childFields_MoveCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_MoveCustomerPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type MoveCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "hasNextPage":
-		return ec.fieldContext_PageInfo_hasNextPage(ctx, field)
-	case "hasPreviousPage":
-		return ec.fieldContext_PageInfo_hasPreviousPage(ctx, field)
-	case "startCursor":
-		return ec.fieldContext_PageInfo_startCursor(ctx, field)
-	case "endCursor":
-		return ec.fieldContext_PageInfo_endCursor(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
-}
-
-func (ec *executionContext) childFields_Permission(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Permission_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Permission_databaseId(ctx, field)
-	case "lastAccess":
-		return ec.fieldContext_Permission_lastAccess(ctx, field)
-	case "disabled":
-		return ec.fieldContext_Permission_disabled(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Permission_createdAt(ctx, field)
-	case "createdBy":
-		return ec.fieldContext_Permission_createdBy(ctx, field)
-	case "instanceActive":
-		return ec.fieldContext_Permission_instanceActive(ctx, field)
-	case "user":
-		return ec.fieldContext_Permission_user(ctx, field)
-	case "account":
-		return ec.fieldContext_Permission_account(ctx, field)
-	case "role":
-		return ec.fieldContext_Permission_role(ctx, field)
-	case "application":
-		return ec.fieldContext_Permission_application(ctx, field)
-	case "region":
-		return ec.fieldContext_Permission_region(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Permission", field.Name)
-}
-
-func (ec *executionContext) childFields_PermissionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_PermissionConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_PermissionConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_PermissionConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_PermissionConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_PermissionConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PermissionConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_PermissionCreator(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_PermissionCreator_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_PermissionCreator_databaseId(ctx, field)
-	case "email":
-		return ec.fieldContext_PermissionCreator_email(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PermissionCreator", field.Name)
-}
-
-func (ec *executionContext) childFields_PermissionEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_PermissionEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_PermissionEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PermissionEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_PermissionOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "value":
-		return ec.fieldContext_PermissionOption_value(ctx, field)
-	case "title":
-		return ec.fieldContext_PermissionOption_title(ctx, field)
-	case "selected":
-		return ec.fieldContext_PermissionOption_selected(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PermissionOption", field.Name)
-}
-
-func (ec *executionContext) childFields_PermissionOptions(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "applications":
-		return ec.fieldContext_PermissionOptions_applications(ctx, field)
-	case "regions":
-		return ec.fieldContext_PermissionOptions_regions(ctx, field)
-	case "accounts":
-		return ec.fieldContext_PermissionOptions_accounts(ctx, field)
-	case "roles":
-		return ec.fieldContext_PermissionOptions_roles(ctx, field)
-	case "users":
-		return ec.fieldContext_PermissionOptions_users(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PermissionOptions", field.Name)
-}
-
-func (ec *executionContext) childFields_PublishAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_PublishAgentPayload_agent(ctx, field)
-	case "revision":
-		return ec.fieldContext_PublishAgentPayload_revision(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PublishAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RecoverWebhookDeliveriesPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "count":
-		return ec.fieldContext_RecoverWebhookDeliveriesPayload_count(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RecoverWebhookDeliveriesPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RegenerateRecoveryCodesPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_RegenerateRecoveryCodesPayload_user(ctx, field)
-	case "recoveryCodes":
-		return ec.fieldContext_RegenerateRecoveryCodesPayload_recoveryCodes(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RegenerateRecoveryCodesPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Region(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Region_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Region_databaseId(ctx, field)
-	case "name":
-		return ec.fieldContext_Region_name(ctx, field)
-	case "description":
-		return ec.fieldContext_Region_description(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Region_createdAt(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Region", field.Name)
-}
-
-func (ec *executionContext) childFields_RemoveUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_RemoveUserPayload_deletedId(ctx, field)
-	case "customer":
-		return ec.fieldContext_RemoveUserPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RemoveUserPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ReprocessContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "context":
-		return ec.fieldContext_ReprocessContextPayload_context(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ReprocessContextPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ReprocessDocumentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "document":
-		return ec.fieldContext_ReprocessDocumentPayload_document(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ReprocessDocumentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RequestEmailChangePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_RequestEmailChangePayload_user(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RequestEmailChangePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ResendInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_ResendInvitationPayload_user(ctx, field)
-	case "invitation":
-		return ec.fieldContext_ResendInvitationPayload_invitation(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ResendInvitationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ResendWebhookDeliveryPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "delivery":
-		return ec.fieldContext_ResendWebhookDeliveryPayload_delivery(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ResendWebhookDeliveryPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RestoreCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_RestoreCustomerPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RestoreCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ResumeCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_ResumeCustomerPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ResumeCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RevokeApiKeyPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "apiKey":
-		return ec.fieldContext_RevokeApiKeyPayload_apiKey(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RevokeApiKeyPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RevokeOtherSessionsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "sessions":
-		return ec.fieldContext_RevokeOtherSessionsPayload_sessions(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RevokeOtherSessionsPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RevokeSessionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "session":
-		return ec.fieldContext_RevokeSessionPayload_session(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RevokeSessionPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Role(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Role_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Role_databaseId(ctx, field)
-	case "applicationId":
-		return ec.fieldContext_Role_applicationId(ctx, field)
-	case "customerId":
-		return ec.fieldContext_Role_customerId(ctx, field)
-	case "name":
-		return ec.fieldContext_Role_name(ctx, field)
-	case "description":
-		return ec.fieldContext_Role_description(ctx, field)
-	case "isOwner":
-		return ec.fieldContext_Role_isOwner(ctx, field)
-	case "features":
-		return ec.fieldContext_Role_features(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Role_createdAt(ctx, field)
-	case "application":
-		return ec.fieldContext_Role_application(ctx, field)
-	case "customer":
-		return ec.fieldContext_Role_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Role", field.Name)
-}
-
-func (ec *executionContext) childFields_RotateApiKeySecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "apiKey":
-		return ec.fieldContext_RotateApiKeySecretPayload_apiKey(ctx, field)
-	case "clientId":
-		return ec.fieldContext_RotateApiKeySecretPayload_clientId(ctx, field)
-	case "clientSecret":
-		return ec.fieldContext_RotateApiKeySecretPayload_clientSecret(ctx, field)
-	case "graceEndsAt":
-		return ec.fieldContext_RotateApiKeySecretPayload_graceEndsAt(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RotateApiKeySecretPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RotateWebhookSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "destination":
-		return ec.fieldContext_RotateWebhookSecretPayload_destination(ctx, field)
-	case "secret":
-		return ec.fieldContext_RotateWebhookSecretPayload_secret(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RotateWebhookSecretPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Run(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Run_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Run_databaseId(ctx, field)
-	case "jobKey":
-		return ec.fieldContext_Run_jobKey(ctx, field)
-	case "status":
-		return ec.fieldContext_Run_status(ctx, field)
-	case "input":
-		return ec.fieldContext_Run_input(ctx, field)
-	case "output":
-		return ec.fieldContext_Run_output(ctx, field)
-	case "error":
-		return ec.fieldContext_Run_error(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Run_createdAt(ctx, field)
-	case "finishedAt":
-		return ec.fieldContext_Run_finishedAt(ctx, field)
-	case "agent":
-		return ec.fieldContext_Run_agent(ctx, field)
-	case "revision":
-		return ec.fieldContext_Run_revision(ctx, field)
-	case "steps":
-		return ec.fieldContext_Run_steps(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Run", field.Name)
-}
-
-func (ec *executionContext) childFields_RunConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_RunConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_RunConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_RunConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_RunConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_RunConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RunConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_RunEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_RunEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_RunEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RunEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_RunStep(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "position":
-		return ec.fieldContext_RunStep_position(ctx, field)
-	case "stepId":
-		return ec.fieldContext_RunStep_stepId(ctx, field)
-	case "type":
-		return ec.fieldContext_RunStep_type(ctx, field)
-	case "result":
-		return ec.fieldContext_RunStep_result(ctx, field)
-	case "error":
-		return ec.fieldContext_RunStep_error(ctx, field)
-	case "startedAt":
-		return ec.fieldContext_RunStep_startedAt(ctx, field)
-	case "durationMs":
-		return ec.fieldContext_RunStep_durationMs(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RunStep", field.Name)
-}
-
-func (ec *executionContext) childFields_SaveBillingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "billing":
-		return ec.fieldContext_SaveBillingPayload_billing(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SaveBillingPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_SearchHit(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "similarity":
-		return ec.fieldContext_SearchHit_similarity(ctx, field)
-	case "content":
-		return ec.fieldContext_SearchHit_content(ctx, field)
-	case "document":
-		return ec.fieldContext_SearchHit_document(ctx, field)
-	case "chunk":
-		return ec.fieldContext_SearchHit_chunk(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SearchHit", field.Name)
-}
-
-func (ec *executionContext) childFields_Secret(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Secret_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Secret_databaseId(ctx, field)
-	case "name":
-		return ec.fieldContext_Secret_name(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Secret_createdAt(ctx, field)
-	case "updatedAt":
-		return ec.fieldContext_Secret_updatedAt(ctx, field)
-	case "customer":
-		return ec.fieldContext_Secret_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Secret", field.Name)
-}
-
-func (ec *executionContext) childFields_Session(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Session_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Session_databaseId(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Session_createdAt(ctx, field)
-	case "lastUsedAt":
-		return ec.fieldContext_Session_lastUsedAt(ctx, field)
-	case "userAgent":
-		return ec.fieldContext_Session_userAgent(ctx, field)
-	case "address":
-		return ec.fieldContext_Session_address(ctx, field)
-	case "current":
-		return ec.fieldContext_Session_current(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Session", field.Name)
-}
-
-func (ec *executionContext) childFields_SetAccountDisabledPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "account":
-		return ec.fieldContext_SetAccountDisabledPayload_account(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SetAccountDisabledPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_SetLimitsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_SetLimitsPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SetLimitsPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_SetPermissionDisabledPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "permission":
-		return ec.fieldContext_SetPermissionDisabledPayload_permission(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SetPermissionDisabledPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ShareContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "context":
-		return ec.fieldContext_ShareContextPayload_context(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ShareContextPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_StartRunPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "run":
-		return ec.fieldContext_StartRunPayload_run(ctx, field)
-	case "jobKey":
-		return ec.fieldContext_StartRunPayload_jobKey(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type StartRunPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_SuspendCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_SuspendCustomerPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SuspendCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_TestWebhookDestinationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "delivery":
-		return ec.fieldContext_TestWebhookDestinationPayload_delivery(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type TestWebhookDestinationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_TogglePermissionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "permission":
-		return ec.fieldContext_TogglePermissionPayload_permission(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type TogglePermissionPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UnpublishAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_UnpublishAgentPayload_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UnpublishAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_UpdateAgentPayload_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "context":
-		return ec.fieldContext_UpdateContextPayload_context(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateContextPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_UpdateCustomerPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdatePermissionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "permission":
-		return ec.fieldContext_UpdatePermissionPayload_permission(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdatePermissionPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateRolePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "role":
-		return ec.fieldContext_UpdateRolePayload_role(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateRolePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "secret":
-		return ec.fieldContext_UpdateSecretPayload_secret(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateSecretPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_UpdateUserPayload_user(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateUserPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateWebhookDestinationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "destination":
-		return ec.fieldContext_UpdateWebhookDestinationPayload_destination(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateWebhookDestinationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UploadDocumentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "document":
-		return ec.fieldContext_UploadDocumentPayload_document(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UploadDocumentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "name":
-		return ec.fieldContext_Usage_name(ctx, field)
-	case "used":
-		return ec.fieldContext_Usage_used(ctx, field)
-	case "limit":
-		return ec.fieldContext_Usage_limit(ctx, field)
-	case "limitedBy":
-		return ec.fieldContext_Usage_limitedBy(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Usage", field.Name)
-}
-
-func (ec *executionContext) childFields_User(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_User_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_User_databaseId(ctx, field)
-	case "firstName":
-		return ec.fieldContext_User_firstName(ctx, field)
-	case "lastName":
-		return ec.fieldContext_User_lastName(ctx, field)
-	case "name":
-		return ec.fieldContext_User_name(ctx, field)
-	case "email":
-		return ec.fieldContext_User_email(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_User_createdAt(ctx, field)
-	case "hasPassword":
-		return ec.fieldContext_User_hasPassword(ctx, field)
-	case "otpMethod":
-		return ec.fieldContext_User_otpMethod(ctx, field)
-	case "lastAccess":
-		return ec.fieldContext_User_lastAccess(ctx, field)
-	case "permissions":
-		return ec.fieldContext_User_permissions(ctx, field)
-	case "customers":
-		return ec.fieldContext_User_customers(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-}
-
-func (ec *executionContext) childFields_UserConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_UserConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_UserConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_UserConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_UserConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_UserConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UserConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_UserEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_UserEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_UserEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UserEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookAttempt(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "at":
-		return ec.fieldContext_WebhookAttempt_at(ctx, field)
-	case "durationMs":
-		return ec.fieldContext_WebhookAttempt_durationMs(ctx, field)
-	case "httpStatus":
-		return ec.fieldContext_WebhookAttempt_httpStatus(ctx, field)
-	case "error":
-		return ec.fieldContext_WebhookAttempt_error(ctx, field)
-	case "response":
-		return ec.fieldContext_WebhookAttempt_response(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookAttempt", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookCatalog(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "version":
-		return ec.fieldContext_WebhookCatalog_version(ctx, field)
-	case "events":
-		return ec.fieldContext_WebhookCatalog_events(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookCatalog", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDelivery(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_WebhookDelivery_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_WebhookDelivery_databaseId(ctx, field)
-	case "eventId":
-		return ec.fieldContext_WebhookDelivery_eventId(ctx, field)
-	case "destinationId":
-		return ec.fieldContext_WebhookDelivery_destinationId(ctx, field)
-	case "type":
-		return ec.fieldContext_WebhookDelivery_type(ctx, field)
-	case "status":
-		return ec.fieldContext_WebhookDelivery_status(ctx, field)
-	case "attempts":
-		return ec.fieldContext_WebhookDelivery_attempts(ctx, field)
-	case "httpStatus":
-		return ec.fieldContext_WebhookDelivery_httpStatus(ctx, field)
-	case "error":
-		return ec.fieldContext_WebhookDelivery_error(ctx, field)
-	case "test":
-		return ec.fieldContext_WebhookDelivery_test(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_WebhookDelivery_createdAt(ctx, field)
-	case "completedAt":
-		return ec.fieldContext_WebhookDelivery_completedAt(ctx, field)
-	case "destination":
-		return ec.fieldContext_WebhookDelivery_destination(ctx, field)
-	case "payload":
-		return ec.fieldContext_WebhookDelivery_payload(ctx, field)
-	case "attemptLog":
-		return ec.fieldContext_WebhookDelivery_attemptLog(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDelivery", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDeliveryConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_WebhookDeliveryConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_WebhookDeliveryConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_WebhookDeliveryConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_WebhookDeliveryConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_WebhookDeliveryConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDeliveryEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_WebhookDeliveryEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_WebhookDeliveryEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDestination(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_WebhookDestination_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_WebhookDestination_databaseId(ctx, field)
-	case "url":
-		return ec.fieldContext_WebhookDestination_url(ctx, field)
-	case "name":
-		return ec.fieldContext_WebhookDestination_name(ctx, field)
-	case "events":
-		return ec.fieldContext_WebhookDestination_events(ctx, field)
-	case "enabled":
-		return ec.fieldContext_WebhookDestination_enabled(ctx, field)
-	case "signing":
-		return ec.fieldContext_WebhookDestination_signing(ctx, field)
-	case "autoDisabledAt":
-		return ec.fieldContext_WebhookDestination_autoDisabledAt(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_WebhookDestination_createdAt(ctx, field)
-	case "customer":
-		return ec.fieldContext_WebhookDestination_customer(ctx, field)
-	case "deliveries":
-		return ec.fieldContext_WebhookDestination_deliveries(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDestination", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDestinationConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_WebhookDestinationConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_WebhookDestinationConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_WebhookDestinationConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_WebhookDestinationConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_WebhookDestinationConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDestinationConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDestinationEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_WebhookDestinationEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_WebhookDestinationEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDestinationEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookEventType(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "type":
-		return ec.fieldContext_WebhookEventType_type(ctx, field)
-	case "category":
-		return ec.fieldContext_WebhookEventType_category(ctx, field)
-	case "description":
-		return ec.fieldContext_WebhookEventType_description(ctx, field)
-	case "example":
-		return ec.fieldContext_WebhookEventType_example(ctx, field)
-	case "schema":
-		return ec.fieldContext_WebhookEventType_schema(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookEventType", field.Name)
-}
-
-func (ec *executionContext) childFields_WithdrawInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "invitation":
-		return ec.fieldContext_WithdrawInvitationPayload_invitation(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WithdrawInvitationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "name":
-		return ec.fieldContext___Directive_name(ctx, field)
-	case "description":
-		return ec.fieldContext___Directive_description(ctx, field)
-	case "isRepeatable":
-		return ec.fieldContext___Directive_isRepeatable(ctx, field)
-	case "locations":
-		return ec.fieldContext___Directive_locations(ctx, field)
-	case "args":
-		return ec.fieldContext___Directive_args(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __Directive", field.Name)
-}
-
-func (ec *executionContext) childFields___EnumValue(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "name":
-		return ec.fieldContext___EnumValue_name(ctx, field)
-	case "description":
-		return ec.fieldContext___EnumValue_description(ctx, field)
-	case "isDeprecated":
-		return ec.fieldContext___EnumValue_isDeprecated(ctx, field)
-	case "deprecationReason":
-		return ec.fieldContext___EnumValue_deprecationReason(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __EnumValue", field.Name)
-}
-
-func (ec *executionContext) childFields___Field(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "name":
-		return ec.fieldContext___Field_name(ctx, field)
-	case "description":
-		return ec.fieldContext___Field_description(ctx, field)
-	case "args":
-		return ec.fieldContext___Field_args(ctx, field)
-	case "type":
-		return ec.fieldContext___Field_type(ctx, field)
-	case "isDeprecated":
-		return ec.fieldContext___Field_isDeprecated(ctx, field)
-	case "deprecationReason":
-		return ec.fieldContext___Field_deprecationReason(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __Field", field.Name)
-}
-
-func (ec *executionContext) childFields___InputValue(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "name":
-		return ec.fieldContext___InputValue_name(ctx, field)
-	case "description":
-		return ec.fieldContext___InputValue_description(ctx, field)
-	case "type":
-		return ec.fieldContext___InputValue_type(ctx, field)
-	case "defaultValue":
-		return ec.fieldContext___InputValue_defaultValue(ctx, field)
-	case "isDeprecated":
-		return ec.fieldContext___InputValue_isDeprecated(ctx, field)
-	case "deprecationReason":
-		return ec.fieldContext___InputValue_deprecationReason(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __InputValue", field.Name)
-}
-
-func (ec *executionContext) childFields___Schema(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "description":
-		return ec.fieldContext___Schema_description(ctx, field)
-	case "types":
-		return ec.fieldContext___Schema_types(ctx, field)
-	case "queryType":
-		return ec.fieldContext___Schema_queryType(ctx, field)
-	case "mutationType":
-		return ec.fieldContext___Schema_mutationType(ctx, field)
-	case "subscriptionType":
-		return ec.fieldContext___Schema_subscriptionType(ctx, field)
-	case "directives":
-		return ec.fieldContext___Schema_directives(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __Schema", field.Name)
-}
-
-func (ec *executionContext) childFields___Type(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "kind":
-		return ec.fieldContext___Type_kind(ctx, field)
-	case "name":
-		return ec.fieldContext___Type_name(ctx, field)
-	case "description":
-		return ec.fieldContext___Type_description(ctx, field)
-	case "specifiedByURL":
-		return ec.fieldContext___Type_specifiedByURL(ctx, field)
-	case "fields":
-		return ec.fieldContext___Type_fields(ctx, field)
-	case "interfaces":
-		return ec.fieldContext___Type_interfaces(ctx, field)
-	case "possibleTypes":
-		return ec.fieldContext___Type_possibleTypes(ctx, field)
-	case "enumValues":
-		return ec.fieldContext___Type_enumValues(ctx, field)
-	case "inputFields":
-		return ec.fieldContext___Type_inputFields(ctx, field)
-	case "ofType":
-		return ec.fieldContext___Type_ofType(ctx, field)
-	case "isOneOf":
-		return ec.fieldContext___Type_isOneOf(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __Type", field.Name)
-}
-
 // endregion ************************** internal!.gotpl ***************************
 
 // region    ***************************** args.gotpl *****************************
@@ -8762,7 +6845,7 @@ func (ec *executionContext) field___Type_fields_args(ctx context.Context, rawArg
 // region    **************************** field.gotpl *****************************
 
 func (ec *executionContext) _AcceptInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.AcceptInvitationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8786,245 +6869,52 @@ func (ec *executionContext) fieldContext_AcceptInvitationPayload_invitation(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Account_id(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Account_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Account_name(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Account_customerId(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_customerId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CustomerID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_customerId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.CustomerID)
 }
 
 func (ec *executionContext) _Account_appInstanceId(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_appInstanceId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AppInstanceID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_appInstanceId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.AppInstanceID)
 }
 
 func (ec *executionContext) _Account_instanceAccountId(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_instanceAccountId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.InstanceAccountID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_instanceAccountId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.InstanceAccountID)
 }
 
 func (ec *executionContext) _Account_disabled(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_disabled(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Disabled, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_disabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Disabled)
 }
 
 func (ec *executionContext) _Account_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Account_instanceActive(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_instanceActive(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.InstanceActive, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_instanceActive(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.InstanceActive)
 }
 
 func (ec *executionContext) _Account_domain(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_domain(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Domain, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_domain(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Domain)
 }
 
 func (ec *executionContext) _Account_customer(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9048,15 +6938,12 @@ func (ec *executionContext) fieldContext_Account_customer(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Account_application(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9080,15 +6967,12 @@ func (ec *executionContext) fieldContext_Account_application(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Application(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Account_region(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9112,15 +6996,12 @@ func (ec *executionContext) fieldContext_Account_region(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Region(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Account_permissions(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9145,9 +7026,6 @@ func (ec *executionContext) fieldContext_Account_permissions(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -9164,7 +7042,7 @@ func (ec *executionContext) fieldContext_Account_permissions(ctx context.Context
 }
 
 func (ec *executionContext) _Account_contexts(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9189,9 +7067,6 @@ func (ec *executionContext) fieldContext_Account_contexts(ctx context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -9208,7 +7083,7 @@ func (ec *executionContext) fieldContext_Account_contexts(ctx context.Context, f
 }
 
 func (ec *executionContext) _Account_agents(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9233,9 +7108,6 @@ func (ec *executionContext) fieldContext_Account_agents(ctx context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -9252,7 +7124,7 @@ func (ec *executionContext) fieldContext_Account_agents(ctx context.Context, fie
 }
 
 func (ec *executionContext) _AccountConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9276,15 +7148,12 @@ func (ec *executionContext) fieldContext_AccountConnection_edges(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AccountEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AccountConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9308,15 +7177,12 @@ func (ec *executionContext) fieldContext_AccountConnection_nodes(_ context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AccountConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9340,15 +7206,12 @@ func (ec *executionContext) fieldContext_AccountConnection_pageInfo(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AccountConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9371,7 +7234,7 @@ func (ec *executionContext) fieldContext_AccountConnection_totalCount(_ context.
 }
 
 func (ec *executionContext) _AccountConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9394,30 +7257,11 @@ func (ec *executionContext) fieldContext_AccountConnection_totalCountCapped(_ co
 }
 
 func (ec *executionContext) _AccountEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AccountEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AccountEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AccountEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _AccountEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9441,222 +7285,48 @@ func (ec *executionContext) fieldContext_AccountEdge_node(_ context.Context, fie
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Agent_id(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Agent_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Agent_accountId(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_accountId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AccountID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_accountId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.AccountID)
 }
 
 func (ec *executionContext) _Agent_name(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Agent_draft(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_draft(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Draft, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_draft(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Draft)
 }
 
 func (ec *executionContext) _Agent_enabled(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_enabled(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Enabled, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_enabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Enabled)
 }
 
 func (ec *executionContext) _Agent_runnable(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_runnable(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Runnable(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_runnable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, true, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Runnable())
 }
 
 func (ec *executionContext) _Agent_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Agent_updatedAt(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_updatedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UpdatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.UpdatedAt)
 }
 
 func (ec *executionContext) _Agent_account(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9680,15 +7350,12 @@ func (ec *executionContext) fieldContext_Agent_account(_ context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Agent_published(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9712,15 +7379,12 @@ func (ec *executionContext) fieldContext_Agent_published(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevision(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Agent_revisions(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9745,9 +7409,6 @@ func (ec *executionContext) fieldContext_Agent_revisions(ctx context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevisionConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -9764,7 +7425,7 @@ func (ec *executionContext) fieldContext_Agent_revisions(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Agent_runs(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9789,9 +7450,6 @@ func (ec *executionContext) fieldContext_Agent_runs(ctx context.Context, field g
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RunConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -9808,7 +7466,7 @@ func (ec *executionContext) fieldContext_Agent_runs(ctx context.Context, field g
 }
 
 func (ec *executionContext) _AgentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9832,15 +7490,12 @@ func (ec *executionContext) fieldContext_AgentConnection_edges(_ context.Context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9864,15 +7519,12 @@ func (ec *executionContext) fieldContext_AgentConnection_nodes(_ context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9896,15 +7548,12 @@ func (ec *executionContext) fieldContext_AgentConnection_pageInfo(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9927,7 +7576,7 @@ func (ec *executionContext) fieldContext_AgentConnection_totalCount(_ context.Co
 }
 
 func (ec *executionContext) _AgentConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9950,30 +7599,11 @@ func (ec *executionContext) fieldContext_AgentConnection_totalCountCapped(_ cont
 }
 
 func (ec *executionContext) _AgentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _AgentEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9997,130 +7627,32 @@ func (ec *executionContext) fieldContext_AgentEdge_node(_ context.Context, field
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentRevision_id(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevision_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevision_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevision", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _AgentRevision_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevision_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevision_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevision", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _AgentRevision_number(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevision_number(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Number, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevision_number(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevision", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Number)
 }
 
 func (ec *executionContext) _AgentRevision_diagram(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevision_diagram(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Diagram, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevision_diagram(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevision", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Diagram)
 }
 
 func (ec *executionContext) _AgentRevision_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevision_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevision_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevision", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _AgentRevision_agent(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10144,15 +7676,12 @@ func (ec *executionContext) fieldContext_AgentRevision_agent(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentRevisionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10176,15 +7705,12 @@ func (ec *executionContext) fieldContext_AgentRevisionConnection_edges(_ context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevisionEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentRevisionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10208,15 +7734,12 @@ func (ec *executionContext) fieldContext_AgentRevisionConnection_nodes(_ context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevision(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentRevisionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10240,15 +7763,12 @@ func (ec *executionContext) fieldContext_AgentRevisionConnection_pageInfo(_ cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentRevisionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10271,7 +7791,7 @@ func (ec *executionContext) fieldContext_AgentRevisionConnection_totalCount(_ co
 }
 
 func (ec *executionContext) _AgentRevisionConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10294,30 +7814,11 @@ func (ec *executionContext) fieldContext_AgentRevisionConnection_totalCountCappe
 }
 
 func (ec *executionContext) _AgentRevisionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevisionEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevisionEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevisionEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _AgentRevisionEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10341,199 +7842,44 @@ func (ec *executionContext) fieldContext_AgentRevisionEdge_node(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevision(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKey_id(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _ApiKey_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _ApiKey_clientId(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_clientId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ClientID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_clientId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
 }
 
 func (ec *executionContext) _ApiKey_name(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _ApiKey_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _ApiKey_expiresAt(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_expiresAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ExpiresAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.ExpiresAt)
 }
 
 func (ec *executionContext) _ApiKey_revokedAt(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_revokedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.RevokedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_revokedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.RevokedAt)
 }
 
 func (ec *executionContext) _ApiKey_lastUsedAt(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_lastUsedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LastUsedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_lastUsedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.LastUsedAt)
 }
 
 func (ec *executionContext) _ApiKey_features(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10556,7 +7902,7 @@ func (ec *executionContext) fieldContext_ApiKey_features(_ context.Context, fiel
 }
 
 func (ec *executionContext) _ApiKey_allowedAddresses(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10579,7 +7925,7 @@ func (ec *executionContext) fieldContext_ApiKey_allowedAddresses(_ context.Conte
 }
 
 func (ec *executionContext) _ApiKey_user(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10603,15 +7949,12 @@ func (ec *executionContext) fieldContext_ApiKey_user(_ context.Context, field gr
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKey_customer(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10635,15 +7978,12 @@ func (ec *executionContext) fieldContext_ApiKey_customer(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKeyConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10667,15 +8007,12 @@ func (ec *executionContext) fieldContext_ApiKeyConnection_edges(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKeyEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKeyConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10699,15 +8036,12 @@ func (ec *executionContext) fieldContext_ApiKeyConnection_nodes(_ context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKey(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKeyConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10731,15 +8065,12 @@ func (ec *executionContext) fieldContext_ApiKeyConnection_pageInfo(_ context.Con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKeyConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10762,7 +8093,7 @@ func (ec *executionContext) fieldContext_ApiKeyConnection_totalCount(_ context.C
 }
 
 func (ec *executionContext) _ApiKeyConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10785,30 +8116,11 @@ func (ec *executionContext) fieldContext_ApiKeyConnection_totalCountCapped(_ con
 }
 
 func (ec *executionContext) _ApiKeyEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKeyEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKeyEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKeyEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _ApiKeyEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10832,360 +8144,72 @@ func (ec *executionContext) fieldContext_ApiKeyEdge_node(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKey(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Application_id(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Application_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Application_code(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_code(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Code, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Code)
 }
 
 func (ec *executionContext) _Application_name(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Application_description(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _Application_appType(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_appType(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AppType, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_appType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.AppType)
 }
 
 func (ec *executionContext) _Application_authUrl(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_authUrl(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AuthURL, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_authUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.AuthURL)
 }
 
 func (ec *executionContext) _Application_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _AuditEvent_id(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _AuditEvent_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _AuditEvent_action(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_action(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Action, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_action(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Action)
 }
 
 func (ec *executionContext) _AuditEvent_objectType(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_objectType(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ObjectType, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_objectType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ObjectType)
 }
 
 func (ec *executionContext) _AuditEvent_objectId(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_objectId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ObjectID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_objectId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ObjectID)
 }
 
 func (ec *executionContext) _AuditEvent_details(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_details(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Details, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_details(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Details)
 }
 
 func (ec *executionContext) _AuditEvent_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _AuditEvent_clientId(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11208,7 +8232,7 @@ func (ec *executionContext) fieldContext_AuditEvent_clientId(_ context.Context, 
 }
 
 func (ec *executionContext) _AuditEvent_actor(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11232,15 +8256,12 @@ func (ec *executionContext) fieldContext_AuditEvent_actor(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AuditEvent_customer(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11264,15 +8285,12 @@ func (ec *executionContext) fieldContext_AuditEvent_customer(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AuditEventConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11296,15 +8314,12 @@ func (ec *executionContext) fieldContext_AuditEventConnection_edges(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuditEventEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AuditEventConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11328,15 +8343,12 @@ func (ec *executionContext) fieldContext_AuditEventConnection_nodes(_ context.Co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuditEvent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AuditEventConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11360,15 +8372,12 @@ func (ec *executionContext) fieldContext_AuditEventConnection_pageInfo(_ context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AuditEventConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11391,7 +8400,7 @@ func (ec *executionContext) fieldContext_AuditEventConnection_totalCount(_ conte
 }
 
 func (ec *executionContext) _AuditEventConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11414,30 +8423,11 @@ func (ec *executionContext) fieldContext_AuditEventConnection_totalCountCapped(_
 }
 
 func (ec *executionContext) _AuditEventEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEventEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEventEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEventEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _AuditEventEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11461,337 +8451,68 @@ func (ec *executionContext) fieldContext_AuditEventEdge_node(_ context.Context, 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuditEvent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Billing_id(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Billing_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CustomerID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.CustomerID)
 }
 
 func (ec *executionContext) _Billing_customerId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_customerId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CustomerID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_customerId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.CustomerID)
 }
 
 func (ec *executionContext) _Billing_billingName(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_billingName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.BillingName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_billingName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.BillingName)
 }
 
 func (ec *executionContext) _Billing_businessId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_businessId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.BusinessID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_businessId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.BusinessID)
 }
 
 func (ec *executionContext) _Billing_taxId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_taxId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.TaxID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_taxId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.TaxID)
 }
 
 func (ec *executionContext) _Billing_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Billing_locationId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_locationId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LocationID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_locationId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.LocationID)
 }
 
 func (ec *executionContext) _Billing_addressLine1(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_addressLine1(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AddressLine1, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_addressLine1(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.AddressLine1)
 }
 
 func (ec *executionContext) _Billing_addressLine2(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_addressLine2(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AddressLine2, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_addressLine2(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.AddressLine2)
 }
 
 func (ec *executionContext) _Billing_city(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_city(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.City, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_city(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.City)
 }
 
 func (ec *executionContext) _Billing_state(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_state(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.State, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.State)
 }
 
 func (ec *executionContext) _Billing_zipCode(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_zipCode(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ZipCode, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_zipCode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ZipCode)
 }
 
 func (ec *executionContext) _Billing_countryCode(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_countryCode(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CountryCode, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_countryCode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.CountryCode)
 }
 
 func (ec *executionContext) _CancelRunPayload_run(ctx context.Context, field graphql.CollectedField, obj *resolvers.CancelRunPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11815,15 +8536,12 @@ func (ec *executionContext) fieldContext_CancelRunPayload_run(_ context.Context,
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ChangePasswordPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.ChangePasswordPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11847,153 +8565,36 @@ func (ec *executionContext) fieldContext_ChangePasswordPayload_user(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Chunk_id(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Chunk_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Chunk_position(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_position(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Position, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_position(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Position)
 }
 
 func (ec *executionContext) _Chunk_content(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_content(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Content, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_content(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Content)
 }
 
 func (ec *executionContext) _Chunk_overlapBytes(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_overlapBytes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.OverlapBytes, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_overlapBytes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.OverlapBytes)
 }
 
 func (ec *executionContext) _Chunk_tokens(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_tokens(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Tokens, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_tokens(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Tokens)
 }
 
 func (ec *executionContext) _Chunk_page(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12016,7 +8617,7 @@ func (ec *executionContext) fieldContext_Chunk_page(_ context.Context, field gra
 }
 
 func (ec *executionContext) _Chunk_heading(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12039,7 +8640,7 @@ func (ec *executionContext) fieldContext_Chunk_heading(_ context.Context, field 
 }
 
 func (ec *executionContext) _Chunk_row(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12062,7 +8663,7 @@ func (ec *executionContext) fieldContext_Chunk_row(_ context.Context, field grap
 }
 
 func (ec *executionContext) _Chunk_document(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12086,15 +8687,12 @@ func (ec *executionContext) fieldContext_Chunk_document(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ChunkConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12118,15 +8716,12 @@ func (ec *executionContext) fieldContext_ChunkConnection_edges(_ context.Context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ChunkEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ChunkConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12150,15 +8745,12 @@ func (ec *executionContext) fieldContext_ChunkConnection_nodes(_ context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Chunk(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ChunkConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12182,15 +8774,12 @@ func (ec *executionContext) fieldContext_ChunkConnection_pageInfo(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ChunkConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12213,30 +8802,11 @@ func (ec *executionContext) fieldContext_ChunkConnection_totalCount(_ context.Co
 }
 
 func (ec *executionContext) _ChunkEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ChunkEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ChunkEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ChunkEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _ChunkEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12260,15 +8830,12 @@ func (ec *executionContext) fieldContext_ChunkEdge_node(_ context.Context, field
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Chunk(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ConfirmTotpPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.ConfirmTotpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12292,15 +8859,12 @@ func (ec *executionContext) fieldContext_ConfirmTotpPayload_user(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ConfirmTotpPayload_recoveryCodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.ConfirmTotpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12323,329 +8887,63 @@ func (ec *executionContext) fieldContext_ConfirmTotpPayload_recoveryCodes(_ cont
 }
 
 func (ec *executionContext) _Context_id(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Context_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Context_name(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Context_description(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _Context_caption(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_caption(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Caption, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_caption(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Caption)
 }
 
 func (ec *executionContext) _Context_userId(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_userId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint64(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Context_userId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint64(ctx, field.Selections, obj.UserID)
 }
 
 func (ec *executionContext) _Context_accountId(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_accountId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AccountID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_accountId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.AccountID)
 }
 
 func (ec *executionContext) _Context_embeddingModel(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_embeddingModel(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.EmbeddingModel, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_embeddingModel(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.EmbeddingModel)
 }
 
 func (ec *executionContext) _Context_maxSize(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_maxSize(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.MaxSize, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_maxSize(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.MaxSize)
 }
 
 func (ec *executionContext) _Context_topN(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_topN(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.TopN, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_topN(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.TopN)
 }
 
 func (ec *executionContext) _Context_scoreThreshold(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_scoreThreshold(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ScoreThreshold, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_scoreThreshold(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.ScoreThreshold)
 }
 
 func (ec *executionContext) _Context_chunkSize(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_chunkSize(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ChunkSize, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_chunkSize(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.ChunkSize)
 }
 
 func (ec *executionContext) _Context_overlap(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_overlap(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Overlap, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_overlap(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.Overlap)
 }
 
 func (ec *executionContext) _Context_toolsJson(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_toolsJson(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ToolsJSON, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_toolsJson(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ToolsJSON)
 }
 
 func (ec *executionContext) _Context_tools(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12669,15 +8967,12 @@ func (ec *executionContext) fieldContext_Context_tools(_ context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextTool(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Context_starterPrompts(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12700,53 +8995,15 @@ func (ec *executionContext) fieldContext_Context_starterPrompts(_ context.Contex
 }
 
 func (ec *executionContext) _Context_shareState(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_shareState(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ShareState, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_shareState(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.ShareState)
 }
 
 func (ec *executionContext) _Context_icon(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_icon(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Icon, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_icon(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Icon)
 }
 
 func (ec *executionContext) _Context_deleted(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12769,53 +9026,15 @@ func (ec *executionContext) fieldContext_Context_deleted(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Context_created(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_created(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_created(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Context_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Context_account(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12839,15 +9058,12 @@ func (ec *executionContext) fieldContext_Context_account(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Context_creator(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12871,15 +9087,12 @@ func (ec *executionContext) fieldContext_Context_creator(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Context_documents(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12904,9 +9117,6 @@ func (ec *executionContext) fieldContext_Context_documents(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DocumentConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -12923,7 +9133,7 @@ func (ec *executionContext) fieldContext_Context_documents(ctx context.Context, 
 }
 
 func (ec *executionContext) _ContextConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12947,15 +9157,12 @@ func (ec *executionContext) fieldContext_ContextConnection_edges(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12979,15 +9186,12 @@ func (ec *executionContext) fieldContext_ContextConnection_nodes(_ context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13011,15 +9215,12 @@ func (ec *executionContext) fieldContext_ContextConnection_pageInfo(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13042,30 +9243,11 @@ func (ec *executionContext) fieldContext_ContextConnection_totalCount(_ context.
 }
 
 func (ec *executionContext) _ContextEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _ContextEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13089,130 +9271,32 @@ func (ec *executionContext) fieldContext_ContextEdge_node(_ context.Context, fie
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextTool_id(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextTool_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextTool_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _ContextTool_name(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextTool_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextTool_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _ContextTool_description(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextTool_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextTool_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _ContextTool_action(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextTool_action(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Action, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextTool_action(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Action)
 }
 
 func (ec *executionContext) _ContextTool_agentId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextTool_agentId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AgentID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextTool_agentId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.AgentID)
 }
 
 func (ec *executionContext) _ContextTool_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13236,15 +9320,12 @@ func (ec *executionContext) fieldContext_ContextTool_agent(_ context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextTool_parameters(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13268,107 +9349,28 @@ func (ec *executionContext) fieldContext_ContextTool_parameters(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextToolParameter(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextToolParameter_paramName(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextToolParameter_paramName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ParamName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextToolParameter_paramName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextToolParameter", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ParamName)
 }
 
 func (ec *executionContext) _ContextToolParameter_type(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextToolParameter_type(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Type, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextToolParameter_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextToolParameter", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
 }
 
 func (ec *executionContext) _ContextToolParameter_required(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextToolParameter_required(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Required, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextToolParameter_required(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextToolParameter", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Required)
 }
 
 func (ec *executionContext) _ContextToolParameter_description(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextToolParameter_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextToolParameter_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextToolParameter", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _CreateAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13392,15 +9394,12 @@ func (ec *executionContext) fieldContext_CreateAgentPayload_agent(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateApiKeyPayload_apiKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAPIKeyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13424,61 +9423,20 @@ func (ec *executionContext) fieldContext_CreateApiKeyPayload_apiKey(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKey(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateApiKeyPayload_clientId(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAPIKeyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateApiKeyPayload_clientId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ClientID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CreateApiKeyPayload_clientId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CreateApiKeyPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
 }
 
 func (ec *executionContext) _CreateApiKeyPayload_clientSecret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAPIKeyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateApiKeyPayload_clientSecret(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ClientSecret, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CreateApiKeyPayload_clientSecret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CreateApiKeyPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ClientSecret)
 }
 
 func (ec *executionContext) _CreateContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateContextPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13502,15 +9460,12 @@ func (ec *executionContext) fieldContext_CreateContextPayload_context(_ context.
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13534,15 +9489,12 @@ func (ec *executionContext) fieldContext_CreateCustomerPayload_customer(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateCustomerPayload_admin(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13566,15 +9518,12 @@ func (ec *executionContext) fieldContext_CreateCustomerPayload_admin(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreatePermissionPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreatePermissionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13598,15 +9547,12 @@ func (ec *executionContext) fieldContext_CreatePermissionPayload_permission(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateRolePayload_role(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateRolePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13630,15 +9576,12 @@ func (ec *executionContext) fieldContext_CreateRolePayload_role(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Role(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateSecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13662,15 +9605,12 @@ func (ec *executionContext) fieldContext_CreateSecretPayload_secret(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Secret(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateUserPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateUserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13694,15 +9634,12 @@ func (ec *executionContext) fieldContext_CreateUserPayload_user(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateWebhookDestinationPayload_destination(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13726,199 +9663,44 @@ func (ec *executionContext) fieldContext_CreateWebhookDestinationPayload_destina
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateWebhookDestinationPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateWebhookDestinationPayload_secret(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Secret, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CreateWebhookDestinationPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CreateWebhookDestinationPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Secret)
 }
 
 func (ec *executionContext) _Customer_id(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Customer_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Customer_parentId(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_parentId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ParentID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint64(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_parentId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint64(ctx, field.Selections, obj.ParentID)
 }
 
 func (ec *executionContext) _Customer_name(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Customer_regionId(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_regionId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.RegionID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_regionId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.RegionID)
 }
 
 func (ec *executionContext) _Customer_canAddCustomers(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_canAddCustomers(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CanAddCustomers, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_canAddCustomers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.CanAddCustomers)
 }
 
 func (ec *executionContext) _Customer_descendantsCanAdd(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_descendantsCanAdd(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DescendantsCanAdd, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_descendantsCanAdd(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.DescendantsCanAdd)
 }
 
 func (ec *executionContext) _Customer_effectiveCanAddCustomers(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13941,99 +9723,23 @@ func (ec *executionContext) fieldContext_Customer_effectiveCanAddCustomers(_ con
 }
 
 func (ec *executionContext) _Customer_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Customer_maxKeyDays(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_maxKeyDays(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.MaxKeyDays, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_maxKeyDays(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.MaxKeyDays)
 }
 
 func (ec *executionContext) _Customer_status(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNCustomerStatus2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type CustomerStatus does not have child fields"))
+	return ec.marshalNCustomerStatus2string(ctx, field.Selections, obj.Status)
 }
 
 func (ec *executionContext) _Customer_eraseAt(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_eraseAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.EraseAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_eraseAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.EraseAt)
 }
 
 func (ec *executionContext) _Customer_effectiveStatus(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14056,7 +9762,7 @@ func (ec *executionContext) fieldContext_Customer_effectiveStatus(_ context.Cont
 }
 
 func (ec *executionContext) _Customer_path(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14079,30 +9785,11 @@ func (ec *executionContext) fieldContext_Customer_path(_ context.Context, field 
 }
 
 func (ec *executionContext) _Customer_level(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_level(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Level, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_level(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Level)
 }
 
 func (ec *executionContext) _Customer_region(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14126,15 +9813,12 @@ func (ec *executionContext) fieldContext_Customer_region(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Region(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_parent(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14158,15 +9842,12 @@ func (ec *executionContext) fieldContext_Customer_parent(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerRef(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_ancestors(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14190,15 +9871,12 @@ func (ec *executionContext) fieldContext_Customer_ancestors(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerRef(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_children(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14223,9 +9901,6 @@ func (ec *executionContext) fieldContext_Customer_children(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14242,7 +9917,7 @@ func (ec *executionContext) fieldContext_Customer_children(ctx context.Context, 
 }
 
 func (ec *executionContext) _Customer_descendants(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14267,9 +9942,6 @@ func (ec *executionContext) fieldContext_Customer_descendants(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14286,7 +9958,7 @@ func (ec *executionContext) fieldContext_Customer_descendants(ctx context.Contex
 }
 
 func (ec *executionContext) _Customer_users(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14311,9 +9983,6 @@ func (ec *executionContext) fieldContext_Customer_users(ctx context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14330,7 +9999,7 @@ func (ec *executionContext) fieldContext_Customer_users(ctx context.Context, fie
 }
 
 func (ec *executionContext) _Customer_accounts(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14355,9 +10024,6 @@ func (ec *executionContext) fieldContext_Customer_accounts(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AccountConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14374,7 +10040,7 @@ func (ec *executionContext) fieldContext_Customer_accounts(ctx context.Context, 
 }
 
 func (ec *executionContext) _Customer_billing(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14398,15 +10064,12 @@ func (ec *executionContext) fieldContext_Customer_billing(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Billing(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_roles(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14430,15 +10093,12 @@ func (ec *executionContext) fieldContext_Customer_roles(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Role(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_apiKeys(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14463,9 +10123,6 @@ func (ec *executionContext) fieldContext_Customer_apiKeys(ctx context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKeyConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14482,7 +10139,7 @@ func (ec *executionContext) fieldContext_Customer_apiKeys(ctx context.Context, f
 }
 
 func (ec *executionContext) _Customer_contexts(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14507,9 +10164,6 @@ func (ec *executionContext) fieldContext_Customer_contexts(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14526,7 +10180,7 @@ func (ec *executionContext) fieldContext_Customer_contexts(ctx context.Context, 
 }
 
 func (ec *executionContext) _Customer_agents(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14551,9 +10205,6 @@ func (ec *executionContext) fieldContext_Customer_agents(ctx context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14570,7 +10221,7 @@ func (ec *executionContext) fieldContext_Customer_agents(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Customer_usage(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14594,15 +10245,12 @@ func (ec *executionContext) fieldContext_Customer_usage(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Usage(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_invitations(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14626,15 +10274,12 @@ func (ec *executionContext) fieldContext_Customer_invitations(_ context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_secrets(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14658,15 +10303,12 @@ func (ec *executionContext) fieldContext_Customer_secrets(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Secret(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_webhookDestinations(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14691,9 +10333,6 @@ func (ec *executionContext) fieldContext_Customer_webhookDestinations(ctx contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestinationConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14710,7 +10349,7 @@ func (ec *executionContext) fieldContext_Customer_webhookDestinations(ctx contex
 }
 
 func (ec *executionContext) _CustomerConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14734,15 +10373,12 @@ func (ec *executionContext) fieldContext_CustomerConnection_edges(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CustomerConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14766,15 +10402,12 @@ func (ec *executionContext) fieldContext_CustomerConnection_nodes(_ context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CustomerConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14798,15 +10431,12 @@ func (ec *executionContext) fieldContext_CustomerConnection_pageInfo(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CustomerConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14829,7 +10459,7 @@ func (ec *executionContext) fieldContext_CustomerConnection_totalCount(_ context
 }
 
 func (ec *executionContext) _CustomerConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14852,30 +10482,11 @@ func (ec *executionContext) fieldContext_CustomerConnection_totalCountCapped(_ c
 }
 
 func (ec *executionContext) _CustomerEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _CustomerEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14899,130 +10510,32 @@ func (ec *executionContext) fieldContext_CustomerEdge_node(_ context.Context, fi
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CustomerRef_id(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerRef_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerRef_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerRef", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _CustomerRef_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerRef_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerRef_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerRef", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _CustomerRef_name(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerRef_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerRef_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerRef", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _CustomerRef_regionId(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerRef_regionId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.RegionID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerRef_regionId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerRef", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.RegionID)
 }
 
 func (ec *executionContext) _CustomerRef_level(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerRef_level(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Level, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerRef_level(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerRef", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Level)
 }
 
 func (ec *executionContext) _CustomerRef_customer(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15046,15 +10559,12 @@ func (ec *executionContext) fieldContext_CustomerRef_customer(_ context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DeclineInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeclineInvitationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15078,84 +10588,24 @@ func (ec *executionContext) fieldContext_DeclineInvitationPayload_invitation(_ c
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DeleteAgentPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteAgentPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteAgentPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteAgentPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeleteContextPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteContextPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteContextPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteContextPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteContextPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeleteCustomerPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteCustomerPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteCustomerPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteCustomerPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeleteCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15179,130 +10629,32 @@ func (ec *executionContext) fieldContext_DeleteCustomerPayload_customer(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DeleteDocumentPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteDocumentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteDocumentPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteDocumentPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteDocumentPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeletePermissionPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeletePermissionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeletePermissionPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeletePermissionPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeletePermissionPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeleteRolePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteRolePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteRolePayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteRolePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteRolePayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeleteSecretPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteSecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteSecretPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteSecretPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteSecretPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeleteWebhookDestinationPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteWebhookDestinationPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteWebhookDestinationPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteWebhookDestinationPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DisableAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.DisableAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15326,15 +10678,12 @@ func (ec *executionContext) fieldContext_DisableAgentPayload_agent(_ context.Con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DisableTotpPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.DisableTotpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15358,291 +10707,60 @@ func (ec *executionContext) fieldContext_DisableTotpPayload_user(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Document_id(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Document_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Document_contextId(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_contextId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ContextID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_contextId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ContextID)
 }
 
 func (ec *executionContext) _Document_fileName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_fileName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.FileName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_fileName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.FileName)
 }
 
 func (ec *executionContext) _Document_originalName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_originalName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.OriginalName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_originalName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.OriginalName)
 }
 
 func (ec *executionContext) _Document_displayName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_displayName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DisplayName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_displayName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.DisplayName)
 }
 
 func (ec *executionContext) _Document_nameIndex(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_nameIndex(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.NameIndex, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_nameIndex(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.NameIndex)
 }
 
 func (ec *executionContext) _Document_contentType(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_contentType(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ContentType, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_contentType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ContentType)
 }
 
 func (ec *executionContext) _Document_contentHash(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_contentHash(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ContentHash, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_contentHash(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ContentHash)
 }
 
 func (ec *executionContext) _Document_size(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_size(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Size, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_size(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.Size)
 }
 
 func (ec *executionContext) _Document_status(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNDocumentStatus2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DocumentStatus does not have child fields"))
+	return ec.marshalNDocumentStatus2string(ctx, field.Selections, obj.Status)
 }
 
 func (ec *executionContext) _Document_progress(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_progress(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Progress, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_progress(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.Progress)
 }
 
 func (ec *executionContext) _Document_error(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15665,191 +10783,39 @@ func (ec *executionContext) fieldContext_Document_error(_ context.Context, field
 }
 
 func (ec *executionContext) _Document_chunkCount(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_chunkCount(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ChunkCount, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_chunkCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.ChunkCount)
 }
 
 func (ec *executionContext) _Document_created(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_created(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_created(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Document_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Document_createdBy(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_createdBy(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedBy, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint64(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Document_createdBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint64(ctx, field.Selections, obj.CreatedBy)
 }
 
 func (ec *executionContext) _Document_started(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_started(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.StartedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Document_started(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.StartedAt)
 }
 
 func (ec *executionContext) _Document_startedAt(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_startedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.StartedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Document_startedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.StartedAt)
 }
 
 func (ec *executionContext) _Document_completed(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_completed(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CompletedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Document_completed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.CompletedAt)
 }
 
 func (ec *executionContext) _Document_completedAt(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_completedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CompletedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Document_completedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.CompletedAt)
 }
 
 func (ec *executionContext) _Document_context(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15873,15 +10839,12 @@ func (ec *executionContext) fieldContext_Document_context(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Document_chunks(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15906,9 +10869,6 @@ func (ec *executionContext) fieldContext_Document_chunks(ctx context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ChunkConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -15925,7 +10885,7 @@ func (ec *executionContext) fieldContext_Document_chunks(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Document_creator(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15949,15 +10909,12 @@ func (ec *executionContext) fieldContext_Document_creator(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DocumentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15981,15 +10938,12 @@ func (ec *executionContext) fieldContext_DocumentConnection_edges(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DocumentEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DocumentConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16013,15 +10967,12 @@ func (ec *executionContext) fieldContext_DocumentConnection_nodes(_ context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DocumentConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16045,15 +10996,12 @@ func (ec *executionContext) fieldContext_DocumentConnection_pageInfo(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DocumentConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16076,30 +11024,11 @@ func (ec *executionContext) fieldContext_DocumentConnection_totalCount(_ context
 }
 
 func (ec *executionContext) _DocumentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DocumentEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DocumentEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DocumentEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _DocumentEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16123,15 +11052,12 @@ func (ec *executionContext) fieldContext_DocumentEdge_node(_ context.Context, fi
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _EnableAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.EnableAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16155,176 +11081,40 @@ func (ec *executionContext) fieldContext_EnableAgentPayload_agent(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _EnableTotpPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.EnableTotpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_EnableTotpPayload_secret(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Secret, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_EnableTotpPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("EnableTotpPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Secret)
 }
 
 func (ec *executionContext) _EnableTotpPayload_uri(ctx context.Context, field graphql.CollectedField, obj *resolvers.EnableTotpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_EnableTotpPayload_uri(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.URI, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_EnableTotpPayload_uri(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("EnableTotpPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.URI)
 }
 
 func (ec *executionContext) _EraseUserPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.EraseUserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_EraseUserPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_EraseUserPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("EraseUserPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _Grant_application(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Grant_application(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Application, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Grant_application(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Grant", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Application)
 }
 
 func (ec *executionContext) _Grant_accountId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Grant_accountId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AccountID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Grant_accountId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Grant", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.AccountID)
 }
 
 func (ec *executionContext) _Grant_roleName(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Grant_roleName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.RoleName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Grant_roleName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Grant", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.RoleName)
 }
 
 func (ec *executionContext) _Grant_isOwner(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Grant_isOwner(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.IsOwner, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Grant_isOwner(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Grant", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsOwner)
 }
 
 func (ec *executionContext) _Grant_features(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16347,145 +11137,31 @@ func (ec *executionContext) fieldContext_Grant_features(_ context.Context, field
 }
 
 func (ec *executionContext) _Invitation_id(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Invitation_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Invitation_email(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_email(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Email, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_email(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
 }
 
 func (ec *executionContext) _Invitation_status(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNInvitationStatus2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type InvitationStatus does not have child fields"))
+	return ec.marshalNInvitationStatus2string(ctx, field.Selections, obj.Status)
 }
 
 func (ec *executionContext) _Invitation_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Invitation_expiresAt(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_expiresAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ExpiresAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.ExpiresAt)
 }
 
 func (ec *executionContext) _Invitation_customer(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16509,107 +11185,28 @@ func (ec *executionContext) fieldContext_Invitation_customer(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerRef(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _LeaveCustomerPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.LeaveCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_LeaveCustomerPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_LeaveCustomerPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("LeaveCustomerPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _Me_customerId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Me_customerId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CustomerID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Me_customerId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Me", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.CustomerID)
 }
 
 func (ec *executionContext) _Me_userIdentityId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Me_userIdentityId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserIdentityID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Me_userIdentityId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Me", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.UserIdentityID)
 }
 
 func (ec *executionContext) _Me_email(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Me_email(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Email, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Me_email(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Me", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
 }
 
 func (ec *executionContext) _Me_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16633,15 +11230,12 @@ func (ec *executionContext) fieldContext_Me_user(_ context.Context, field graphq
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Me_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16665,15 +11259,12 @@ func (ec *executionContext) fieldContext_Me_customer(_ context.Context, field gr
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Me_grants(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16697,15 +11288,12 @@ func (ec *executionContext) fieldContext_Me_grants(_ context.Context, field grap
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Grant(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Me_sessions(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16729,15 +11317,12 @@ func (ec *executionContext) fieldContext_Me_sessions(_ context.Context, field gr
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Session(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Me_invitations(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16761,15 +11346,12 @@ func (ec *executionContext) fieldContext_Me_invitations(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _MoveCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.MoveCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16793,15 +11375,12 @@ func (ec *executionContext) fieldContext_MoveCustomerPayload_customer(_ context.
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Mutation_createCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16826,9 +11405,6 @@ func (ec *executionContext) fieldContext_Mutation_createCustomer(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -16845,7 +11421,7 @@ func (ec *executionContext) fieldContext_Mutation_createCustomer(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_updateCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16870,9 +11446,6 @@ func (ec *executionContext) fieldContext_Mutation_updateCustomer(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -16889,7 +11462,7 @@ func (ec *executionContext) fieldContext_Mutation_updateCustomer(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_moveCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16914,9 +11487,6 @@ func (ec *executionContext) fieldContext_Mutation_moveCustomer(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_MoveCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -16933,7 +11503,7 @@ func (ec *executionContext) fieldContext_Mutation_moveCustomer(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_suspendCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16958,9 +11528,6 @@ func (ec *executionContext) fieldContext_Mutation_suspendCustomer(ctx context.Co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SuspendCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -16977,7 +11544,7 @@ func (ec *executionContext) fieldContext_Mutation_suspendCustomer(ctx context.Co
 }
 
 func (ec *executionContext) _Mutation_deleteCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17002,9 +11569,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteCustomer(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17021,7 +11585,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteCustomer(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_restoreCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17046,9 +11610,6 @@ func (ec *executionContext) fieldContext_Mutation_restoreCustomer(ctx context.Co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RestoreCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17065,7 +11626,7 @@ func (ec *executionContext) fieldContext_Mutation_restoreCustomer(ctx context.Co
 }
 
 func (ec *executionContext) _Mutation_resumeCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17090,9 +11651,6 @@ func (ec *executionContext) fieldContext_Mutation_resumeCustomer(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ResumeCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17109,7 +11667,7 @@ func (ec *executionContext) fieldContext_Mutation_resumeCustomer(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_setLimits(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17134,9 +11692,6 @@ func (ec *executionContext) fieldContext_Mutation_setLimits(ctx context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SetLimitsPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17153,7 +11708,7 @@ func (ec *executionContext) fieldContext_Mutation_setLimits(ctx context.Context,
 }
 
 func (ec *executionContext) _Mutation_saveBilling(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17178,9 +11733,6 @@ func (ec *executionContext) fieldContext_Mutation_saveBilling(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SaveBillingPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17197,7 +11749,7 @@ func (ec *executionContext) fieldContext_Mutation_saveBilling(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_createUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17222,9 +11774,6 @@ func (ec *executionContext) fieldContext_Mutation_createUser(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateUserPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17241,7 +11790,7 @@ func (ec *executionContext) fieldContext_Mutation_createUser(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_resendInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17266,9 +11815,6 @@ func (ec *executionContext) fieldContext_Mutation_resendInvitation(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ResendInvitationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17285,7 +11831,7 @@ func (ec *executionContext) fieldContext_Mutation_resendInvitation(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_withdrawInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17310,9 +11856,6 @@ func (ec *executionContext) fieldContext_Mutation_withdrawInvitation(ctx context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WithdrawInvitationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17329,7 +11872,7 @@ func (ec *executionContext) fieldContext_Mutation_withdrawInvitation(ctx context
 }
 
 func (ec *executionContext) _Mutation_acceptInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17354,9 +11897,6 @@ func (ec *executionContext) fieldContext_Mutation_acceptInvitation(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AcceptInvitationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17373,7 +11913,7 @@ func (ec *executionContext) fieldContext_Mutation_acceptInvitation(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_declineInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17398,9 +11938,6 @@ func (ec *executionContext) fieldContext_Mutation_declineInvitation(ctx context.
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeclineInvitationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17417,7 +11954,7 @@ func (ec *executionContext) fieldContext_Mutation_declineInvitation(ctx context.
 }
 
 func (ec *executionContext) _Mutation_createPermission(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17442,9 +11979,6 @@ func (ec *executionContext) fieldContext_Mutation_createPermission(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreatePermissionPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17461,7 +11995,7 @@ func (ec *executionContext) fieldContext_Mutation_createPermission(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_updatePermission(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17486,9 +12020,6 @@ func (ec *executionContext) fieldContext_Mutation_updatePermission(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdatePermissionPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17505,7 +12036,7 @@ func (ec *executionContext) fieldContext_Mutation_updatePermission(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_togglePermission(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17530,9 +12061,6 @@ func (ec *executionContext) fieldContext_Mutation_togglePermission(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TogglePermissionPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17549,7 +12077,7 @@ func (ec *executionContext) fieldContext_Mutation_togglePermission(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_setPermissionDisabled(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17574,9 +12102,6 @@ func (ec *executionContext) fieldContext_Mutation_setPermissionDisabled(ctx cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SetPermissionDisabledPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17593,7 +12118,7 @@ func (ec *executionContext) fieldContext_Mutation_setPermissionDisabled(ctx cont
 }
 
 func (ec *executionContext) _Mutation_deletePermission(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17618,9 +12143,6 @@ func (ec *executionContext) fieldContext_Mutation_deletePermission(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeletePermissionPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17637,7 +12159,7 @@ func (ec *executionContext) fieldContext_Mutation_deletePermission(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_createApiKey(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17662,9 +12184,6 @@ func (ec *executionContext) fieldContext_Mutation_createApiKey(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateApiKeyPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17681,7 +12200,7 @@ func (ec *executionContext) fieldContext_Mutation_createApiKey(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_rotateApiKeySecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17706,9 +12225,6 @@ func (ec *executionContext) fieldContext_Mutation_rotateApiKeySecret(ctx context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RotateApiKeySecretPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17725,7 +12241,7 @@ func (ec *executionContext) fieldContext_Mutation_rotateApiKeySecret(ctx context
 }
 
 func (ec *executionContext) _Mutation_revokeApiKey(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17750,9 +12266,6 @@ func (ec *executionContext) fieldContext_Mutation_revokeApiKey(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RevokeApiKeyPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17769,7 +12282,7 @@ func (ec *executionContext) fieldContext_Mutation_revokeApiKey(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_createRole(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17794,9 +12307,6 @@ func (ec *executionContext) fieldContext_Mutation_createRole(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateRolePayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17813,7 +12323,7 @@ func (ec *executionContext) fieldContext_Mutation_createRole(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_updateRole(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17838,9 +12348,6 @@ func (ec *executionContext) fieldContext_Mutation_updateRole(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateRolePayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17857,7 +12364,7 @@ func (ec *executionContext) fieldContext_Mutation_updateRole(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_deleteRole(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17882,9 +12389,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteRole(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteRolePayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17901,7 +12405,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteRole(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_updateUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17926,9 +12430,6 @@ func (ec *executionContext) fieldContext_Mutation_updateUser(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateUserPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17945,7 +12446,7 @@ func (ec *executionContext) fieldContext_Mutation_updateUser(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_removeUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17970,9 +12471,6 @@ func (ec *executionContext) fieldContext_Mutation_removeUser(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RemoveUserPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17989,7 +12487,7 @@ func (ec *executionContext) fieldContext_Mutation_removeUser(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_leaveCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18014,9 +12512,6 @@ func (ec *executionContext) fieldContext_Mutation_leaveCustomer(ctx context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_LeaveCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18033,7 +12528,7 @@ func (ec *executionContext) fieldContext_Mutation_leaveCustomer(ctx context.Cont
 }
 
 func (ec *executionContext) _Mutation_eraseUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18058,9 +12553,6 @@ func (ec *executionContext) fieldContext_Mutation_eraseUser(ctx context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_EraseUserPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18077,7 +12569,7 @@ func (ec *executionContext) fieldContext_Mutation_eraseUser(ctx context.Context,
 }
 
 func (ec *executionContext) _Mutation_setAccountDisabled(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18102,9 +12594,6 @@ func (ec *executionContext) fieldContext_Mutation_setAccountDisabled(ctx context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SetAccountDisabledPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18121,7 +12610,7 @@ func (ec *executionContext) fieldContext_Mutation_setAccountDisabled(ctx context
 }
 
 func (ec *executionContext) _Mutation_enableTotp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18146,9 +12635,6 @@ func (ec *executionContext) fieldContext_Mutation_enableTotp(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_EnableTotpPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18165,7 +12651,7 @@ func (ec *executionContext) fieldContext_Mutation_enableTotp(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_confirmTotp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18190,9 +12676,6 @@ func (ec *executionContext) fieldContext_Mutation_confirmTotp(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ConfirmTotpPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18209,7 +12692,7 @@ func (ec *executionContext) fieldContext_Mutation_confirmTotp(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_regenerateRecoveryCodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18234,9 +12717,6 @@ func (ec *executionContext) fieldContext_Mutation_regenerateRecoveryCodes(ctx co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RegenerateRecoveryCodesPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18253,7 +12733,7 @@ func (ec *executionContext) fieldContext_Mutation_regenerateRecoveryCodes(ctx co
 }
 
 func (ec *executionContext) _Mutation_disableTotp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18278,9 +12758,6 @@ func (ec *executionContext) fieldContext_Mutation_disableTotp(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DisableTotpPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18297,7 +12774,7 @@ func (ec *executionContext) fieldContext_Mutation_disableTotp(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_changePassword(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18322,9 +12799,6 @@ func (ec *executionContext) fieldContext_Mutation_changePassword(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ChangePasswordPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18341,7 +12815,7 @@ func (ec *executionContext) fieldContext_Mutation_changePassword(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_requestEmailChange(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18366,9 +12840,6 @@ func (ec *executionContext) fieldContext_Mutation_requestEmailChange(ctx context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RequestEmailChangePayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18385,7 +12856,7 @@ func (ec *executionContext) fieldContext_Mutation_requestEmailChange(ctx context
 }
 
 func (ec *executionContext) _Mutation_revokeSession(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18410,9 +12881,6 @@ func (ec *executionContext) fieldContext_Mutation_revokeSession(ctx context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RevokeSessionPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18429,7 +12897,7 @@ func (ec *executionContext) fieldContext_Mutation_revokeSession(ctx context.Cont
 }
 
 func (ec *executionContext) _Mutation_revokeOtherSessions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18454,9 +12922,6 @@ func (ec *executionContext) fieldContext_Mutation_revokeOtherSessions(ctx contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RevokeOtherSessionsPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18473,7 +12938,7 @@ func (ec *executionContext) fieldContext_Mutation_revokeOtherSessions(ctx contex
 }
 
 func (ec *executionContext) _Mutation_createContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18498,9 +12963,6 @@ func (ec *executionContext) fieldContext_Mutation_createContext(ctx context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateContextPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18517,7 +12979,7 @@ func (ec *executionContext) fieldContext_Mutation_createContext(ctx context.Cont
 }
 
 func (ec *executionContext) _Mutation_updateContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18542,9 +13004,6 @@ func (ec *executionContext) fieldContext_Mutation_updateContext(ctx context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateContextPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18561,7 +13020,7 @@ func (ec *executionContext) fieldContext_Mutation_updateContext(ctx context.Cont
 }
 
 func (ec *executionContext) _Mutation_deleteContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18586,9 +13045,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteContext(ctx context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteContextPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18605,7 +13061,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteContext(ctx context.Cont
 }
 
 func (ec *executionContext) _Mutation_shareContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18630,9 +13086,6 @@ func (ec *executionContext) fieldContext_Mutation_shareContext(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ShareContextPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18649,7 +13102,7 @@ func (ec *executionContext) fieldContext_Mutation_shareContext(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_uploadDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18674,9 +13127,6 @@ func (ec *executionContext) fieldContext_Mutation_uploadDocument(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UploadDocumentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18693,7 +13143,7 @@ func (ec *executionContext) fieldContext_Mutation_uploadDocument(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_deleteDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18718,9 +13168,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteDocument(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteDocumentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18737,7 +13184,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteDocument(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_reprocessDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18762,9 +13209,6 @@ func (ec *executionContext) fieldContext_Mutation_reprocessDocument(ctx context.
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ReprocessDocumentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18781,7 +13225,7 @@ func (ec *executionContext) fieldContext_Mutation_reprocessDocument(ctx context.
 }
 
 func (ec *executionContext) _Mutation_reprocessContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18806,9 +13250,6 @@ func (ec *executionContext) fieldContext_Mutation_reprocessContext(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ReprocessContextPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18825,7 +13266,7 @@ func (ec *executionContext) fieldContext_Mutation_reprocessContext(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_createAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18850,9 +13291,6 @@ func (ec *executionContext) fieldContext_Mutation_createAgent(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18869,7 +13307,7 @@ func (ec *executionContext) fieldContext_Mutation_createAgent(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_updateAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18894,9 +13332,6 @@ func (ec *executionContext) fieldContext_Mutation_updateAgent(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18913,7 +13348,7 @@ func (ec *executionContext) fieldContext_Mutation_updateAgent(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_publishAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18938,9 +13373,6 @@ func (ec *executionContext) fieldContext_Mutation_publishAgent(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PublishAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18957,7 +13389,7 @@ func (ec *executionContext) fieldContext_Mutation_publishAgent(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_unpublishAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18982,9 +13414,6 @@ func (ec *executionContext) fieldContext_Mutation_unpublishAgent(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UnpublishAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19001,7 +13430,7 @@ func (ec *executionContext) fieldContext_Mutation_unpublishAgent(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_enableAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19026,9 +13455,6 @@ func (ec *executionContext) fieldContext_Mutation_enableAgent(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_EnableAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19045,7 +13471,7 @@ func (ec *executionContext) fieldContext_Mutation_enableAgent(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_disableAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19070,9 +13496,6 @@ func (ec *executionContext) fieldContext_Mutation_disableAgent(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DisableAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19089,7 +13512,7 @@ func (ec *executionContext) fieldContext_Mutation_disableAgent(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_deleteAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19114,9 +13537,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteAgent(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19133,7 +13553,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteAgent(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_startRun(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19158,9 +13578,6 @@ func (ec *executionContext) fieldContext_Mutation_startRun(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_StartRunPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19177,7 +13594,7 @@ func (ec *executionContext) fieldContext_Mutation_startRun(ctx context.Context, 
 }
 
 func (ec *executionContext) _Mutation_cancelRun(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19202,9 +13619,6 @@ func (ec *executionContext) fieldContext_Mutation_cancelRun(ctx context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CancelRunPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19221,7 +13635,7 @@ func (ec *executionContext) fieldContext_Mutation_cancelRun(ctx context.Context,
 }
 
 func (ec *executionContext) _Mutation_createSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19246,9 +13660,6 @@ func (ec *executionContext) fieldContext_Mutation_createSecret(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateSecretPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19265,7 +13676,7 @@ func (ec *executionContext) fieldContext_Mutation_createSecret(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_updateSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19290,9 +13701,6 @@ func (ec *executionContext) fieldContext_Mutation_updateSecret(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateSecretPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19309,7 +13717,7 @@ func (ec *executionContext) fieldContext_Mutation_updateSecret(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_deleteSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19334,9 +13742,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteSecret(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteSecretPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19353,7 +13758,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteSecret(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_createWebhookDestination(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19378,9 +13783,6 @@ func (ec *executionContext) fieldContext_Mutation_createWebhookDestination(ctx c
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateWebhookDestinationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19397,7 +13799,7 @@ func (ec *executionContext) fieldContext_Mutation_createWebhookDestination(ctx c
 }
 
 func (ec *executionContext) _Mutation_updateWebhookDestination(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19422,9 +13824,6 @@ func (ec *executionContext) fieldContext_Mutation_updateWebhookDestination(ctx c
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateWebhookDestinationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19441,7 +13840,7 @@ func (ec *executionContext) fieldContext_Mutation_updateWebhookDestination(ctx c
 }
 
 func (ec *executionContext) _Mutation_deleteWebhookDestination(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19466,9 +13865,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteWebhookDestination(ctx c
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteWebhookDestinationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19485,7 +13881,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteWebhookDestination(ctx c
 }
 
 func (ec *executionContext) _Mutation_rotateWebhookSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19510,9 +13906,6 @@ func (ec *executionContext) fieldContext_Mutation_rotateWebhookSecret(ctx contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RotateWebhookSecretPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19529,7 +13922,7 @@ func (ec *executionContext) fieldContext_Mutation_rotateWebhookSecret(ctx contex
 }
 
 func (ec *executionContext) _Mutation_testWebhookDestination(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19554,9 +13947,6 @@ func (ec *executionContext) fieldContext_Mutation_testWebhookDestination(ctx con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TestWebhookDestinationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19573,7 +13963,7 @@ func (ec *executionContext) fieldContext_Mutation_testWebhookDestination(ctx con
 }
 
 func (ec *executionContext) _Mutation_resendWebhookDelivery(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19598,9 +13988,6 @@ func (ec *executionContext) fieldContext_Mutation_resendWebhookDelivery(ctx cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ResendWebhookDeliveryPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19617,7 +14004,7 @@ func (ec *executionContext) fieldContext_Mutation_resendWebhookDelivery(ctx cont
 }
 
 func (ec *executionContext) _Mutation_recoverWebhookDeliveries(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19642,9 +14029,6 @@ func (ec *executionContext) fieldContext_Mutation_recoverWebhookDeliveries(ctx c
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RecoverWebhookDeliveriesPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19661,214 +14045,43 @@ func (ec *executionContext) fieldContext_Mutation_recoverWebhookDeliveries(ctx c
 }
 
 func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *resolvers.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PageInfo_hasNextPage(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HasNextPage, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PageInfo_hasNextPage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.HasNextPage)
 }
 
 func (ec *executionContext) _PageInfo_hasPreviousPage(ctx context.Context, field graphql.CollectedField, obj *resolvers.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PageInfo_hasPreviousPage(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HasPreviousPage, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PageInfo_hasPreviousPage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.HasPreviousPage)
 }
 
 func (ec *executionContext) _PageInfo_startCursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PageInfo_startCursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.StartCursor, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PageInfo_startCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalOString2ᚖstring(ctx, field.Selections, obj.StartCursor())
 }
 
 func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PageInfo_endCursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.EndCursor, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PageInfo_endCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalOString2ᚖstring(ctx, field.Selections, obj.EndCursor())
 }
 
 func (ec *executionContext) _Permission_id(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Permission_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Permission_lastAccess(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_lastAccess(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LastAccess, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_lastAccess(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.LastAccess)
 }
 
 func (ec *executionContext) _Permission_disabled(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_disabled(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Disabled, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_disabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Disabled)
 }
 
 func (ec *executionContext) _Permission_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Permission_createdBy(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19892,38 +14105,16 @@ func (ec *executionContext) fieldContext_Permission_createdBy(_ context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionCreator(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Permission_instanceActive(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_instanceActive(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.InstanceActive, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_instanceActive(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.InstanceActive)
 }
 
 func (ec *executionContext) _Permission_user(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19947,15 +14138,12 @@ func (ec *executionContext) fieldContext_Permission_user(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Permission_account(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19979,15 +14167,12 @@ func (ec *executionContext) fieldContext_Permission_account(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Permission_role(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20011,15 +14196,12 @@ func (ec *executionContext) fieldContext_Permission_role(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Role(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Permission_application(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20043,15 +14225,12 @@ func (ec *executionContext) fieldContext_Permission_application(_ context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Application(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Permission_region(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20075,15 +14254,12 @@ func (ec *executionContext) fieldContext_Permission_region(_ context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Region(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20107,15 +14283,12 @@ func (ec *executionContext) fieldContext_PermissionConnection_edges(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20139,15 +14312,12 @@ func (ec *executionContext) fieldContext_PermissionConnection_nodes(_ context.Co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20171,15 +14341,12 @@ func (ec *executionContext) fieldContext_PermissionConnection_pageInfo(_ context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20202,7 +14369,7 @@ func (ec *executionContext) fieldContext_PermissionConnection_totalCount(_ conte
 }
 
 func (ec *executionContext) _PermissionConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20225,99 +14392,23 @@ func (ec *executionContext) fieldContext_PermissionConnection_totalCountCapped(_
 }
 
 func (ec *executionContext) _PermissionCreator_id(ctx context.Context, field graphql.CollectedField, obj *db.Creator) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionCreator_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionCreator_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionCreator", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _PermissionCreator_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Creator) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionCreator_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionCreator_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionCreator", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _PermissionCreator_email(ctx context.Context, field graphql.CollectedField, obj *db.Creator) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionCreator_email(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Email, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionCreator_email(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionCreator", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
 }
 
 func (ec *executionContext) _PermissionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _PermissionEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20341,84 +14432,24 @@ func (ec *executionContext) fieldContext_PermissionEdge_node(_ context.Context, 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionOption_value(ctx context.Context, field graphql.CollectedField, obj *db.Option) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionOption_value(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Value, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionOption_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionOption", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.Value)
 }
 
 func (ec *executionContext) _PermissionOption_title(ctx context.Context, field graphql.CollectedField, obj *db.Option) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionOption_title(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Title, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionOption_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionOption", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Title)
 }
 
 func (ec *executionContext) _PermissionOption_selected(ctx context.Context, field graphql.CollectedField, obj *db.Option) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionOption_selected(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Selected, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionOption_selected(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionOption", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Selected)
 }
 
 func (ec *executionContext) _PermissionOptions_applications(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20442,15 +14473,12 @@ func (ec *executionContext) fieldContext_PermissionOptions_applications(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOption(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionOptions_regions(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20474,15 +14502,12 @@ func (ec *executionContext) fieldContext_PermissionOptions_regions(_ context.Con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOption(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionOptions_accounts(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20506,15 +14531,12 @@ func (ec *executionContext) fieldContext_PermissionOptions_accounts(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOption(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionOptions_roles(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20538,15 +14560,12 @@ func (ec *executionContext) fieldContext_PermissionOptions_roles(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOption(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionOptions_users(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20570,15 +14589,12 @@ func (ec *executionContext) fieldContext_PermissionOptions_users(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOption(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PublishAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.PublishAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20602,15 +14618,12 @@ func (ec *executionContext) fieldContext_PublishAgentPayload_agent(_ context.Con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PublishAgentPayload_revision(ctx context.Context, field graphql.CollectedField, obj *resolvers.PublishAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20634,15 +14647,12 @@ func (ec *executionContext) fieldContext_PublishAgentPayload_revision(_ context.
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevision(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Query_me(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20666,15 +14676,12 @@ func (ec *executionContext) fieldContext_Query_me(_ context.Context, field graph
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Me(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Query_node(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20699,9 +14706,6 @@ func (ec *executionContext) fieldContext_Query_node(ctx context.Context, field g
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20718,7 +14722,7 @@ func (ec *executionContext) fieldContext_Query_node(ctx context.Context, field g
 }
 
 func (ec *executionContext) _Query_customer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20743,9 +14747,6 @@ func (ec *executionContext) fieldContext_Query_customer(ctx context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20762,7 +14763,7 @@ func (ec *executionContext) fieldContext_Query_customer(ctx context.Context, fie
 }
 
 func (ec *executionContext) _Query_user(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20787,9 +14788,6 @@ func (ec *executionContext) fieldContext_Query_user(ctx context.Context, field g
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20806,7 +14804,7 @@ func (ec *executionContext) fieldContext_Query_user(ctx context.Context, field g
 }
 
 func (ec *executionContext) _Query_account(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20831,9 +14829,6 @@ func (ec *executionContext) fieldContext_Query_account(ctx context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20850,7 +14845,7 @@ func (ec *executionContext) fieldContext_Query_account(ctx context.Context, fiel
 }
 
 func (ec *executionContext) _Query_permission(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20875,9 +14870,6 @@ func (ec *executionContext) fieldContext_Query_permission(ctx context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20894,7 +14886,7 @@ func (ec *executionContext) fieldContext_Query_permission(ctx context.Context, f
 }
 
 func (ec *executionContext) _Query_regions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20919,9 +14911,6 @@ func (ec *executionContext) fieldContext_Query_regions(ctx context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Region(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20938,7 +14927,7 @@ func (ec *executionContext) fieldContext_Query_regions(ctx context.Context, fiel
 }
 
 func (ec *executionContext) _Query_region(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20963,9 +14952,6 @@ func (ec *executionContext) fieldContext_Query_region(ctx context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Region(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20982,7 +14968,7 @@ func (ec *executionContext) fieldContext_Query_region(ctx context.Context, field
 }
 
 func (ec *executionContext) _Query_applications(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21006,15 +14992,12 @@ func (ec *executionContext) fieldContext_Query_applications(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Application(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Query_roles(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21039,9 +15022,6 @@ func (ec *executionContext) fieldContext_Query_roles(ctx context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Role(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21058,7 +15038,7 @@ func (ec *executionContext) fieldContext_Query_roles(ctx context.Context, field 
 }
 
 func (ec *executionContext) _Query_permissionOptions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21083,9 +15063,6 @@ func (ec *executionContext) fieldContext_Query_permissionOptions(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOptions(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21102,7 +15079,7 @@ func (ec *executionContext) fieldContext_Query_permissionOptions(ctx context.Con
 }
 
 func (ec *executionContext) _Query_customers(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21127,9 +15104,6 @@ func (ec *executionContext) fieldContext_Query_customers(ctx context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21146,7 +15120,7 @@ func (ec *executionContext) fieldContext_Query_customers(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Query_users(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21171,9 +15145,6 @@ func (ec *executionContext) fieldContext_Query_users(ctx context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21190,7 +15161,7 @@ func (ec *executionContext) fieldContext_Query_users(ctx context.Context, field 
 }
 
 func (ec *executionContext) _Query_permissions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21215,9 +15186,6 @@ func (ec *executionContext) fieldContext_Query_permissions(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21234,7 +15202,7 @@ func (ec *executionContext) fieldContext_Query_permissions(ctx context.Context, 
 }
 
 func (ec *executionContext) _Query_auditEvents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21259,9 +15227,6 @@ func (ec *executionContext) fieldContext_Query_auditEvents(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuditEventConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21278,7 +15243,7 @@ func (ec *executionContext) fieldContext_Query_auditEvents(ctx context.Context, 
 }
 
 func (ec *executionContext) _Query_contexts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21303,9 +15268,6 @@ func (ec *executionContext) fieldContext_Query_contexts(ctx context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21322,7 +15284,7 @@ func (ec *executionContext) fieldContext_Query_contexts(ctx context.Context, fie
 }
 
 func (ec *executionContext) _Query_context(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21347,9 +15309,6 @@ func (ec *executionContext) fieldContext_Query_context(ctx context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21366,7 +15325,7 @@ func (ec *executionContext) fieldContext_Query_context(ctx context.Context, fiel
 }
 
 func (ec *executionContext) _Query_documents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21391,9 +15350,6 @@ func (ec *executionContext) fieldContext_Query_documents(ctx context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DocumentConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21410,7 +15366,7 @@ func (ec *executionContext) fieldContext_Query_documents(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Query_searchContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21435,9 +15391,6 @@ func (ec *executionContext) fieldContext_Query_searchContext(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SearchHit(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21454,7 +15407,7 @@ func (ec *executionContext) fieldContext_Query_searchContext(ctx context.Context
 }
 
 func (ec *executionContext) _Query_agents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21479,9 +15432,6 @@ func (ec *executionContext) fieldContext_Query_agents(ctx context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21498,7 +15448,7 @@ func (ec *executionContext) fieldContext_Query_agents(ctx context.Context, field
 }
 
 func (ec *executionContext) _Query_agent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21523,9 +15473,6 @@ func (ec *executionContext) fieldContext_Query_agent(ctx context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21542,7 +15489,7 @@ func (ec *executionContext) fieldContext_Query_agent(ctx context.Context, field 
 }
 
 func (ec *executionContext) _Query_runs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21567,9 +15514,6 @@ func (ec *executionContext) fieldContext_Query_runs(ctx context.Context, field g
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RunConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21586,7 +15530,7 @@ func (ec *executionContext) fieldContext_Query_runs(ctx context.Context, field g
 }
 
 func (ec *executionContext) _Query_run(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21611,9 +15555,6 @@ func (ec *executionContext) fieldContext_Query_run(ctx context.Context, field gr
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21630,7 +15571,7 @@ func (ec *executionContext) fieldContext_Query_run(ctx context.Context, field gr
 }
 
 func (ec *executionContext) _Query_webhookCatalog(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21655,9 +15596,6 @@ func (ec *executionContext) fieldContext_Query_webhookCatalog(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookCatalog(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21674,7 +15612,7 @@ func (ec *executionContext) fieldContext_Query_webhookCatalog(ctx context.Contex
 }
 
 func (ec *executionContext) _Query_webhookDestinations(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21699,9 +15637,6 @@ func (ec *executionContext) fieldContext_Query_webhookDestinations(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestinationConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21718,7 +15653,7 @@ func (ec *executionContext) fieldContext_Query_webhookDestinations(ctx context.C
 }
 
 func (ec *executionContext) _Query_webhookDestination(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21743,9 +15678,6 @@ func (ec *executionContext) fieldContext_Query_webhookDestination(ctx context.Co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21762,7 +15694,7 @@ func (ec *executionContext) fieldContext_Query_webhookDestination(ctx context.Co
 }
 
 func (ec *executionContext) _Query_webhookDeliveries(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21787,9 +15719,6 @@ func (ec *executionContext) fieldContext_Query_webhookDeliveries(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDeliveryConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21806,7 +15735,7 @@ func (ec *executionContext) fieldContext_Query_webhookDeliveries(ctx context.Con
 }
 
 func (ec *executionContext) _Query_webhookDelivery(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21831,9 +15760,6 @@ func (ec *executionContext) fieldContext_Query_webhookDelivery(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21850,7 +15776,7 @@ func (ec *executionContext) fieldContext_Query_webhookDelivery(ctx context.Conte
 }
 
 func (ec *executionContext) _Query___type(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21875,9 +15801,6 @@ func (ec *executionContext) fieldContext_Query___type(ctx context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21894,7 +15817,7 @@ func (ec *executionContext) fieldContext_Query___type(ctx context.Context, field
 }
 
 func (ec *executionContext) _Query___schema(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21918,38 +15841,16 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Schema(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RecoverWebhookDeliveriesPayload_count(ctx context.Context, field graphql.CollectedField, obj *resolvers.RecoverWebhookDeliveriesPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RecoverWebhookDeliveriesPayload_count(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Count, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RecoverWebhookDeliveriesPayload_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RecoverWebhookDeliveriesPayload", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.Count)
 }
 
 func (ec *executionContext) _RegenerateRecoveryCodesPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.RegenerateRecoveryCodesPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21973,15 +15874,12 @@ func (ec *executionContext) fieldContext_RegenerateRecoveryCodesPayload_user(_ c
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RegenerateRecoveryCodesPayload_recoveryCodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.RegenerateRecoveryCodesPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22004,145 +15902,31 @@ func (ec *executionContext) fieldContext_RegenerateRecoveryCodesPayload_recovery
 }
 
 func (ec *executionContext) _Region_id(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Region_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Region_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Region", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Region_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Region_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Region_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Region", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Region_name(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Region_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Region_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Region", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Region_description(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Region_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Region_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Region", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _Region_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Region_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Region_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Region", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _RemoveUserPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.RemoveUserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RemoveUserPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RemoveUserPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RemoveUserPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _RemoveUserPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.RemoveUserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22166,15 +15950,12 @@ func (ec *executionContext) fieldContext_RemoveUserPayload_customer(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ReprocessContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.ReprocessContextPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22198,15 +15979,12 @@ func (ec *executionContext) fieldContext_ReprocessContextPayload_context(_ conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ReprocessDocumentPayload_document(ctx context.Context, field graphql.CollectedField, obj *resolvers.ReprocessDocumentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22230,15 +16008,12 @@ func (ec *executionContext) fieldContext_ReprocessDocumentPayload_document(_ con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RequestEmailChangePayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.RequestEmailChangePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22262,15 +16037,12 @@ func (ec *executionContext) fieldContext_RequestEmailChangePayload_user(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ResendInvitationPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResendInvitationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22294,15 +16066,12 @@ func (ec *executionContext) fieldContext_ResendInvitationPayload_user(_ context.
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ResendInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResendInvitationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22326,15 +16095,12 @@ func (ec *executionContext) fieldContext_ResendInvitationPayload_invitation(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ResendWebhookDeliveryPayload_delivery(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResendWebhookDeliveryPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22358,15 +16124,12 @@ func (ec *executionContext) fieldContext_ResendWebhookDeliveryPayload_delivery(_
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RestoreCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22390,15 +16153,12 @@ func (ec *executionContext) fieldContext_RestoreCustomerPayload_customer(_ conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ResumeCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResumeCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22422,15 +16182,12 @@ func (ec *executionContext) fieldContext_ResumeCustomerPayload_customer(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RevokeApiKeyPayload_apiKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.RevokeAPIKeyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22454,15 +16211,12 @@ func (ec *executionContext) fieldContext_RevokeApiKeyPayload_apiKey(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKey(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RevokeOtherSessionsPayload_sessions(ctx context.Context, field graphql.CollectedField, obj *resolvers.RevokeOtherSessionsPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22486,15 +16240,12 @@ func (ec *executionContext) fieldContext_RevokeOtherSessionsPayload_sessions(_ c
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Session(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RevokeSessionPayload_session(ctx context.Context, field graphql.CollectedField, obj *resolvers.RevokeSessionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22518,176 +16269,40 @@ func (ec *executionContext) fieldContext_RevokeSessionPayload_session(_ context.
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Session(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Role_id(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Role_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Role_applicationId(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_applicationId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ApplicationID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_applicationId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ApplicationID)
 }
 
 func (ec *executionContext) _Role_customerId(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_customerId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CustomerID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint64(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Role_customerId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint64(ctx, field.Selections, obj.CustomerID)
 }
 
 func (ec *executionContext) _Role_name(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Role_description(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _Role_isOwner(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_isOwner(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.IsOwner, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_isOwner(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsOwner)
 }
 
 func (ec *executionContext) _Role_features(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22710,30 +16325,11 @@ func (ec *executionContext) fieldContext_Role_features(_ context.Context, field 
 }
 
 func (ec *executionContext) _Role_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Role_application(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22757,15 +16353,12 @@ func (ec *executionContext) fieldContext_Role_application(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Application(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Role_customer(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22789,15 +16382,12 @@ func (ec *executionContext) fieldContext_Role_customer(_ context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_apiKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22821,84 +16411,24 @@ func (ec *executionContext) fieldContext_RotateApiKeySecretPayload_apiKey(_ cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKey(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_clientId(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RotateApiKeySecretPayload_clientId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ClientID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RotateApiKeySecretPayload_clientId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RotateApiKeySecretPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_clientSecret(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RotateApiKeySecretPayload_clientSecret(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ClientSecret, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RotateApiKeySecretPayload_clientSecret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RotateApiKeySecretPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ClientSecret)
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_graceEndsAt(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RotateApiKeySecretPayload_graceEndsAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GraceEndsAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RotateApiKeySecretPayload_graceEndsAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RotateApiKeySecretPayload", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.GraceEndsAt)
 }
 
 func (ec *executionContext) _RotateWebhookSecretPayload_destination(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateWebhookSecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22922,245 +16452,52 @@ func (ec *executionContext) fieldContext_RotateWebhookSecretPayload_destination(
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RotateWebhookSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateWebhookSecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RotateWebhookSecretPayload_secret(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Secret, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RotateWebhookSecretPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RotateWebhookSecretPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Secret)
 }
 
 func (ec *executionContext) _Run_id(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Run_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Run_jobKey(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_jobKey(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.JobKey, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_jobKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.JobKey)
 }
 
 func (ec *executionContext) _Run_status(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNRunStatus2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type RunStatus does not have child fields"))
+	return ec.marshalNRunStatus2string(ctx, field.Selections, obj.Status)
 }
 
 func (ec *executionContext) _Run_input(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_input(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Input, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_input(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Input)
 }
 
 func (ec *executionContext) _Run_output(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_output(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.OutputJSON(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Run_output(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, true, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.OutputJSON())
 }
 
 func (ec *executionContext) _Run_error(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_error(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ErrorJSON(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Run_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, true, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.ErrorJSON())
 }
 
 func (ec *executionContext) _Run_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Run_finishedAt(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_finishedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.FinishedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Run_finishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.FinishedAt)
 }
 
 func (ec *executionContext) _Run_agent(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23184,15 +16521,12 @@ func (ec *executionContext) fieldContext_Run_agent(_ context.Context, field grap
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Run_revision(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23216,15 +16550,12 @@ func (ec *executionContext) fieldContext_Run_revision(_ context.Context, field g
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevision(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Run_steps(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23248,15 +16579,12 @@ func (ec *executionContext) fieldContext_Run_steps(_ context.Context, field grap
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RunStep(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RunConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23280,15 +16608,12 @@ func (ec *executionContext) fieldContext_RunConnection_edges(_ context.Context, 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RunEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RunConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23312,15 +16637,12 @@ func (ec *executionContext) fieldContext_RunConnection_nodes(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RunConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23344,15 +16666,12 @@ func (ec *executionContext) fieldContext_RunConnection_pageInfo(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RunConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23375,7 +16694,7 @@ func (ec *executionContext) fieldContext_RunConnection_totalCount(_ context.Cont
 }
 
 func (ec *executionContext) _RunConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23398,30 +16717,11 @@ func (ec *executionContext) fieldContext_RunConnection_totalCountCapped(_ contex
 }
 
 func (ec *executionContext) _RunEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _RunEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23445,176 +16745,40 @@ func (ec *executionContext) fieldContext_RunEdge_node(_ context.Context, field g
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RunStep_position(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_position(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Position, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_position(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Position)
 }
 
 func (ec *executionContext) _RunStep_stepId(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_stepId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.StepID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_stepId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.StepID)
 }
 
 func (ec *executionContext) _RunStep_type(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_type(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Type, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
 }
 
 func (ec *executionContext) _RunStep_result(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_result(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ResultJSON(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_result(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, true, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.ResultJSON())
 }
 
 func (ec *executionContext) _RunStep_error(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_error(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ErrorJSON(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, true, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.ErrorJSON())
 }
 
 func (ec *executionContext) _RunStep_startedAt(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_startedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.StartedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_startedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.StartedAt)
 }
 
 func (ec *executionContext) _RunStep_durationMs(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_durationMs(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DurationMs, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_durationMs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.DurationMs)
 }
 
 func (ec *executionContext) _SaveBillingPayload_billing(ctx context.Context, field graphql.CollectedField, obj *resolvers.SaveBillingPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23638,61 +16802,20 @@ func (ec *executionContext) fieldContext_SaveBillingPayload_billing(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Billing(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _SearchHit_similarity(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SearchHit_similarity(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Similarity, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SearchHit_similarity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("SearchHit", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.Similarity)
 }
 
 func (ec *executionContext) _SearchHit_content(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SearchHit_content(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Content, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SearchHit_content(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("SearchHit", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Content)
 }
 
 func (ec *executionContext) _SearchHit_document(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23716,15 +16839,12 @@ func (ec *executionContext) fieldContext_SearchHit_document(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _SearchHit_chunk(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23748,130 +16868,32 @@ func (ec *executionContext) fieldContext_SearchHit_chunk(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Chunk(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Secret_id(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Secret_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Secret_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Secret", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Secret_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Secret_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Secret_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Secret_name(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Secret_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Secret_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Secret_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Secret_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Secret_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Secret_updatedAt(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Secret_updatedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UpdatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Secret_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.UpdatedAt)
 }
 
 func (ec *executionContext) _Secret_customer(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23895,153 +16917,36 @@ func (ec *executionContext) fieldContext_Secret_customer(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Session_id(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Session_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Session_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Session_lastUsedAt(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_lastUsedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LastUsedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_lastUsedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.LastUsedAt)
 }
 
 func (ec *executionContext) _Session_userAgent(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_userAgent(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserAgent, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_userAgent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.UserAgent)
 }
 
 func (ec *executionContext) _Session_address(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_address(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Address, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_address(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Address)
 }
 
 func (ec *executionContext) _Session_current(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24064,7 +16969,7 @@ func (ec *executionContext) fieldContext_Session_current(_ context.Context, fiel
 }
 
 func (ec *executionContext) _SetAccountDisabledPayload_account(ctx context.Context, field graphql.CollectedField, obj *resolvers.SetAccountDisabledPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24088,15 +16993,12 @@ func (ec *executionContext) fieldContext_SetAccountDisabledPayload_account(_ con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _SetLimitsPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.SetLimitsPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24120,15 +17022,12 @@ func (ec *executionContext) fieldContext_SetLimitsPayload_customer(_ context.Con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _SetPermissionDisabledPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.SetPermissionDisabledPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24152,15 +17051,12 @@ func (ec *executionContext) fieldContext_SetPermissionDisabledPayload_permission
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ShareContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.ShareContextPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24184,15 +17080,12 @@ func (ec *executionContext) fieldContext_ShareContextPayload_context(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _StartRunPayload_run(ctx context.Context, field graphql.CollectedField, obj *resolvers.StartRunPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24216,34 +17109,12 @@ func (ec *executionContext) fieldContext_StartRunPayload_run(_ context.Context, 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _StartRunPayload_jobKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.StartRunPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_StartRunPayload_jobKey(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.JobKey, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_StartRunPayload_jobKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("StartRunPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.JobKey)
 }
 
 func (ec *executionContext) _Subscription_auditEvent(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
@@ -24271,9 +17142,6 @@ func (ec *executionContext) fieldContext_Subscription_auditEvent(_ context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuditEvent(ctx, field)
-		},
 	}
 	return fc, nil
 }
@@ -24304,9 +17172,6 @@ func (ec *executionContext) fieldContext_Subscription_documentUpdated(ctx contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -24348,9 +17213,6 @@ func (ec *executionContext) fieldContext_Subscription_runUpdated(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -24392,9 +17254,6 @@ func (ec *executionContext) fieldContext_Subscription_webhookDeliveryUpdated(ctx
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -24411,7 +17270,7 @@ func (ec *executionContext) fieldContext_Subscription_webhookDeliveryUpdated(ctx
 }
 
 func (ec *executionContext) _SuspendCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.SuspendCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24435,15 +17294,12 @@ func (ec *executionContext) fieldContext_SuspendCustomerPayload_customer(_ conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _TestWebhookDestinationPayload_delivery(ctx context.Context, field graphql.CollectedField, obj *resolvers.TestWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24467,15 +17323,12 @@ func (ec *executionContext) fieldContext_TestWebhookDestinationPayload_delivery(
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _TogglePermissionPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.TogglePermissionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24499,15 +17352,12 @@ func (ec *executionContext) fieldContext_TogglePermissionPayload_permission(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UnpublishAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.UnpublishAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24531,15 +17381,12 @@ func (ec *executionContext) fieldContext_UnpublishAgentPayload_agent(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24563,15 +17410,12 @@ func (ec *executionContext) fieldContext_UpdateAgentPayload_agent(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateContextPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24595,15 +17439,12 @@ func (ec *executionContext) fieldContext_UpdateContextPayload_context(_ context.
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24627,15 +17468,12 @@ func (ec *executionContext) fieldContext_UpdateCustomerPayload_customer(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdatePermissionPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdatePermissionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24659,15 +17497,12 @@ func (ec *executionContext) fieldContext_UpdatePermissionPayload_permission(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateRolePayload_role(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateRolePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24691,15 +17526,12 @@ func (ec *executionContext) fieldContext_UpdateRolePayload_role(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Role(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateSecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24723,15 +17555,12 @@ func (ec *executionContext) fieldContext_UpdateSecretPayload_secret(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Secret(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateUserPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateUserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24755,15 +17584,12 @@ func (ec *executionContext) fieldContext_UpdateUserPayload_user(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateWebhookDestinationPayload_destination(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24787,15 +17613,12 @@ func (ec *executionContext) fieldContext_UpdateWebhookDestinationPayload_destina
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UploadDocumentPayload_document(ctx context.Context, field graphql.CollectedField, obj *resolvers.UploadDocumentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24819,84 +17642,24 @@ func (ec *executionContext) fieldContext_UploadDocumentPayload_document(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Usage_name(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Usage_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v quota.Name) graphql.Marshaler {
-			return ec.marshalNLimitName2canopyᚋinternalᚋquotaᚐName(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Usage_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Usage", field, false, false, errors.New("field of type LimitName does not have child fields"))
+	return ec.marshalNLimitName2canopyᚋinternalᚋquotaᚐName(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Usage_used(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Usage_used(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Used, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNLong2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Usage_used(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Usage", field, false, false, errors.New("field of type Long does not have child fields"))
+	return ec.marshalNLong2int64(ctx, field.Selections, obj.Used)
 }
 
 func (ec *executionContext) _Usage_limit(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Usage_limit(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Limit, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
-			return ec.marshalOLong2ᚖint64(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Usage_limit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Usage", field, false, false, errors.New("field of type Long does not have child fields"))
+	return ec.marshalOLong2ᚖint64(ctx, field.Selections, obj.Limit)
 }
 
 func (ec *executionContext) _Usage_limitedBy(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24920,222 +17683,48 @@ func (ec *executionContext) fieldContext_Usage_limitedBy(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerRef(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _User_id(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _User_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _User_firstName(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_firstName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.FirstName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_firstName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.FirstName)
 }
 
 func (ec *executionContext) _User_lastName(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_lastName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LastName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_lastName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.LastName)
 }
 
 func (ec *executionContext) _User_name(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name())
 }
 
 func (ec *executionContext) _User_email(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_email(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Email, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_email(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
 }
 
 func (ec *executionContext) _User_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _User_hasPassword(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_hasPassword(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HasPassword, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_hasPassword(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.HasPassword)
 }
 
 func (ec *executionContext) _User_otpMethod(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_otpMethod(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.OTPMethod, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_otpMethod(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.OTPMethod)
 }
 
 func (ec *executionContext) _User_lastAccess(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25158,7 +17747,7 @@ func (ec *executionContext) fieldContext_User_lastAccess(_ context.Context, fiel
 }
 
 func (ec *executionContext) _User_permissions(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25183,9 +17772,6 @@ func (ec *executionContext) fieldContext_User_permissions(ctx context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -25202,7 +17788,7 @@ func (ec *executionContext) fieldContext_User_permissions(ctx context.Context, f
 }
 
 func (ec *executionContext) _User_customers(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25227,9 +17813,6 @@ func (ec *executionContext) fieldContext_User_customers(ctx context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -25246,7 +17829,7 @@ func (ec *executionContext) fieldContext_User_customers(ctx context.Context, fie
 }
 
 func (ec *executionContext) _UserConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25270,15 +17853,12 @@ func (ec *executionContext) fieldContext_UserConnection_edges(_ context.Context,
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UserConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25302,15 +17882,12 @@ func (ec *executionContext) fieldContext_UserConnection_nodes(_ context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UserConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25334,15 +17911,12 @@ func (ec *executionContext) fieldContext_UserConnection_pageInfo(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UserConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25365,7 +17939,7 @@ func (ec *executionContext) fieldContext_UserConnection_totalCount(_ context.Con
 }
 
 func (ec *executionContext) _UserConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25388,30 +17962,11 @@ func (ec *executionContext) fieldContext_UserConnection_totalCountCapped(_ conte
 }
 
 func (ec *executionContext) _UserEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UserEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_UserEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("UserEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _UserEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25435,153 +17990,36 @@ func (ec *executionContext) fieldContext_UserEdge_node(_ context.Context, field 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookAttempt_at(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookAttempt_at(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.At, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookAttempt_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookAttempt", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.At)
 }
 
 func (ec *executionContext) _WebhookAttempt_durationMs(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookAttempt_durationMs(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DurationMs, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookAttempt_durationMs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookAttempt", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.DurationMs)
 }
 
 func (ec *executionContext) _WebhookAttempt_httpStatus(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookAttempt_httpStatus(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HTTPStatus, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookAttempt_httpStatus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookAttempt", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.HTTPStatus)
 }
 
 func (ec *executionContext) _WebhookAttempt_error(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookAttempt_error(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Failure(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookAttempt_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookAttempt", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Failure())
 }
 
 func (ec *executionContext) _WebhookAttempt_response(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookAttempt_response(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Response, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookAttempt_response(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookAttempt", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Response)
 }
 
 func (ec *executionContext) _WebhookCatalog_version(ctx context.Context, field graphql.CollectedField, obj *resolvers.WebhookCatalog) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookCatalog_version(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Version, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookCatalog_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookCatalog", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _WebhookCatalog_events(ctx context.Context, field graphql.CollectedField, obj *resolvers.WebhookCatalog) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25605,291 +18043,60 @@ func (ec *executionContext) fieldContext_WebhookCatalog_events(_ context.Context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookEventType(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDelivery_id(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _WebhookDelivery_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _WebhookDelivery_eventId(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_eventId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.EventID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_eventId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.EventID)
 }
 
 func (ec *executionContext) _WebhookDelivery_destinationId(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_destinationId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DestinationID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_destinationId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.DestinationID)
 }
 
 func (ec *executionContext) _WebhookDelivery_type(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_type(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Type, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
 }
 
 func (ec *executionContext) _WebhookDelivery_status(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNWebhookDeliveryStatus2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type WebhookDeliveryStatus does not have child fields"))
+	return ec.marshalNWebhookDeliveryStatus2string(ctx, field.Selections, obj.Status)
 }
 
 func (ec *executionContext) _WebhookDelivery_attempts(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_attempts(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Attempts, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_attempts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Attempts)
 }
 
 func (ec *executionContext) _WebhookDelivery_httpStatus(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_httpStatus(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HTTPStatus, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_httpStatus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.HTTPStatus)
 }
 
 func (ec *executionContext) _WebhookDelivery_error(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_error(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Failure(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Failure())
 }
 
 func (ec *executionContext) _WebhookDelivery_test(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_test(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Test, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_test(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Test)
 }
 
 func (ec *executionContext) _WebhookDelivery_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _WebhookDelivery_completedAt(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_completedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CompletedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_completedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.CompletedAt)
 }
 
 func (ec *executionContext) _WebhookDelivery_destination(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25913,15 +18120,12 @@ func (ec *executionContext) fieldContext_WebhookDelivery_destination(_ context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDelivery_payload(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25944,7 +18148,7 @@ func (ec *executionContext) fieldContext_WebhookDelivery_payload(_ context.Conte
 }
 
 func (ec *executionContext) _WebhookDelivery_attemptLog(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25968,15 +18172,12 @@ func (ec *executionContext) fieldContext_WebhookDelivery_attemptLog(_ context.Co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookAttempt(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDeliveryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26000,15 +18201,12 @@ func (ec *executionContext) fieldContext_WebhookDeliveryConnection_edges(_ conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDeliveryEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDeliveryConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26032,15 +18230,12 @@ func (ec *executionContext) fieldContext_WebhookDeliveryConnection_nodes(_ conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDeliveryConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26064,15 +18259,12 @@ func (ec *executionContext) fieldContext_WebhookDeliveryConnection_pageInfo(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDeliveryConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26095,7 +18287,7 @@ func (ec *executionContext) fieldContext_WebhookDeliveryConnection_totalCount(_ 
 }
 
 func (ec *executionContext) _WebhookDeliveryConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26118,30 +18310,11 @@ func (ec *executionContext) fieldContext_WebhookDeliveryConnection_totalCountCap
 }
 
 func (ec *executionContext) _WebhookDeliveryEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDeliveryEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDeliveryEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDeliveryEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _WebhookDeliveryEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26165,107 +18338,28 @@ func (ec *executionContext) fieldContext_WebhookDeliveryEdge_node(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDestination_id(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _WebhookDestination_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _WebhookDestination_url(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_url(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.URL, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_url(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.URL)
 }
 
 func (ec *executionContext) _WebhookDestination_name(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _WebhookDestination_events(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26288,99 +18382,23 @@ func (ec *executionContext) fieldContext_WebhookDestination_events(_ context.Con
 }
 
 func (ec *executionContext) _WebhookDestination_enabled(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_enabled(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Enabled, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_enabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Enabled)
 }
 
 func (ec *executionContext) _WebhookDestination_signing(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_signing(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Signing, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNWebhookSigning2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_signing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type WebhookSigning does not have child fields"))
+	return ec.marshalNWebhookSigning2string(ctx, field.Selections, obj.Signing)
 }
 
 func (ec *executionContext) _WebhookDestination_autoDisabledAt(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_autoDisabledAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AutoDisabledAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_autoDisabledAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.AutoDisabledAt)
 }
 
 func (ec *executionContext) _WebhookDestination_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _WebhookDestination_customer(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26404,15 +18422,12 @@ func (ec *executionContext) fieldContext_WebhookDestination_customer(_ context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDestination_deliveries(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26437,9 +18452,6 @@ func (ec *executionContext) fieldContext_WebhookDestination_deliveries(ctx conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDeliveryConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -26456,7 +18468,7 @@ func (ec *executionContext) fieldContext_WebhookDestination_deliveries(ctx conte
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26480,15 +18492,12 @@ func (ec *executionContext) fieldContext_WebhookDestinationConnection_edges(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestinationEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26512,15 +18521,12 @@ func (ec *executionContext) fieldContext_WebhookDestinationConnection_nodes(_ co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26544,15 +18550,12 @@ func (ec *executionContext) fieldContext_WebhookDestinationConnection_pageInfo(_
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26575,7 +18578,7 @@ func (ec *executionContext) fieldContext_WebhookDestinationConnection_totalCount
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26598,30 +18601,11 @@ func (ec *executionContext) fieldContext_WebhookDestinationConnection_totalCount
 }
 
 func (ec *executionContext) _WebhookDestinationEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestinationEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestinationEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestinationEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _WebhookDestinationEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26645,130 +18629,32 @@ func (ec *executionContext) fieldContext_WebhookDestinationEdge_node(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookEventType_type(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookEventType_type(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Type, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookEventType_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookEventType", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
 }
 
 func (ec *executionContext) _WebhookEventType_category(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookEventType_category(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Category, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookEventType_category(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookEventType", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Category)
 }
 
 func (ec *executionContext) _WebhookEventType_description(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookEventType_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookEventType_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookEventType", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _WebhookEventType_example(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookEventType_example(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Example, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookEventType_example(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookEventType", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Example)
 }
 
 func (ec *executionContext) _WebhookEventType_schema(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookEventType_schema(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Schema, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookEventType_schema(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookEventType", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Schema)
 }
 
 func (ec *executionContext) _WithdrawInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.WithdrawInvitationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26792,15 +18678,12 @@ func (ec *executionContext) fieldContext_WithdrawInvitationPayload_invitation(_ 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26823,7 +18706,7 @@ func (ec *executionContext) fieldContext___Directive_name(_ context.Context, fie
 }
 
 func (ec *executionContext) ___Directive_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26846,7 +18729,7 @@ func (ec *executionContext) fieldContext___Directive_description(_ context.Conte
 }
 
 func (ec *executionContext) ___Directive_isRepeatable(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26869,7 +18752,7 @@ func (ec *executionContext) fieldContext___Directive_isRepeatable(_ context.Cont
 }
 
 func (ec *executionContext) ___Directive_locations(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26892,7 +18775,7 @@ func (ec *executionContext) fieldContext___Directive_locations(_ context.Context
 }
 
 func (ec *executionContext) ___Directive_args(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26916,9 +18799,6 @@ func (ec *executionContext) fieldContext___Directive_args(ctx context.Context, f
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___InputValue(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -26935,7 +18815,7 @@ func (ec *executionContext) fieldContext___Directive_args(ctx context.Context, f
 }
 
 func (ec *executionContext) ___EnumValue_name(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26958,7 +18838,7 @@ func (ec *executionContext) fieldContext___EnumValue_name(_ context.Context, fie
 }
 
 func (ec *executionContext) ___EnumValue_description(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26981,7 +18861,7 @@ func (ec *executionContext) fieldContext___EnumValue_description(_ context.Conte
 }
 
 func (ec *executionContext) ___EnumValue_isDeprecated(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27004,7 +18884,7 @@ func (ec *executionContext) fieldContext___EnumValue_isDeprecated(_ context.Cont
 }
 
 func (ec *executionContext) ___EnumValue_deprecationReason(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27027,7 +18907,7 @@ func (ec *executionContext) fieldContext___EnumValue_deprecationReason(_ context
 }
 
 func (ec *executionContext) ___Field_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27050,7 +18930,7 @@ func (ec *executionContext) fieldContext___Field_name(_ context.Context, field g
 }
 
 func (ec *executionContext) ___Field_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27073,7 +18953,7 @@ func (ec *executionContext) fieldContext___Field_description(_ context.Context, 
 }
 
 func (ec *executionContext) ___Field_args(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27097,9 +18977,6 @@ func (ec *executionContext) fieldContext___Field_args(ctx context.Context, field
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___InputValue(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -27116,7 +18993,7 @@ func (ec *executionContext) fieldContext___Field_args(ctx context.Context, field
 }
 
 func (ec *executionContext) ___Field_type(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27140,15 +19017,12 @@ func (ec *executionContext) fieldContext___Field_type(_ context.Context, field g
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Field_isDeprecated(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27171,7 +19045,7 @@ func (ec *executionContext) fieldContext___Field_isDeprecated(_ context.Context,
 }
 
 func (ec *executionContext) ___Field_deprecationReason(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27194,7 +19068,7 @@ func (ec *executionContext) fieldContext___Field_deprecationReason(_ context.Con
 }
 
 func (ec *executionContext) ___InputValue_name(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27217,7 +19091,7 @@ func (ec *executionContext) fieldContext___InputValue_name(_ context.Context, fi
 }
 
 func (ec *executionContext) ___InputValue_description(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27240,7 +19114,7 @@ func (ec *executionContext) fieldContext___InputValue_description(_ context.Cont
 }
 
 func (ec *executionContext) ___InputValue_type(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27264,15 +19138,12 @@ func (ec *executionContext) fieldContext___InputValue_type(_ context.Context, fi
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___InputValue_defaultValue(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27295,7 +19166,7 @@ func (ec *executionContext) fieldContext___InputValue_defaultValue(_ context.Con
 }
 
 func (ec *executionContext) ___InputValue_isDeprecated(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27318,7 +19189,7 @@ func (ec *executionContext) fieldContext___InputValue_isDeprecated(_ context.Con
 }
 
 func (ec *executionContext) ___InputValue_deprecationReason(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27341,7 +19212,7 @@ func (ec *executionContext) fieldContext___InputValue_deprecationReason(_ contex
 }
 
 func (ec *executionContext) ___Schema_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27364,7 +19235,7 @@ func (ec *executionContext) fieldContext___Schema_description(_ context.Context,
 }
 
 func (ec *executionContext) ___Schema_types(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27388,15 +19259,12 @@ func (ec *executionContext) fieldContext___Schema_types(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Schema_queryType(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27420,15 +19288,12 @@ func (ec *executionContext) fieldContext___Schema_queryType(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Schema_mutationType(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27452,15 +19317,12 @@ func (ec *executionContext) fieldContext___Schema_mutationType(_ context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Schema_subscriptionType(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27484,15 +19346,12 @@ func (ec *executionContext) fieldContext___Schema_subscriptionType(_ context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Schema_directives(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27516,15 +19375,12 @@ func (ec *executionContext) fieldContext___Schema_directives(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Directive(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Type_kind(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27547,7 +19403,7 @@ func (ec *executionContext) fieldContext___Type_kind(_ context.Context, field gr
 }
 
 func (ec *executionContext) ___Type_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27570,7 +19426,7 @@ func (ec *executionContext) fieldContext___Type_name(_ context.Context, field gr
 }
 
 func (ec *executionContext) ___Type_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27593,7 +19449,7 @@ func (ec *executionContext) fieldContext___Type_description(_ context.Context, f
 }
 
 func (ec *executionContext) ___Type_specifiedByURL(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27616,7 +19472,7 @@ func (ec *executionContext) fieldContext___Type_specifiedByURL(_ context.Context
 }
 
 func (ec *executionContext) ___Type_fields(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27641,9 +19497,6 @@ func (ec *executionContext) fieldContext___Type_fields(ctx context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Field(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -27660,7 +19513,7 @@ func (ec *executionContext) fieldContext___Type_fields(ctx context.Context, fiel
 }
 
 func (ec *executionContext) ___Type_interfaces(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27684,15 +19537,12 @@ func (ec *executionContext) fieldContext___Type_interfaces(_ context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Type_possibleTypes(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27716,15 +19566,12 @@ func (ec *executionContext) fieldContext___Type_possibleTypes(_ context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Type_enumValues(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27749,9 +19596,6 @@ func (ec *executionContext) fieldContext___Type_enumValues(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___EnumValue(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -27768,7 +19612,7 @@ func (ec *executionContext) fieldContext___Type_enumValues(ctx context.Context, 
 }
 
 func (ec *executionContext) ___Type_inputFields(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27792,15 +19636,12 @@ func (ec *executionContext) fieldContext___Type_inputFields(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___InputValue(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Type_ofType(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27824,15 +19665,12 @@ func (ec *executionContext) fieldContext___Type_ofType(_ context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Type_isOneOf(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -31726,7 +23564,7 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 var acceptInvitationPayloadImplementors = []string{"AcceptInvitationPayload"}
 
 func (ec *executionContext) _AcceptInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.AcceptInvitationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, acceptInvitationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, acceptInvitationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -31765,7 +23603,7 @@ func (ec *executionContext) _AcceptInvitationPayload(ctx context.Context, sel as
 var accountImplementors = []string{"Account", "Node"}
 
 func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, obj *db.Account) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, accountImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, accountImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -31879,7 +23717,7 @@ func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, 
 var accountConnectionImplementors = []string{"AccountConnection"}
 
 func (ec *executionContext) _AccountConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Account]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, accountConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, accountConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -31938,7 +23776,7 @@ func (ec *executionContext) _AccountConnection(ctx context.Context, sel ast.Sele
 var accountEdgeImplementors = []string{"AccountEdge"}
 
 func (ec *executionContext) _AccountEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Account]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, accountEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, accountEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -31982,7 +23820,7 @@ func (ec *executionContext) _AccountEdge(ctx context.Context, sel ast.SelectionS
 var agentImplementors = []string{"Agent", "Node"}
 
 func (ec *executionContext) _Agent(ctx context.Context, sel ast.SelectionSet, obj *db.Agent) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32081,7 +23919,7 @@ func (ec *executionContext) _Agent(ctx context.Context, sel ast.SelectionSet, ob
 var agentConnectionImplementors = []string{"AgentConnection"}
 
 func (ec *executionContext) _AgentConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Agent]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32140,7 +23978,7 @@ func (ec *executionContext) _AgentConnection(ctx context.Context, sel ast.Select
 var agentEdgeImplementors = []string{"AgentEdge"}
 
 func (ec *executionContext) _AgentEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Agent]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32184,7 +24022,7 @@ func (ec *executionContext) _AgentEdge(ctx context.Context, sel ast.SelectionSet
 var agentRevisionImplementors = []string{"AgentRevision", "Node"}
 
 func (ec *executionContext) _AgentRevision(ctx context.Context, sel ast.SelectionSet, obj *db.Revision) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentRevisionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentRevisionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32248,7 +24086,7 @@ func (ec *executionContext) _AgentRevision(ctx context.Context, sel ast.Selectio
 var agentRevisionConnectionImplementors = []string{"AgentRevisionConnection"}
 
 func (ec *executionContext) _AgentRevisionConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Revision]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentRevisionConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentRevisionConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32307,7 +24145,7 @@ func (ec *executionContext) _AgentRevisionConnection(ctx context.Context, sel as
 var agentRevisionEdgeImplementors = []string{"AgentRevisionEdge"}
 
 func (ec *executionContext) _AgentRevisionEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Revision]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentRevisionEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentRevisionEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32351,7 +24189,7 @@ func (ec *executionContext) _AgentRevisionEdge(ctx context.Context, sel ast.Sele
 var apiKeyImplementors = []string{"ApiKey", "Node"}
 
 func (ec *executionContext) _ApiKey(ctx context.Context, sel ast.SelectionSet, obj *db.APIKey) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, apiKeyImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, apiKeyImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32445,7 +24283,7 @@ func (ec *executionContext) _ApiKey(ctx context.Context, sel ast.SelectionSet, o
 var apiKeyConnectionImplementors = []string{"ApiKeyConnection"}
 
 func (ec *executionContext) _ApiKeyConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.APIKey]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, apiKeyConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, apiKeyConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32504,7 +24342,7 @@ func (ec *executionContext) _ApiKeyConnection(ctx context.Context, sel ast.Selec
 var apiKeyEdgeImplementors = []string{"ApiKeyEdge"}
 
 func (ec *executionContext) _ApiKeyEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.APIKey]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, apiKeyEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, apiKeyEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32548,7 +24386,7 @@ func (ec *executionContext) _ApiKeyEdge(ctx context.Context, sel ast.SelectionSe
 var applicationImplementors = []string{"Application", "Node"}
 
 func (ec *executionContext) _Application(ctx context.Context, sel ast.SelectionSet, obj *db.Application) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, applicationImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, applicationImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32622,7 +24460,7 @@ func (ec *executionContext) _Application(ctx context.Context, sel ast.SelectionS
 var auditEventImplementors = []string{"AuditEvent", "Node"}
 
 func (ec *executionContext) _AuditEvent(ctx context.Context, sel ast.SelectionSet, obj *db.AuditEvent) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, auditEventImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, auditEventImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32706,7 +24544,7 @@ func (ec *executionContext) _AuditEvent(ctx context.Context, sel ast.SelectionSe
 var auditEventConnectionImplementors = []string{"AuditEventConnection"}
 
 func (ec *executionContext) _AuditEventConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.AuditEvent]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, auditEventConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, auditEventConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32765,7 +24603,7 @@ func (ec *executionContext) _AuditEventConnection(ctx context.Context, sel ast.S
 var auditEventEdgeImplementors = []string{"AuditEventEdge"}
 
 func (ec *executionContext) _AuditEventEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.AuditEvent]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, auditEventEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, auditEventEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32809,7 +24647,7 @@ func (ec *executionContext) _AuditEventEdge(ctx context.Context, sel ast.Selecti
 var billingImplementors = []string{"Billing", "Node"}
 
 func (ec *executionContext) _Billing(ctx context.Context, sel ast.SelectionSet, obj *db.Billing) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, billingImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, billingImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32913,7 +24751,7 @@ func (ec *executionContext) _Billing(ctx context.Context, sel ast.SelectionSet, 
 var cancelRunPayloadImplementors = []string{"CancelRunPayload"}
 
 func (ec *executionContext) _CancelRunPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CancelRunPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, cancelRunPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, cancelRunPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32952,7 +24790,7 @@ func (ec *executionContext) _CancelRunPayload(ctx context.Context, sel ast.Selec
 var changePasswordPayloadImplementors = []string{"ChangePasswordPayload"}
 
 func (ec *executionContext) _ChangePasswordPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ChangePasswordPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, changePasswordPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, changePasswordPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32991,7 +24829,7 @@ func (ec *executionContext) _ChangePasswordPayload(ctx context.Context, sel ast.
 var chunkImplementors = []string{"Chunk", "Node"}
 
 func (ec *executionContext) _Chunk(ctx context.Context, sel ast.SelectionSet, obj *db.Chunk) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, chunkImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, chunkImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33075,7 +24913,7 @@ func (ec *executionContext) _Chunk(ctx context.Context, sel ast.SelectionSet, ob
 var chunkConnectionImplementors = []string{"ChunkConnection"}
 
 func (ec *executionContext) _ChunkConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Chunk]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, chunkConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, chunkConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33129,7 +24967,7 @@ func (ec *executionContext) _ChunkConnection(ctx context.Context, sel ast.Select
 var chunkEdgeImplementors = []string{"ChunkEdge"}
 
 func (ec *executionContext) _ChunkEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Chunk]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, chunkEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, chunkEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33173,7 +25011,7 @@ func (ec *executionContext) _ChunkEdge(ctx context.Context, sel ast.SelectionSet
 var confirmTotpPayloadImplementors = []string{"ConfirmTotpPayload"}
 
 func (ec *executionContext) _ConfirmTotpPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ConfirmTotpPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, confirmTotpPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, confirmTotpPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33217,7 +25055,7 @@ func (ec *executionContext) _ConfirmTotpPayload(ctx context.Context, sel ast.Sel
 var contextImplementors = []string{"Context", "Node"}
 
 func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, obj *db.Context) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, contextImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33371,7 +25209,7 @@ func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, 
 var contextConnectionImplementors = []string{"ContextConnection"}
 
 func (ec *executionContext) _ContextConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Context]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, contextConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33425,7 +25263,7 @@ func (ec *executionContext) _ContextConnection(ctx context.Context, sel ast.Sele
 var contextEdgeImplementors = []string{"ContextEdge"}
 
 func (ec *executionContext) _ContextEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Context]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, contextEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33469,7 +25307,7 @@ func (ec *executionContext) _ContextEdge(ctx context.Context, sel ast.SelectionS
 var contextToolImplementors = []string{"ContextTool"}
 
 func (ec *executionContext) _ContextTool(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Tool) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, contextToolImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextToolImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33538,7 +25376,7 @@ func (ec *executionContext) _ContextTool(ctx context.Context, sel ast.SelectionS
 var contextToolParameterImplementors = []string{"ContextToolParameter"}
 
 func (ec *executionContext) _ContextToolParameter(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ToolParameter) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, contextToolParameterImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextToolParameterImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33592,7 +25430,7 @@ func (ec *executionContext) _ContextToolParameter(ctx context.Context, sel ast.S
 var createAgentPayloadImplementors = []string{"CreateAgentPayload"}
 
 func (ec *executionContext) _CreateAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33631,7 +25469,7 @@ func (ec *executionContext) _CreateAgentPayload(ctx context.Context, sel ast.Sel
 var createApiKeyPayloadImplementors = []string{"CreateApiKeyPayload"}
 
 func (ec *executionContext) _CreateApiKeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateAPIKeyPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createApiKeyPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createApiKeyPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33680,7 +25518,7 @@ func (ec *executionContext) _CreateApiKeyPayload(ctx context.Context, sel ast.Se
 var createContextPayloadImplementors = []string{"CreateContextPayload"}
 
 func (ec *executionContext) _CreateContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateContextPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createContextPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createContextPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33719,7 +25557,7 @@ func (ec *executionContext) _CreateContextPayload(ctx context.Context, sel ast.S
 var createCustomerPayloadImplementors = []string{"CreateCustomerPayload"}
 
 func (ec *executionContext) _CreateCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33763,7 +25601,7 @@ func (ec *executionContext) _CreateCustomerPayload(ctx context.Context, sel ast.
 var createPermissionPayloadImplementors = []string{"CreatePermissionPayload"}
 
 func (ec *executionContext) _CreatePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreatePermissionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createPermissionPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createPermissionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33802,7 +25640,7 @@ func (ec *executionContext) _CreatePermissionPayload(ctx context.Context, sel as
 var createRolePayloadImplementors = []string{"CreateRolePayload"}
 
 func (ec *executionContext) _CreateRolePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateRolePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createRolePayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createRolePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33841,7 +25679,7 @@ func (ec *executionContext) _CreateRolePayload(ctx context.Context, sel ast.Sele
 var createSecretPayloadImplementors = []string{"CreateSecretPayload"}
 
 func (ec *executionContext) _CreateSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateSecretPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createSecretPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createSecretPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33880,7 +25718,7 @@ func (ec *executionContext) _CreateSecretPayload(ctx context.Context, sel ast.Se
 var createUserPayloadImplementors = []string{"CreateUserPayload"}
 
 func (ec *executionContext) _CreateUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateUserPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createUserPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createUserPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33919,7 +25757,7 @@ func (ec *executionContext) _CreateUserPayload(ctx context.Context, sel ast.Sele
 var createWebhookDestinationPayloadImplementors = []string{"CreateWebhookDestinationPayload"}
 
 func (ec *executionContext) _CreateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateWebhookDestinationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createWebhookDestinationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createWebhookDestinationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33963,7 +25801,7 @@ func (ec *executionContext) _CreateWebhookDestinationPayload(ctx context.Context
 var customerImplementors = []string{"Customer", "Node"}
 
 func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet, obj *db.Customer) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, customerImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, customerImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34152,7 +25990,7 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 var customerConnectionImplementors = []string{"CustomerConnection"}
 
 func (ec *executionContext) _CustomerConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Customer]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, customerConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, customerConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34211,7 +26049,7 @@ func (ec *executionContext) _CustomerConnection(ctx context.Context, sel ast.Sel
 var customerEdgeImplementors = []string{"CustomerEdge"}
 
 func (ec *executionContext) _CustomerEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Customer]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, customerEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, customerEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34255,7 +26093,7 @@ func (ec *executionContext) _CustomerEdge(ctx context.Context, sel ast.Selection
 var customerRefImplementors = []string{"CustomerRef"}
 
 func (ec *executionContext) _CustomerRef(ctx context.Context, sel ast.SelectionSet, obj *db.CustomerRef) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, customerRefImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, customerRefImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34319,7 +26157,7 @@ func (ec *executionContext) _CustomerRef(ctx context.Context, sel ast.SelectionS
 var declineInvitationPayloadImplementors = []string{"DeclineInvitationPayload"}
 
 func (ec *executionContext) _DeclineInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeclineInvitationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, declineInvitationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, declineInvitationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34358,7 +26196,7 @@ func (ec *executionContext) _DeclineInvitationPayload(ctx context.Context, sel a
 var deleteAgentPayloadImplementors = []string{"DeleteAgentPayload"}
 
 func (ec *executionContext) _DeleteAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34397,7 +26235,7 @@ func (ec *executionContext) _DeleteAgentPayload(ctx context.Context, sel ast.Sel
 var deleteContextPayloadImplementors = []string{"DeleteContextPayload"}
 
 func (ec *executionContext) _DeleteContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteContextPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteContextPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteContextPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34436,7 +26274,7 @@ func (ec *executionContext) _DeleteContextPayload(ctx context.Context, sel ast.S
 var deleteCustomerPayloadImplementors = []string{"DeleteCustomerPayload"}
 
 func (ec *executionContext) _DeleteCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34480,7 +26318,7 @@ func (ec *executionContext) _DeleteCustomerPayload(ctx context.Context, sel ast.
 var deleteDocumentPayloadImplementors = []string{"DeleteDocumentPayload"}
 
 func (ec *executionContext) _DeleteDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteDocumentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteDocumentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteDocumentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34519,7 +26357,7 @@ func (ec *executionContext) _DeleteDocumentPayload(ctx context.Context, sel ast.
 var deletePermissionPayloadImplementors = []string{"DeletePermissionPayload"}
 
 func (ec *executionContext) _DeletePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeletePermissionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deletePermissionPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deletePermissionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34558,7 +26396,7 @@ func (ec *executionContext) _DeletePermissionPayload(ctx context.Context, sel as
 var deleteRolePayloadImplementors = []string{"DeleteRolePayload"}
 
 func (ec *executionContext) _DeleteRolePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteRolePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteRolePayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteRolePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34597,7 +26435,7 @@ func (ec *executionContext) _DeleteRolePayload(ctx context.Context, sel ast.Sele
 var deleteSecretPayloadImplementors = []string{"DeleteSecretPayload"}
 
 func (ec *executionContext) _DeleteSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteSecretPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteSecretPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteSecretPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34636,7 +26474,7 @@ func (ec *executionContext) _DeleteSecretPayload(ctx context.Context, sel ast.Se
 var deleteWebhookDestinationPayloadImplementors = []string{"DeleteWebhookDestinationPayload"}
 
 func (ec *executionContext) _DeleteWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteWebhookDestinationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteWebhookDestinationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteWebhookDestinationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34675,7 +26513,7 @@ func (ec *executionContext) _DeleteWebhookDestinationPayload(ctx context.Context
 var disableAgentPayloadImplementors = []string{"DisableAgentPayload"}
 
 func (ec *executionContext) _DisableAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DisableAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, disableAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, disableAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34714,7 +26552,7 @@ func (ec *executionContext) _DisableAgentPayload(ctx context.Context, sel ast.Se
 var disableTotpPayloadImplementors = []string{"DisableTotpPayload"}
 
 func (ec *executionContext) _DisableTotpPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DisableTotpPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, disableTotpPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, disableTotpPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34753,7 +26591,7 @@ func (ec *executionContext) _DisableTotpPayload(ctx context.Context, sel ast.Sel
 var documentImplementors = []string{"Document", "Node"}
 
 func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet, obj *db.Document) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, documentImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, documentImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34907,7 +26745,7 @@ func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet,
 var documentConnectionImplementors = []string{"DocumentConnection"}
 
 func (ec *executionContext) _DocumentConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Document]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, documentConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, documentConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34961,7 +26799,7 @@ func (ec *executionContext) _DocumentConnection(ctx context.Context, sel ast.Sel
 var documentEdgeImplementors = []string{"DocumentEdge"}
 
 func (ec *executionContext) _DocumentEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Document]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, documentEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, documentEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35005,7 +26843,7 @@ func (ec *executionContext) _DocumentEdge(ctx context.Context, sel ast.Selection
 var enableAgentPayloadImplementors = []string{"EnableAgentPayload"}
 
 func (ec *executionContext) _EnableAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.EnableAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, enableAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, enableAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35044,7 +26882,7 @@ func (ec *executionContext) _EnableAgentPayload(ctx context.Context, sel ast.Sel
 var enableTotpPayloadImplementors = []string{"EnableTotpPayload"}
 
 func (ec *executionContext) _EnableTotpPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.EnableTotpPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, enableTotpPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, enableTotpPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35088,7 +26926,7 @@ func (ec *executionContext) _EnableTotpPayload(ctx context.Context, sel ast.Sele
 var eraseUserPayloadImplementors = []string{"EraseUserPayload"}
 
 func (ec *executionContext) _EraseUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.EraseUserPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, eraseUserPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, eraseUserPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35127,7 +26965,7 @@ func (ec *executionContext) _EraseUserPayload(ctx context.Context, sel ast.Selec
 var grantImplementors = []string{"Grant"}
 
 func (ec *executionContext) _Grant(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Grant) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, grantImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, grantImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35186,7 +27024,7 @@ func (ec *executionContext) _Grant(ctx context.Context, sel ast.SelectionSet, ob
 var invitationImplementors = []string{"Invitation", "Node"}
 
 func (ec *executionContext) _Invitation(ctx context.Context, sel ast.SelectionSet, obj *db.Invitation) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, invitationImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, invitationImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35255,7 +27093,7 @@ func (ec *executionContext) _Invitation(ctx context.Context, sel ast.SelectionSe
 var leaveCustomerPayloadImplementors = []string{"LeaveCustomerPayload"}
 
 func (ec *executionContext) _LeaveCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.LeaveCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, leaveCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, leaveCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35294,7 +27132,7 @@ func (ec *executionContext) _LeaveCustomerPayload(ctx context.Context, sel ast.S
 var meImplementors = []string{"Me"}
 
 func (ec *executionContext) _Me(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Me) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, meImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, meImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35368,7 +27206,7 @@ func (ec *executionContext) _Me(ctx context.Context, sel ast.SelectionSet, obj *
 var moveCustomerPayloadImplementors = []string{"MoveCustomerPayload"}
 
 func (ec *executionContext) _MoveCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.MoveCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, moveCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, moveCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35407,7 +27245,7 @@ func (ec *executionContext) _MoveCustomerPayload(ctx context.Context, sel ast.Se
 var mutationImplementors = []string{"Mutation"}
 
 func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, mutationImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, mutationImplementors)
 	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
 		Object: "Mutation",
 	})
@@ -35904,7 +27742,7 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 var pageInfoImplementors = []string{"PageInfo"}
 
 func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *resolvers.PageInfo) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, pageInfoImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, pageInfoImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35958,7 +27796,7 @@ func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet,
 var permissionImplementors = []string{"Permission", "Node"}
 
 func (ec *executionContext) _Permission(ctx context.Context, sel ast.SelectionSet, obj *db.Permission) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36052,7 +27890,7 @@ func (ec *executionContext) _Permission(ctx context.Context, sel ast.SelectionSe
 var permissionConnectionImplementors = []string{"PermissionConnection"}
 
 func (ec *executionContext) _PermissionConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Permission]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36111,7 +27949,7 @@ func (ec *executionContext) _PermissionConnection(ctx context.Context, sel ast.S
 var permissionCreatorImplementors = []string{"PermissionCreator"}
 
 func (ec *executionContext) _PermissionCreator(ctx context.Context, sel ast.SelectionSet, obj *db.Creator) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionCreatorImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionCreatorImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36160,7 +27998,7 @@ func (ec *executionContext) _PermissionCreator(ctx context.Context, sel ast.Sele
 var permissionEdgeImplementors = []string{"PermissionEdge"}
 
 func (ec *executionContext) _PermissionEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Permission]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36204,7 +28042,7 @@ func (ec *executionContext) _PermissionEdge(ctx context.Context, sel ast.Selecti
 var permissionOptionImplementors = []string{"PermissionOption"}
 
 func (ec *executionContext) _PermissionOption(ctx context.Context, sel ast.SelectionSet, obj *db.Option) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionOptionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionOptionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36253,7 +28091,7 @@ func (ec *executionContext) _PermissionOption(ctx context.Context, sel ast.Selec
 var permissionOptionsImplementors = []string{"PermissionOptions"}
 
 func (ec *executionContext) _PermissionOptions(ctx context.Context, sel ast.SelectionSet, obj *resolvers.PermissionOptions) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionOptionsImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionOptionsImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36312,7 +28150,7 @@ func (ec *executionContext) _PermissionOptions(ctx context.Context, sel ast.Sele
 var publishAgentPayloadImplementors = []string{"PublishAgentPayload"}
 
 func (ec *executionContext) _PublishAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.PublishAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, publishAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, publishAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36356,7 +28194,7 @@ func (ec *executionContext) _PublishAgentPayload(ctx context.Context, sel ast.Se
 var queryImplementors = []string{"Query"}
 
 func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, queryImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, queryImplementors)
 	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
 		Object: "Query",
 	})
@@ -36608,7 +28446,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 var recoverWebhookDeliveriesPayloadImplementors = []string{"RecoverWebhookDeliveriesPayload"}
 
 func (ec *executionContext) _RecoverWebhookDeliveriesPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RecoverWebhookDeliveriesPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, recoverWebhookDeliveriesPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, recoverWebhookDeliveriesPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36647,7 +28485,7 @@ func (ec *executionContext) _RecoverWebhookDeliveriesPayload(ctx context.Context
 var regenerateRecoveryCodesPayloadImplementors = []string{"RegenerateRecoveryCodesPayload"}
 
 func (ec *executionContext) _RegenerateRecoveryCodesPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RegenerateRecoveryCodesPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, regenerateRecoveryCodesPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, regenerateRecoveryCodesPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36691,7 +28529,7 @@ func (ec *executionContext) _RegenerateRecoveryCodesPayload(ctx context.Context,
 var regionImplementors = []string{"Region", "Node"}
 
 func (ec *executionContext) _Region(ctx context.Context, sel ast.SelectionSet, obj *db.Region) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, regionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, regionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36750,7 +28588,7 @@ func (ec *executionContext) _Region(ctx context.Context, sel ast.SelectionSet, o
 var removeUserPayloadImplementors = []string{"RemoveUserPayload"}
 
 func (ec *executionContext) _RemoveUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RemoveUserPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, removeUserPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, removeUserPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36794,7 +28632,7 @@ func (ec *executionContext) _RemoveUserPayload(ctx context.Context, sel ast.Sele
 var reprocessContextPayloadImplementors = []string{"ReprocessContextPayload"}
 
 func (ec *executionContext) _ReprocessContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ReprocessContextPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, reprocessContextPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, reprocessContextPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36833,7 +28671,7 @@ func (ec *executionContext) _ReprocessContextPayload(ctx context.Context, sel as
 var reprocessDocumentPayloadImplementors = []string{"ReprocessDocumentPayload"}
 
 func (ec *executionContext) _ReprocessDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ReprocessDocumentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, reprocessDocumentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, reprocessDocumentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36872,7 +28710,7 @@ func (ec *executionContext) _ReprocessDocumentPayload(ctx context.Context, sel a
 var requestEmailChangePayloadImplementors = []string{"RequestEmailChangePayload"}
 
 func (ec *executionContext) _RequestEmailChangePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RequestEmailChangePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, requestEmailChangePayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, requestEmailChangePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36911,7 +28749,7 @@ func (ec *executionContext) _RequestEmailChangePayload(ctx context.Context, sel 
 var resendInvitationPayloadImplementors = []string{"ResendInvitationPayload"}
 
 func (ec *executionContext) _ResendInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ResendInvitationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, resendInvitationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, resendInvitationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36955,7 +28793,7 @@ func (ec *executionContext) _ResendInvitationPayload(ctx context.Context, sel as
 var resendWebhookDeliveryPayloadImplementors = []string{"ResendWebhookDeliveryPayload"}
 
 func (ec *executionContext) _ResendWebhookDeliveryPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ResendWebhookDeliveryPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, resendWebhookDeliveryPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, resendWebhookDeliveryPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36994,7 +28832,7 @@ func (ec *executionContext) _ResendWebhookDeliveryPayload(ctx context.Context, s
 var restoreCustomerPayloadImplementors = []string{"RestoreCustomerPayload"}
 
 func (ec *executionContext) _RestoreCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, restoreCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, restoreCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37033,7 +28871,7 @@ func (ec *executionContext) _RestoreCustomerPayload(ctx context.Context, sel ast
 var resumeCustomerPayloadImplementors = []string{"ResumeCustomerPayload"}
 
 func (ec *executionContext) _ResumeCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ResumeCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, resumeCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, resumeCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37072,7 +28910,7 @@ func (ec *executionContext) _ResumeCustomerPayload(ctx context.Context, sel ast.
 var revokeApiKeyPayloadImplementors = []string{"RevokeApiKeyPayload"}
 
 func (ec *executionContext) _RevokeApiKeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RevokeAPIKeyPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, revokeApiKeyPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, revokeApiKeyPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37111,7 +28949,7 @@ func (ec *executionContext) _RevokeApiKeyPayload(ctx context.Context, sel ast.Se
 var revokeOtherSessionsPayloadImplementors = []string{"RevokeOtherSessionsPayload"}
 
 func (ec *executionContext) _RevokeOtherSessionsPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RevokeOtherSessionsPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, revokeOtherSessionsPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, revokeOtherSessionsPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37150,7 +28988,7 @@ func (ec *executionContext) _RevokeOtherSessionsPayload(ctx context.Context, sel
 var revokeSessionPayloadImplementors = []string{"RevokeSessionPayload"}
 
 func (ec *executionContext) _RevokeSessionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RevokeSessionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, revokeSessionPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, revokeSessionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37189,7 +29027,7 @@ func (ec *executionContext) _RevokeSessionPayload(ctx context.Context, sel ast.S
 var roleImplementors = []string{"Role", "Node"}
 
 func (ec *executionContext) _Role(ctx context.Context, sel ast.SelectionSet, obj *db.Role) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, roleImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, roleImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37278,7 +29116,7 @@ func (ec *executionContext) _Role(ctx context.Context, sel ast.SelectionSet, obj
 var rotateApiKeySecretPayloadImplementors = []string{"RotateApiKeySecretPayload"}
 
 func (ec *executionContext) _RotateApiKeySecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RotateAPIKeySecretPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, rotateApiKeySecretPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, rotateApiKeySecretPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37332,7 +29170,7 @@ func (ec *executionContext) _RotateApiKeySecretPayload(ctx context.Context, sel 
 var rotateWebhookSecretPayloadImplementors = []string{"RotateWebhookSecretPayload"}
 
 func (ec *executionContext) _RotateWebhookSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RotateWebhookSecretPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, rotateWebhookSecretPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, rotateWebhookSecretPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37376,7 +29214,7 @@ func (ec *executionContext) _RotateWebhookSecretPayload(ctx context.Context, sel
 var runImplementors = []string{"Run", "Node"}
 
 func (ec *executionContext) _Run(ctx context.Context, sel ast.SelectionSet, obj *db.Run) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, runImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, runImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37470,7 +29308,7 @@ func (ec *executionContext) _Run(ctx context.Context, sel ast.SelectionSet, obj 
 var runConnectionImplementors = []string{"RunConnection"}
 
 func (ec *executionContext) _RunConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Run]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, runConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, runConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37529,7 +29367,7 @@ func (ec *executionContext) _RunConnection(ctx context.Context, sel ast.Selectio
 var runEdgeImplementors = []string{"RunEdge"}
 
 func (ec *executionContext) _RunEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Run]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, runEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, runEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37573,7 +29411,7 @@ func (ec *executionContext) _RunEdge(ctx context.Context, sel ast.SelectionSet, 
 var runStepImplementors = []string{"RunStep"}
 
 func (ec *executionContext) _RunStep(ctx context.Context, sel ast.SelectionSet, obj *db.RunStep) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, runStepImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, runStepImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37642,7 +29480,7 @@ func (ec *executionContext) _RunStep(ctx context.Context, sel ast.SelectionSet, 
 var saveBillingPayloadImplementors = []string{"SaveBillingPayload"}
 
 func (ec *executionContext) _SaveBillingPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SaveBillingPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, saveBillingPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, saveBillingPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37681,7 +29519,7 @@ func (ec *executionContext) _SaveBillingPayload(ctx context.Context, sel ast.Sel
 var searchHitImplementors = []string{"SearchHit"}
 
 func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet, obj *search.Hit) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, searchHitImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, searchHitImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37735,7 +29573,7 @@ func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet
 var secretImplementors = []string{"Secret", "Node"}
 
 func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, obj *db.Secret) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, secretImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, secretImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37799,7 +29637,7 @@ func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, o
 var sessionImplementors = []string{"Session", "Node"}
 
 func (ec *executionContext) _Session(ctx context.Context, sel ast.SelectionSet, obj *db.Session) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, sessionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, sessionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37868,7 +29706,7 @@ func (ec *executionContext) _Session(ctx context.Context, sel ast.SelectionSet, 
 var setAccountDisabledPayloadImplementors = []string{"SetAccountDisabledPayload"}
 
 func (ec *executionContext) _SetAccountDisabledPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SetAccountDisabledPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, setAccountDisabledPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, setAccountDisabledPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37907,7 +29745,7 @@ func (ec *executionContext) _SetAccountDisabledPayload(ctx context.Context, sel 
 var setLimitsPayloadImplementors = []string{"SetLimitsPayload"}
 
 func (ec *executionContext) _SetLimitsPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SetLimitsPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, setLimitsPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, setLimitsPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37946,7 +29784,7 @@ func (ec *executionContext) _SetLimitsPayload(ctx context.Context, sel ast.Selec
 var setPermissionDisabledPayloadImplementors = []string{"SetPermissionDisabledPayload"}
 
 func (ec *executionContext) _SetPermissionDisabledPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SetPermissionDisabledPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, setPermissionDisabledPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, setPermissionDisabledPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37985,7 +29823,7 @@ func (ec *executionContext) _SetPermissionDisabledPayload(ctx context.Context, s
 var shareContextPayloadImplementors = []string{"ShareContextPayload"}
 
 func (ec *executionContext) _ShareContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ShareContextPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, shareContextPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, shareContextPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38024,7 +29862,7 @@ func (ec *executionContext) _ShareContextPayload(ctx context.Context, sel ast.Se
 var startRunPayloadImplementors = []string{"StartRunPayload"}
 
 func (ec *executionContext) _StartRunPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.StartRunPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, startRunPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, startRunPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38068,7 +29906,7 @@ func (ec *executionContext) _StartRunPayload(ctx context.Context, sel ast.Select
 var subscriptionImplementors = []string{"Subscription"}
 
 func (ec *executionContext) _Subscription(ctx context.Context, sel ast.SelectionSet) func(ctx context.Context) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, subscriptionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, subscriptionImplementors)
 	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
 		Object: "Subscription",
 	})
@@ -38094,7 +29932,7 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 var suspendCustomerPayloadImplementors = []string{"SuspendCustomerPayload"}
 
 func (ec *executionContext) _SuspendCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SuspendCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, suspendCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, suspendCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38133,7 +29971,7 @@ func (ec *executionContext) _SuspendCustomerPayload(ctx context.Context, sel ast
 var testWebhookDestinationPayloadImplementors = []string{"TestWebhookDestinationPayload"}
 
 func (ec *executionContext) _TestWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.TestWebhookDestinationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, testWebhookDestinationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, testWebhookDestinationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38172,7 +30010,7 @@ func (ec *executionContext) _TestWebhookDestinationPayload(ctx context.Context, 
 var togglePermissionPayloadImplementors = []string{"TogglePermissionPayload"}
 
 func (ec *executionContext) _TogglePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.TogglePermissionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, togglePermissionPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, togglePermissionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38211,7 +30049,7 @@ func (ec *executionContext) _TogglePermissionPayload(ctx context.Context, sel as
 var unpublishAgentPayloadImplementors = []string{"UnpublishAgentPayload"}
 
 func (ec *executionContext) _UnpublishAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UnpublishAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, unpublishAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, unpublishAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38250,7 +30088,7 @@ func (ec *executionContext) _UnpublishAgentPayload(ctx context.Context, sel ast.
 var updateAgentPayloadImplementors = []string{"UpdateAgentPayload"}
 
 func (ec *executionContext) _UpdateAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38289,7 +30127,7 @@ func (ec *executionContext) _UpdateAgentPayload(ctx context.Context, sel ast.Sel
 var updateContextPayloadImplementors = []string{"UpdateContextPayload"}
 
 func (ec *executionContext) _UpdateContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateContextPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateContextPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateContextPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38328,7 +30166,7 @@ func (ec *executionContext) _UpdateContextPayload(ctx context.Context, sel ast.S
 var updateCustomerPayloadImplementors = []string{"UpdateCustomerPayload"}
 
 func (ec *executionContext) _UpdateCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38367,7 +30205,7 @@ func (ec *executionContext) _UpdateCustomerPayload(ctx context.Context, sel ast.
 var updatePermissionPayloadImplementors = []string{"UpdatePermissionPayload"}
 
 func (ec *executionContext) _UpdatePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdatePermissionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updatePermissionPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updatePermissionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38406,7 +30244,7 @@ func (ec *executionContext) _UpdatePermissionPayload(ctx context.Context, sel as
 var updateRolePayloadImplementors = []string{"UpdateRolePayload"}
 
 func (ec *executionContext) _UpdateRolePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateRolePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateRolePayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateRolePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38445,7 +30283,7 @@ func (ec *executionContext) _UpdateRolePayload(ctx context.Context, sel ast.Sele
 var updateSecretPayloadImplementors = []string{"UpdateSecretPayload"}
 
 func (ec *executionContext) _UpdateSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateSecretPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateSecretPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateSecretPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38484,7 +30322,7 @@ func (ec *executionContext) _UpdateSecretPayload(ctx context.Context, sel ast.Se
 var updateUserPayloadImplementors = []string{"UpdateUserPayload"}
 
 func (ec *executionContext) _UpdateUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateUserPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateUserPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateUserPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38523,7 +30361,7 @@ func (ec *executionContext) _UpdateUserPayload(ctx context.Context, sel ast.Sele
 var updateWebhookDestinationPayloadImplementors = []string{"UpdateWebhookDestinationPayload"}
 
 func (ec *executionContext) _UpdateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateWebhookDestinationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateWebhookDestinationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateWebhookDestinationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38562,7 +30400,7 @@ func (ec *executionContext) _UpdateWebhookDestinationPayload(ctx context.Context
 var uploadDocumentPayloadImplementors = []string{"UploadDocumentPayload"}
 
 func (ec *executionContext) _UploadDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UploadDocumentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, uploadDocumentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, uploadDocumentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38601,7 +30439,7 @@ func (ec *executionContext) _UploadDocumentPayload(ctx context.Context, sel ast.
 var usageImplementors = []string{"Usage"}
 
 func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, obj *db.Usage) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, usageImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, usageImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38655,7 +30493,7 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 var userImplementors = []string{"User", "Node"}
 
 func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj *db.User) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, userImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, userImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38749,7 +30587,7 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 var userConnectionImplementors = []string{"UserConnection"}
 
 func (ec *executionContext) _UserConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.User]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, userConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, userConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38808,7 +30646,7 @@ func (ec *executionContext) _UserConnection(ctx context.Context, sel ast.Selecti
 var userEdgeImplementors = []string{"UserEdge"}
 
 func (ec *executionContext) _UserEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.User]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, userEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, userEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38852,7 +30690,7 @@ func (ec *executionContext) _UserEdge(ctx context.Context, sel ast.SelectionSet,
 var webhookAttemptImplementors = []string{"WebhookAttempt"}
 
 func (ec *executionContext) _WebhookAttempt(ctx context.Context, sel ast.SelectionSet, obj *db.Attempt) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookAttemptImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookAttemptImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38911,7 +30749,7 @@ func (ec *executionContext) _WebhookAttempt(ctx context.Context, sel ast.Selecti
 var webhookCatalogImplementors = []string{"WebhookCatalog"}
 
 func (ec *executionContext) _WebhookCatalog(ctx context.Context, sel ast.SelectionSet, obj *resolvers.WebhookCatalog) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookCatalogImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookCatalogImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38955,7 +30793,7 @@ func (ec *executionContext) _WebhookCatalog(ctx context.Context, sel ast.Selecti
 var webhookDeliveryImplementors = []string{"WebhookDelivery", "Node"}
 
 func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.SelectionSet, obj *db.Delivery) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDeliveryImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDeliveryImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39064,7 +30902,7 @@ func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.Select
 var webhookDeliveryConnectionImplementors = []string{"WebhookDeliveryConnection"}
 
 func (ec *executionContext) _WebhookDeliveryConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Delivery]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDeliveryConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDeliveryConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39123,7 +30961,7 @@ func (ec *executionContext) _WebhookDeliveryConnection(ctx context.Context, sel 
 var webhookDeliveryEdgeImplementors = []string{"WebhookDeliveryEdge"}
 
 func (ec *executionContext) _WebhookDeliveryEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Delivery]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDeliveryEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDeliveryEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39167,7 +31005,7 @@ func (ec *executionContext) _WebhookDeliveryEdge(ctx context.Context, sel ast.Se
 var webhookDestinationImplementors = []string{"WebhookDestination", "Node"}
 
 func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.SelectionSet, obj *db.Destination) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDestinationImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDestinationImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39256,7 +31094,7 @@ func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.Sel
 var webhookDestinationConnectionImplementors = []string{"WebhookDestinationConnection"}
 
 func (ec *executionContext) _WebhookDestinationConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Destination]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDestinationConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDestinationConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39315,7 +31153,7 @@ func (ec *executionContext) _WebhookDestinationConnection(ctx context.Context, s
 var webhookDestinationEdgeImplementors = []string{"WebhookDestinationEdge"}
 
 func (ec *executionContext) _WebhookDestinationEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Destination]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDestinationEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDestinationEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39359,7 +31197,7 @@ func (ec *executionContext) _WebhookDestinationEdge(ctx context.Context, sel ast
 var webhookEventTypeImplementors = []string{"WebhookEventType"}
 
 func (ec *executionContext) _WebhookEventType(ctx context.Context, sel ast.SelectionSet, obj *webhook.Entry) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookEventTypeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookEventTypeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39418,7 +31256,7 @@ func (ec *executionContext) _WebhookEventType(ctx context.Context, sel ast.Selec
 var withdrawInvitationPayloadImplementors = []string{"WithdrawInvitationPayload"}
 
 func (ec *executionContext) _WithdrawInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.WithdrawInvitationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, withdrawInvitationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, withdrawInvitationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39457,7 +31295,7 @@ func (ec *executionContext) _WithdrawInvitationPayload(ctx context.Context, sel 
 var __DirectiveImplementors = []string{"__Directive"}
 
 func (ec *executionContext) ___Directive(ctx context.Context, sel ast.SelectionSet, obj *introspection.Directive) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __DirectiveImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __DirectiveImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39516,7 +31354,7 @@ func (ec *executionContext) ___Directive(ctx context.Context, sel ast.SelectionS
 var __EnumValueImplementors = []string{"__EnumValue"}
 
 func (ec *executionContext) ___EnumValue(ctx context.Context, sel ast.SelectionSet, obj *introspection.EnumValue) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __EnumValueImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __EnumValueImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39570,7 +31408,7 @@ func (ec *executionContext) ___EnumValue(ctx context.Context, sel ast.SelectionS
 var __FieldImplementors = []string{"__Field"}
 
 func (ec *executionContext) ___Field(ctx context.Context, sel ast.SelectionSet, obj *introspection.Field) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __FieldImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __FieldImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39634,7 +31472,7 @@ func (ec *executionContext) ___Field(ctx context.Context, sel ast.SelectionSet, 
 var __InputValueImplementors = []string{"__InputValue"}
 
 func (ec *executionContext) ___InputValue(ctx context.Context, sel ast.SelectionSet, obj *introspection.InputValue) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __InputValueImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __InputValueImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39698,7 +31536,7 @@ func (ec *executionContext) ___InputValue(ctx context.Context, sel ast.Selection
 var __SchemaImplementors = []string{"__Schema"}
 
 func (ec *executionContext) ___Schema(ctx context.Context, sel ast.SelectionSet, obj *introspection.Schema) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __SchemaImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __SchemaImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39762,7 +31600,7 @@ func (ec *executionContext) ___Schema(ctx context.Context, sel ast.SelectionSet,
 var __TypeImplementors = []string{"__Type"}
 
 func (ec *executionContext) ___Type(ctx context.Context, sel ast.SelectionSet, obj *introspection.Type) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __TypeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __TypeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -40278,13 +32116,13 @@ func (ec *executionContext) marshalNBilling2ᚖcanopyᚋdbᚐBilling(ctx context
 }
 
 func (ec *executionContext) unmarshalNBoolean2bool(ctx context.Context, v any) (bool, error) {
-	res, err := graphql.UnmarshalBoolean(v)
+	res, err := scalar.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.SelectionSet, v bool) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalBoolean(v)
+	res := scalar.MarshalBoolean(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -42452,14 +34290,14 @@ func (ec *executionContext) marshalOBilling2ᚖcanopyᚋdbᚐBilling(ctx context
 }
 
 func (ec *executionContext) unmarshalOBoolean2bool(ctx context.Context, v any) (bool, error) {
-	res, err := graphql.UnmarshalBoolean(v)
+	res, err := scalar.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOBoolean2bool(ctx context.Context, sel ast.SelectionSet, v bool) graphql.Marshaler {
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalBoolean(v)
+	res := scalar.MarshalBoolean(v)
 	return res
 }
 
@@ -42467,7 +34305,7 @@ func (ec *executionContext) unmarshalOBoolean2ᚖbool(ctx context.Context, v any
 	if v == nil {
 		return nil, nil
 	}
-	res, err := graphql.UnmarshalBoolean(v)
+	res, err := scalar.UnmarshalBoolean(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -42477,7 +34315,7 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalBoolean(*v)
+	res := scalar.MarshalBoolean(*v)
 	return res
 }
 
