@@ -142,6 +142,18 @@ func (s *Store) StreamSubtree(ctx context.Context, scope access.Scope, after []i
 	return subtree.each(ctx, s, after, limit, each)
 }
 
+// NamesOn gives the names of companies in the order of their ids; "" for one that is not there.
+func (s *Store) NamesOn(ctx context.Context, ids []int64) ([]string, error) {
+	refs, err := refsByID(ctx, s, none{}, ids)
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		if ref := refs[id]; ref != nil {
+			names[i] = ref.Name
+		}
+	}
+	return names, err
+}
+
 // Region is the edge from a company to its region.
 func (c *Customer) Region(ctx context.Context, s *Store) (*Region, error) {
 	return follow(ctx, s, c, customerRegion, none{})
@@ -217,6 +229,9 @@ func (c *Customer) DescendantCount(ctx context.Context, s *Store, self bool, a A
 func (c *Customer) AncestorsAllow(ctx context.Context, s *Store) (bool, error) {
 	return follow(ctx, s, c, customerAncestorsAllow, none{})
 }
+
+// MaxLevel is how deep the tree may be; the root is at 0.
+const MaxLevel = 63
 
 // OneRoot is the unique index that lets the tree have one root.
 const OneRoot = "customers_one_root"

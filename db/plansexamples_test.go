@@ -302,6 +302,12 @@ var examples = map[query]example{
 	qMayActAs:       within(299, 299),
 	qMemberToInvite: within(299, 299).and("{1,15,301}", "{1,15,302}", 7, 301),
 
+	// moving.go
+	qHoldPlaces:   few("{299,5}"),
+	qHoldAlone:    few("{299,5}"),
+	qDeepest:      few(299),
+	qMoveCustomer: atWork(299, 5),
+
 	// options.go
 	qOptionApplications: few(299, false),
 	qOptionRegions:      few(299, false, 3),

@@ -228,6 +228,9 @@ func customerMutations() []graphRow {
 		mutate("updateCustomer", `customer { name }`, func(a *ask) object {
 			return object{"customerId": a.theCustomer(), "name": targetName}
 		}, reach),
+		mutate("moveCustomer", `customer { name }`, func(a *ask) object {
+			return object{"id": a.aChild(), "parentId": a.aBranchBelow()}
+		}, reach),
 		mutate("suspendCustomer", `customer { status }`, func(a *ask) object { return object{"id": a.aChild()} }, reach),
 		mutate("resumeCustomer", `customer { status }`, func(a *ask) object { return object{"id": a.aSuspended()} }, reach),
 		mutate("resumeCustomer/own", `customer { status }`, func(a *ask) object { return object{"id": a.theCustomer()} }, fromAbove),

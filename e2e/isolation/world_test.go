@@ -36,6 +36,7 @@ type world struct {
 	owner  context.Context // of the target company's owner, for the assistant
 	homes  map[who]int64
 	target int64
+	branch int64 // a company right below the target, where nobody is at home
 	shared int64 // a user who is in the target company and in every caller's own
 	serial int
 	// otherApp is the application that the tokens of asOtherApp are for, unless the assistant is asked.
@@ -211,6 +212,16 @@ func (a *ask) aChild() int64 {
 	return a.or(func() (id int64) {
 		a.Look(&id, `INSERT INTO customers (parent_id, name, region_id) VALUES ($1, $2, 1) RETURNING id`, a.target, a.unique())
 		return id
+	})
+}
+
+// aBranchBelow is a company right below the target, always the same one.
+func (a *ask) aBranchBelow() int64 {
+	return a.or(func() int64 {
+		if a.branch == 0 {
+			a.branch = a.aChild()
+		}
+		return a.branch
 	})
 }
 

@@ -169,6 +169,7 @@ type MeResolver interface {
 type MutationResolver interface {
 	CreateCustomer(ctx context.Context, input resolvers.CreateCustomerInput) (*resolvers.CreateCustomerPayload, error)
 	UpdateCustomer(ctx context.Context, input resolvers.UpdateCustomerInput) (*resolvers.UpdateCustomerPayload, error)
+	MoveCustomer(ctx context.Context, input resolvers.MoveCustomerInput) (*resolvers.MoveCustomerPayload, error)
 	SuspendCustomer(ctx context.Context, input resolvers.SuspendCustomerInput) (*resolvers.SuspendCustomerPayload, error)
 	DeleteCustomer(ctx context.Context, input resolvers.DeleteCustomerInput) (*resolvers.DeleteCustomerPayload, error)
 	RestoreCustomer(ctx context.Context, input resolvers.RestoreCustomerInput) (*resolvers.RestoreCustomerPayload, error)
@@ -381,6 +382,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEraseUserInput,
 		ec.unmarshalInputLeaveCustomerInput,
 		ec.unmarshalInputLimitInput,
+		ec.unmarshalInputMoveCustomerInput,
 		ec.unmarshalInputPermissionFilter,
 		ec.unmarshalInputPermissionOrder,
 		ec.unmarshalInputPublishAgentInput,
@@ -498,6 +500,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 }
 
 type executionContext struct {
+	collected inorder.Collected
 	*graphql.ExecutionContextState[ResolverRoot, DirectiveRoot, ComplexityRoot]
 }
 
@@ -2726,6 +2729,11 @@ type Mutation {
   "Renames a company or sets its flags, which are turned on only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   updateCustomer("The change." input: UpdateCustomerInput!): UpdateCustomerPayload @needs(app: [TENANT], right: "company.write")
   """
+  Puts a company below another, with everything below it, for a caller whose company is above it and above or at both places.
+  Its limits, flags and reach are those of the new place from the next request on. Below where it is already, it stays. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
+  """
+  moveCustomer("The company and its new place." input: MoveCustomerInput!): MoveCustomerPayload @needs(app: [TENANT], right: "company.write")
+  """
   Suspends a company with everything below it, at once: nobody acts for it any more, and its deliveries and runs wait. What it has
   is kept, and companies above still reach it. Only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
   """
@@ -2943,6 +2951,20 @@ input UpdateCustomerInput {
 
 "What ` + "`" + `updateCustomer` + "`" + ` changed."
 type UpdateCustomerPayload {
+  "The company."
+  customer: Customer!
+}
+
+"A company to move."
+input MoveCustomerInput {
+  "The company; not the root, nor the caller's own."
+  id: ID!
+  "The company to put it below; neither itself nor one below it."
+  parentId: ID!
+}
+
+"What ` + "`" + `moveCustomer` + "`" + ` moved."
+type MoveCustomerPayload {
   "The company."
   customer: Customer!
 }
@@ -3911,1916 +3933,6 @@ type RecoverWebhookDeliveriesPayload {
 `, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
-
-// childFields_* functions provide shared child field context lookups.
-// Each function is generated once per unique object type, deduplicating the
-// switch statements that were previously inlined in every fieldContext_* function.
-
-func (ec *executionContext) childFields_AcceptInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "invitation":
-		return ec.fieldContext_AcceptInvitationPayload_invitation(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AcceptInvitationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Account(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Account_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Account_databaseId(ctx, field)
-	case "name":
-		return ec.fieldContext_Account_name(ctx, field)
-	case "customerId":
-		return ec.fieldContext_Account_customerId(ctx, field)
-	case "appInstanceId":
-		return ec.fieldContext_Account_appInstanceId(ctx, field)
-	case "instanceAccountId":
-		return ec.fieldContext_Account_instanceAccountId(ctx, field)
-	case "disabled":
-		return ec.fieldContext_Account_disabled(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Account_createdAt(ctx, field)
-	case "instanceActive":
-		return ec.fieldContext_Account_instanceActive(ctx, field)
-	case "domain":
-		return ec.fieldContext_Account_domain(ctx, field)
-	case "customer":
-		return ec.fieldContext_Account_customer(ctx, field)
-	case "application":
-		return ec.fieldContext_Account_application(ctx, field)
-	case "region":
-		return ec.fieldContext_Account_region(ctx, field)
-	case "permissions":
-		return ec.fieldContext_Account_permissions(ctx, field)
-	case "contexts":
-		return ec.fieldContext_Account_contexts(ctx, field)
-	case "agents":
-		return ec.fieldContext_Account_agents(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Account", field.Name)
-}
-
-func (ec *executionContext) childFields_AccountConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_AccountConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_AccountConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_AccountConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_AccountConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_AccountConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AccountConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_AccountEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_AccountEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_AccountEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AccountEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_Agent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Agent_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Agent_databaseId(ctx, field)
-	case "accountId":
-		return ec.fieldContext_Agent_accountId(ctx, field)
-	case "name":
-		return ec.fieldContext_Agent_name(ctx, field)
-	case "draft":
-		return ec.fieldContext_Agent_draft(ctx, field)
-	case "enabled":
-		return ec.fieldContext_Agent_enabled(ctx, field)
-	case "runnable":
-		return ec.fieldContext_Agent_runnable(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Agent_createdAt(ctx, field)
-	case "updatedAt":
-		return ec.fieldContext_Agent_updatedAt(ctx, field)
-	case "account":
-		return ec.fieldContext_Agent_account(ctx, field)
-	case "published":
-		return ec.fieldContext_Agent_published(ctx, field)
-	case "revisions":
-		return ec.fieldContext_Agent_revisions(ctx, field)
-	case "runs":
-		return ec.fieldContext_Agent_runs(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Agent", field.Name)
-}
-
-func (ec *executionContext) childFields_AgentConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_AgentConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_AgentConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_AgentConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_AgentConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_AgentConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AgentConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_AgentEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_AgentEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_AgentEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AgentEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_AgentRevision(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_AgentRevision_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_AgentRevision_databaseId(ctx, field)
-	case "number":
-		return ec.fieldContext_AgentRevision_number(ctx, field)
-	case "diagram":
-		return ec.fieldContext_AgentRevision_diagram(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_AgentRevision_createdAt(ctx, field)
-	case "agent":
-		return ec.fieldContext_AgentRevision_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AgentRevision", field.Name)
-}
-
-func (ec *executionContext) childFields_AgentRevisionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_AgentRevisionConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_AgentRevisionConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_AgentRevisionConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_AgentRevisionConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_AgentRevisionConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AgentRevisionConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_AgentRevisionEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_AgentRevisionEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_AgentRevisionEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AgentRevisionEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_ApiKey(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_ApiKey_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_ApiKey_databaseId(ctx, field)
-	case "clientId":
-		return ec.fieldContext_ApiKey_clientId(ctx, field)
-	case "name":
-		return ec.fieldContext_ApiKey_name(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_ApiKey_createdAt(ctx, field)
-	case "expiresAt":
-		return ec.fieldContext_ApiKey_expiresAt(ctx, field)
-	case "revokedAt":
-		return ec.fieldContext_ApiKey_revokedAt(ctx, field)
-	case "lastUsedAt":
-		return ec.fieldContext_ApiKey_lastUsedAt(ctx, field)
-	case "features":
-		return ec.fieldContext_ApiKey_features(ctx, field)
-	case "allowedAddresses":
-		return ec.fieldContext_ApiKey_allowedAddresses(ctx, field)
-	case "user":
-		return ec.fieldContext_ApiKey_user(ctx, field)
-	case "customer":
-		return ec.fieldContext_ApiKey_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ApiKey", field.Name)
-}
-
-func (ec *executionContext) childFields_ApiKeyConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_ApiKeyConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_ApiKeyConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_ApiKeyConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_ApiKeyConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_ApiKeyConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ApiKeyConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_ApiKeyEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_ApiKeyEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_ApiKeyEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ApiKeyEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_Application(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Application_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Application_databaseId(ctx, field)
-	case "code":
-		return ec.fieldContext_Application_code(ctx, field)
-	case "name":
-		return ec.fieldContext_Application_name(ctx, field)
-	case "description":
-		return ec.fieldContext_Application_description(ctx, field)
-	case "appType":
-		return ec.fieldContext_Application_appType(ctx, field)
-	case "authUrl":
-		return ec.fieldContext_Application_authUrl(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Application_createdAt(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Application", field.Name)
-}
-
-func (ec *executionContext) childFields_AuditEvent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_AuditEvent_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_AuditEvent_databaseId(ctx, field)
-	case "action":
-		return ec.fieldContext_AuditEvent_action(ctx, field)
-	case "objectType":
-		return ec.fieldContext_AuditEvent_objectType(ctx, field)
-	case "objectId":
-		return ec.fieldContext_AuditEvent_objectId(ctx, field)
-	case "details":
-		return ec.fieldContext_AuditEvent_details(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_AuditEvent_createdAt(ctx, field)
-	case "clientId":
-		return ec.fieldContext_AuditEvent_clientId(ctx, field)
-	case "actor":
-		return ec.fieldContext_AuditEvent_actor(ctx, field)
-	case "customer":
-		return ec.fieldContext_AuditEvent_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuditEvent", field.Name)
-}
-
-func (ec *executionContext) childFields_AuditEventConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_AuditEventConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_AuditEventConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_AuditEventConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_AuditEventConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_AuditEventConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuditEventConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_AuditEventEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_AuditEventEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_AuditEventEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuditEventEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_Billing(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Billing_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Billing_databaseId(ctx, field)
-	case "customerId":
-		return ec.fieldContext_Billing_customerId(ctx, field)
-	case "billingName":
-		return ec.fieldContext_Billing_billingName(ctx, field)
-	case "businessId":
-		return ec.fieldContext_Billing_businessId(ctx, field)
-	case "taxId":
-		return ec.fieldContext_Billing_taxId(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Billing_createdAt(ctx, field)
-	case "locationId":
-		return ec.fieldContext_Billing_locationId(ctx, field)
-	case "addressLine1":
-		return ec.fieldContext_Billing_addressLine1(ctx, field)
-	case "addressLine2":
-		return ec.fieldContext_Billing_addressLine2(ctx, field)
-	case "city":
-		return ec.fieldContext_Billing_city(ctx, field)
-	case "state":
-		return ec.fieldContext_Billing_state(ctx, field)
-	case "zipCode":
-		return ec.fieldContext_Billing_zipCode(ctx, field)
-	case "countryCode":
-		return ec.fieldContext_Billing_countryCode(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Billing", field.Name)
-}
-
-func (ec *executionContext) childFields_CancelRunPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "run":
-		return ec.fieldContext_CancelRunPayload_run(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CancelRunPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ChangePasswordPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_ChangePasswordPayload_user(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ChangePasswordPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Chunk(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Chunk_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Chunk_databaseId(ctx, field)
-	case "position":
-		return ec.fieldContext_Chunk_position(ctx, field)
-	case "content":
-		return ec.fieldContext_Chunk_content(ctx, field)
-	case "overlapBytes":
-		return ec.fieldContext_Chunk_overlapBytes(ctx, field)
-	case "tokens":
-		return ec.fieldContext_Chunk_tokens(ctx, field)
-	case "page":
-		return ec.fieldContext_Chunk_page(ctx, field)
-	case "heading":
-		return ec.fieldContext_Chunk_heading(ctx, field)
-	case "row":
-		return ec.fieldContext_Chunk_row(ctx, field)
-	case "document":
-		return ec.fieldContext_Chunk_document(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Chunk", field.Name)
-}
-
-func (ec *executionContext) childFields_ChunkConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_ChunkConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_ChunkConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_ChunkConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_ChunkConnection_totalCount(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ChunkConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_ChunkEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_ChunkEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_ChunkEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ChunkEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_ConfirmTotpPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_ConfirmTotpPayload_user(ctx, field)
-	case "recoveryCodes":
-		return ec.fieldContext_ConfirmTotpPayload_recoveryCodes(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ConfirmTotpPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Context(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Context_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Context_databaseId(ctx, field)
-	case "name":
-		return ec.fieldContext_Context_name(ctx, field)
-	case "description":
-		return ec.fieldContext_Context_description(ctx, field)
-	case "caption":
-		return ec.fieldContext_Context_caption(ctx, field)
-	case "userId":
-		return ec.fieldContext_Context_userId(ctx, field)
-	case "accountId":
-		return ec.fieldContext_Context_accountId(ctx, field)
-	case "embeddingModel":
-		return ec.fieldContext_Context_embeddingModel(ctx, field)
-	case "maxSize":
-		return ec.fieldContext_Context_maxSize(ctx, field)
-	case "topN":
-		return ec.fieldContext_Context_topN(ctx, field)
-	case "scoreThreshold":
-		return ec.fieldContext_Context_scoreThreshold(ctx, field)
-	case "chunkSize":
-		return ec.fieldContext_Context_chunkSize(ctx, field)
-	case "overlap":
-		return ec.fieldContext_Context_overlap(ctx, field)
-	case "toolsJson":
-		return ec.fieldContext_Context_toolsJson(ctx, field)
-	case "tools":
-		return ec.fieldContext_Context_tools(ctx, field)
-	case "starterPrompts":
-		return ec.fieldContext_Context_starterPrompts(ctx, field)
-	case "shareState":
-		return ec.fieldContext_Context_shareState(ctx, field)
-	case "icon":
-		return ec.fieldContext_Context_icon(ctx, field)
-	case "deleted":
-		return ec.fieldContext_Context_deleted(ctx, field)
-	case "created":
-		return ec.fieldContext_Context_created(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Context_createdAt(ctx, field)
-	case "account":
-		return ec.fieldContext_Context_account(ctx, field)
-	case "creator":
-		return ec.fieldContext_Context_creator(ctx, field)
-	case "documents":
-		return ec.fieldContext_Context_documents(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Context", field.Name)
-}
-
-func (ec *executionContext) childFields_ContextConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_ContextConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_ContextConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_ContextConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_ContextConnection_totalCount(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ContextConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_ContextEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_ContextEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_ContextEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ContextEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_ContextTool(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_ContextTool_id(ctx, field)
-	case "name":
-		return ec.fieldContext_ContextTool_name(ctx, field)
-	case "description":
-		return ec.fieldContext_ContextTool_description(ctx, field)
-	case "action":
-		return ec.fieldContext_ContextTool_action(ctx, field)
-	case "agentId":
-		return ec.fieldContext_ContextTool_agentId(ctx, field)
-	case "agent":
-		return ec.fieldContext_ContextTool_agent(ctx, field)
-	case "parameters":
-		return ec.fieldContext_ContextTool_parameters(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ContextTool", field.Name)
-}
-
-func (ec *executionContext) childFields_ContextToolParameter(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "paramName":
-		return ec.fieldContext_ContextToolParameter_paramName(ctx, field)
-	case "type":
-		return ec.fieldContext_ContextToolParameter_type(ctx, field)
-	case "required":
-		return ec.fieldContext_ContextToolParameter_required(ctx, field)
-	case "description":
-		return ec.fieldContext_ContextToolParameter_description(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ContextToolParameter", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_CreateAgentPayload_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateApiKeyPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "apiKey":
-		return ec.fieldContext_CreateApiKeyPayload_apiKey(ctx, field)
-	case "clientId":
-		return ec.fieldContext_CreateApiKeyPayload_clientId(ctx, field)
-	case "clientSecret":
-		return ec.fieldContext_CreateApiKeyPayload_clientSecret(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateApiKeyPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "context":
-		return ec.fieldContext_CreateContextPayload_context(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateContextPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_CreateCustomerPayload_customer(ctx, field)
-	case "admin":
-		return ec.fieldContext_CreateCustomerPayload_admin(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreatePermissionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "permission":
-		return ec.fieldContext_CreatePermissionPayload_permission(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreatePermissionPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateRolePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "role":
-		return ec.fieldContext_CreateRolePayload_role(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateRolePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "secret":
-		return ec.fieldContext_CreateSecretPayload_secret(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateSecretPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_CreateUserPayload_user(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateUserPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateWebhookDestinationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "destination":
-		return ec.fieldContext_CreateWebhookDestinationPayload_destination(ctx, field)
-	case "secret":
-		return ec.fieldContext_CreateWebhookDestinationPayload_secret(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateWebhookDestinationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Customer(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Customer_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Customer_databaseId(ctx, field)
-	case "parentId":
-		return ec.fieldContext_Customer_parentId(ctx, field)
-	case "name":
-		return ec.fieldContext_Customer_name(ctx, field)
-	case "regionId":
-		return ec.fieldContext_Customer_regionId(ctx, field)
-	case "canAddCustomers":
-		return ec.fieldContext_Customer_canAddCustomers(ctx, field)
-	case "descendantsCanAdd":
-		return ec.fieldContext_Customer_descendantsCanAdd(ctx, field)
-	case "effectiveCanAddCustomers":
-		return ec.fieldContext_Customer_effectiveCanAddCustomers(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Customer_createdAt(ctx, field)
-	case "maxKeyDays":
-		return ec.fieldContext_Customer_maxKeyDays(ctx, field)
-	case "status":
-		return ec.fieldContext_Customer_status(ctx, field)
-	case "eraseAt":
-		return ec.fieldContext_Customer_eraseAt(ctx, field)
-	case "effectiveStatus":
-		return ec.fieldContext_Customer_effectiveStatus(ctx, field)
-	case "path":
-		return ec.fieldContext_Customer_path(ctx, field)
-	case "level":
-		return ec.fieldContext_Customer_level(ctx, field)
-	case "region":
-		return ec.fieldContext_Customer_region(ctx, field)
-	case "parent":
-		return ec.fieldContext_Customer_parent(ctx, field)
-	case "ancestors":
-		return ec.fieldContext_Customer_ancestors(ctx, field)
-	case "children":
-		return ec.fieldContext_Customer_children(ctx, field)
-	case "descendants":
-		return ec.fieldContext_Customer_descendants(ctx, field)
-	case "users":
-		return ec.fieldContext_Customer_users(ctx, field)
-	case "accounts":
-		return ec.fieldContext_Customer_accounts(ctx, field)
-	case "billing":
-		return ec.fieldContext_Customer_billing(ctx, field)
-	case "roles":
-		return ec.fieldContext_Customer_roles(ctx, field)
-	case "apiKeys":
-		return ec.fieldContext_Customer_apiKeys(ctx, field)
-	case "contexts":
-		return ec.fieldContext_Customer_contexts(ctx, field)
-	case "agents":
-		return ec.fieldContext_Customer_agents(ctx, field)
-	case "usage":
-		return ec.fieldContext_Customer_usage(ctx, field)
-	case "invitations":
-		return ec.fieldContext_Customer_invitations(ctx, field)
-	case "secrets":
-		return ec.fieldContext_Customer_secrets(ctx, field)
-	case "webhookDestinations":
-		return ec.fieldContext_Customer_webhookDestinations(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Customer", field.Name)
-}
-
-func (ec *executionContext) childFields_CustomerConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_CustomerConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_CustomerConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_CustomerConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_CustomerConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_CustomerConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CustomerConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_CustomerEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_CustomerEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_CustomerEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CustomerEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_CustomerRef(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_CustomerRef_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_CustomerRef_databaseId(ctx, field)
-	case "name":
-		return ec.fieldContext_CustomerRef_name(ctx, field)
-	case "regionId":
-		return ec.fieldContext_CustomerRef_regionId(ctx, field)
-	case "level":
-		return ec.fieldContext_CustomerRef_level(ctx, field)
-	case "customer":
-		return ec.fieldContext_CustomerRef_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CustomerRef", field.Name)
-}
-
-func (ec *executionContext) childFields_DeclineInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "invitation":
-		return ec.fieldContext_DeclineInvitationPayload_invitation(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeclineInvitationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteAgentPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteContextPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteContextPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteCustomerPayload_deletedId(ctx, field)
-	case "customer":
-		return ec.fieldContext_DeleteCustomerPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteDocumentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteDocumentPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteDocumentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeletePermissionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeletePermissionPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeletePermissionPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteRolePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteRolePayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteRolePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteSecretPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteSecretPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteWebhookDestinationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteWebhookDestinationPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteWebhookDestinationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DisableAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_DisableAgentPayload_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DisableAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DisableTotpPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_DisableTotpPayload_user(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DisableTotpPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Document(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Document_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Document_databaseId(ctx, field)
-	case "contextId":
-		return ec.fieldContext_Document_contextId(ctx, field)
-	case "fileName":
-		return ec.fieldContext_Document_fileName(ctx, field)
-	case "originalName":
-		return ec.fieldContext_Document_originalName(ctx, field)
-	case "displayName":
-		return ec.fieldContext_Document_displayName(ctx, field)
-	case "nameIndex":
-		return ec.fieldContext_Document_nameIndex(ctx, field)
-	case "contentType":
-		return ec.fieldContext_Document_contentType(ctx, field)
-	case "contentHash":
-		return ec.fieldContext_Document_contentHash(ctx, field)
-	case "size":
-		return ec.fieldContext_Document_size(ctx, field)
-	case "status":
-		return ec.fieldContext_Document_status(ctx, field)
-	case "progress":
-		return ec.fieldContext_Document_progress(ctx, field)
-	case "error":
-		return ec.fieldContext_Document_error(ctx, field)
-	case "chunkCount":
-		return ec.fieldContext_Document_chunkCount(ctx, field)
-	case "created":
-		return ec.fieldContext_Document_created(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Document_createdAt(ctx, field)
-	case "createdBy":
-		return ec.fieldContext_Document_createdBy(ctx, field)
-	case "started":
-		return ec.fieldContext_Document_started(ctx, field)
-	case "startedAt":
-		return ec.fieldContext_Document_startedAt(ctx, field)
-	case "completed":
-		return ec.fieldContext_Document_completed(ctx, field)
-	case "completedAt":
-		return ec.fieldContext_Document_completedAt(ctx, field)
-	case "context":
-		return ec.fieldContext_Document_context(ctx, field)
-	case "chunks":
-		return ec.fieldContext_Document_chunks(ctx, field)
-	case "creator":
-		return ec.fieldContext_Document_creator(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Document", field.Name)
-}
-
-func (ec *executionContext) childFields_DocumentConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_DocumentConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_DocumentConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_DocumentConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_DocumentConnection_totalCount(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DocumentConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_DocumentEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_DocumentEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_DocumentEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DocumentEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_EnableAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_EnableAgentPayload_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type EnableAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_EnableTotpPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "secret":
-		return ec.fieldContext_EnableTotpPayload_secret(ctx, field)
-	case "uri":
-		return ec.fieldContext_EnableTotpPayload_uri(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type EnableTotpPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_EraseUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_EraseUserPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type EraseUserPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Grant(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "application":
-		return ec.fieldContext_Grant_application(ctx, field)
-	case "accountId":
-		return ec.fieldContext_Grant_accountId(ctx, field)
-	case "roleName":
-		return ec.fieldContext_Grant_roleName(ctx, field)
-	case "isOwner":
-		return ec.fieldContext_Grant_isOwner(ctx, field)
-	case "features":
-		return ec.fieldContext_Grant_features(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Grant", field.Name)
-}
-
-func (ec *executionContext) childFields_Invitation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Invitation_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Invitation_databaseId(ctx, field)
-	case "email":
-		return ec.fieldContext_Invitation_email(ctx, field)
-	case "status":
-		return ec.fieldContext_Invitation_status(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Invitation_createdAt(ctx, field)
-	case "expiresAt":
-		return ec.fieldContext_Invitation_expiresAt(ctx, field)
-	case "customer":
-		return ec.fieldContext_Invitation_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Invitation", field.Name)
-}
-
-func (ec *executionContext) childFields_LeaveCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_LeaveCustomerPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type LeaveCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Me(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customerId":
-		return ec.fieldContext_Me_customerId(ctx, field)
-	case "userIdentityId":
-		return ec.fieldContext_Me_userIdentityId(ctx, field)
-	case "email":
-		return ec.fieldContext_Me_email(ctx, field)
-	case "user":
-		return ec.fieldContext_Me_user(ctx, field)
-	case "customer":
-		return ec.fieldContext_Me_customer(ctx, field)
-	case "grants":
-		return ec.fieldContext_Me_grants(ctx, field)
-	case "sessions":
-		return ec.fieldContext_Me_sessions(ctx, field)
-	case "invitations":
-		return ec.fieldContext_Me_invitations(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Me", field.Name)
-}
-
-func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "hasNextPage":
-		return ec.fieldContext_PageInfo_hasNextPage(ctx, field)
-	case "hasPreviousPage":
-		return ec.fieldContext_PageInfo_hasPreviousPage(ctx, field)
-	case "startCursor":
-		return ec.fieldContext_PageInfo_startCursor(ctx, field)
-	case "endCursor":
-		return ec.fieldContext_PageInfo_endCursor(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
-}
-
-func (ec *executionContext) childFields_Permission(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Permission_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Permission_databaseId(ctx, field)
-	case "lastAccess":
-		return ec.fieldContext_Permission_lastAccess(ctx, field)
-	case "disabled":
-		return ec.fieldContext_Permission_disabled(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Permission_createdAt(ctx, field)
-	case "createdBy":
-		return ec.fieldContext_Permission_createdBy(ctx, field)
-	case "instanceActive":
-		return ec.fieldContext_Permission_instanceActive(ctx, field)
-	case "user":
-		return ec.fieldContext_Permission_user(ctx, field)
-	case "account":
-		return ec.fieldContext_Permission_account(ctx, field)
-	case "role":
-		return ec.fieldContext_Permission_role(ctx, field)
-	case "application":
-		return ec.fieldContext_Permission_application(ctx, field)
-	case "region":
-		return ec.fieldContext_Permission_region(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Permission", field.Name)
-}
-
-func (ec *executionContext) childFields_PermissionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_PermissionConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_PermissionConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_PermissionConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_PermissionConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_PermissionConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PermissionConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_PermissionCreator(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_PermissionCreator_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_PermissionCreator_databaseId(ctx, field)
-	case "email":
-		return ec.fieldContext_PermissionCreator_email(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PermissionCreator", field.Name)
-}
-
-func (ec *executionContext) childFields_PermissionEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_PermissionEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_PermissionEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PermissionEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_PermissionOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "value":
-		return ec.fieldContext_PermissionOption_value(ctx, field)
-	case "title":
-		return ec.fieldContext_PermissionOption_title(ctx, field)
-	case "selected":
-		return ec.fieldContext_PermissionOption_selected(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PermissionOption", field.Name)
-}
-
-func (ec *executionContext) childFields_PermissionOptions(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "applications":
-		return ec.fieldContext_PermissionOptions_applications(ctx, field)
-	case "regions":
-		return ec.fieldContext_PermissionOptions_regions(ctx, field)
-	case "accounts":
-		return ec.fieldContext_PermissionOptions_accounts(ctx, field)
-	case "roles":
-		return ec.fieldContext_PermissionOptions_roles(ctx, field)
-	case "users":
-		return ec.fieldContext_PermissionOptions_users(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PermissionOptions", field.Name)
-}
-
-func (ec *executionContext) childFields_PublishAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_PublishAgentPayload_agent(ctx, field)
-	case "revision":
-		return ec.fieldContext_PublishAgentPayload_revision(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PublishAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RecoverWebhookDeliveriesPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "count":
-		return ec.fieldContext_RecoverWebhookDeliveriesPayload_count(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RecoverWebhookDeliveriesPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RegenerateRecoveryCodesPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_RegenerateRecoveryCodesPayload_user(ctx, field)
-	case "recoveryCodes":
-		return ec.fieldContext_RegenerateRecoveryCodesPayload_recoveryCodes(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RegenerateRecoveryCodesPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Region(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Region_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Region_databaseId(ctx, field)
-	case "name":
-		return ec.fieldContext_Region_name(ctx, field)
-	case "description":
-		return ec.fieldContext_Region_description(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Region_createdAt(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Region", field.Name)
-}
-
-func (ec *executionContext) childFields_RemoveUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_RemoveUserPayload_deletedId(ctx, field)
-	case "customer":
-		return ec.fieldContext_RemoveUserPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RemoveUserPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ReprocessContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "context":
-		return ec.fieldContext_ReprocessContextPayload_context(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ReprocessContextPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ReprocessDocumentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "document":
-		return ec.fieldContext_ReprocessDocumentPayload_document(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ReprocessDocumentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RequestEmailChangePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_RequestEmailChangePayload_user(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RequestEmailChangePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ResendInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_ResendInvitationPayload_user(ctx, field)
-	case "invitation":
-		return ec.fieldContext_ResendInvitationPayload_invitation(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ResendInvitationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ResendWebhookDeliveryPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "delivery":
-		return ec.fieldContext_ResendWebhookDeliveryPayload_delivery(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ResendWebhookDeliveryPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RestoreCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_RestoreCustomerPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RestoreCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ResumeCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_ResumeCustomerPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ResumeCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RevokeApiKeyPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "apiKey":
-		return ec.fieldContext_RevokeApiKeyPayload_apiKey(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RevokeApiKeyPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RevokeOtherSessionsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "sessions":
-		return ec.fieldContext_RevokeOtherSessionsPayload_sessions(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RevokeOtherSessionsPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RevokeSessionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "session":
-		return ec.fieldContext_RevokeSessionPayload_session(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RevokeSessionPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Role(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Role_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Role_databaseId(ctx, field)
-	case "applicationId":
-		return ec.fieldContext_Role_applicationId(ctx, field)
-	case "customerId":
-		return ec.fieldContext_Role_customerId(ctx, field)
-	case "name":
-		return ec.fieldContext_Role_name(ctx, field)
-	case "description":
-		return ec.fieldContext_Role_description(ctx, field)
-	case "isOwner":
-		return ec.fieldContext_Role_isOwner(ctx, field)
-	case "features":
-		return ec.fieldContext_Role_features(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Role_createdAt(ctx, field)
-	case "application":
-		return ec.fieldContext_Role_application(ctx, field)
-	case "customer":
-		return ec.fieldContext_Role_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Role", field.Name)
-}
-
-func (ec *executionContext) childFields_RotateApiKeySecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "apiKey":
-		return ec.fieldContext_RotateApiKeySecretPayload_apiKey(ctx, field)
-	case "clientId":
-		return ec.fieldContext_RotateApiKeySecretPayload_clientId(ctx, field)
-	case "clientSecret":
-		return ec.fieldContext_RotateApiKeySecretPayload_clientSecret(ctx, field)
-	case "graceEndsAt":
-		return ec.fieldContext_RotateApiKeySecretPayload_graceEndsAt(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RotateApiKeySecretPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RotateWebhookSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "destination":
-		return ec.fieldContext_RotateWebhookSecretPayload_destination(ctx, field)
-	case "secret":
-		return ec.fieldContext_RotateWebhookSecretPayload_secret(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RotateWebhookSecretPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Run(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Run_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Run_databaseId(ctx, field)
-	case "jobKey":
-		return ec.fieldContext_Run_jobKey(ctx, field)
-	case "status":
-		return ec.fieldContext_Run_status(ctx, field)
-	case "input":
-		return ec.fieldContext_Run_input(ctx, field)
-	case "output":
-		return ec.fieldContext_Run_output(ctx, field)
-	case "error":
-		return ec.fieldContext_Run_error(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Run_createdAt(ctx, field)
-	case "finishedAt":
-		return ec.fieldContext_Run_finishedAt(ctx, field)
-	case "agent":
-		return ec.fieldContext_Run_agent(ctx, field)
-	case "revision":
-		return ec.fieldContext_Run_revision(ctx, field)
-	case "steps":
-		return ec.fieldContext_Run_steps(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Run", field.Name)
-}
-
-func (ec *executionContext) childFields_RunConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_RunConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_RunConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_RunConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_RunConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_RunConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RunConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_RunEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_RunEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_RunEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RunEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_RunStep(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "position":
-		return ec.fieldContext_RunStep_position(ctx, field)
-	case "stepId":
-		return ec.fieldContext_RunStep_stepId(ctx, field)
-	case "type":
-		return ec.fieldContext_RunStep_type(ctx, field)
-	case "result":
-		return ec.fieldContext_RunStep_result(ctx, field)
-	case "error":
-		return ec.fieldContext_RunStep_error(ctx, field)
-	case "startedAt":
-		return ec.fieldContext_RunStep_startedAt(ctx, field)
-	case "durationMs":
-		return ec.fieldContext_RunStep_durationMs(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RunStep", field.Name)
-}
-
-func (ec *executionContext) childFields_SaveBillingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "billing":
-		return ec.fieldContext_SaveBillingPayload_billing(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SaveBillingPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_SearchHit(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "similarity":
-		return ec.fieldContext_SearchHit_similarity(ctx, field)
-	case "content":
-		return ec.fieldContext_SearchHit_content(ctx, field)
-	case "document":
-		return ec.fieldContext_SearchHit_document(ctx, field)
-	case "chunk":
-		return ec.fieldContext_SearchHit_chunk(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SearchHit", field.Name)
-}
-
-func (ec *executionContext) childFields_Secret(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Secret_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Secret_databaseId(ctx, field)
-	case "name":
-		return ec.fieldContext_Secret_name(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Secret_createdAt(ctx, field)
-	case "updatedAt":
-		return ec.fieldContext_Secret_updatedAt(ctx, field)
-	case "customer":
-		return ec.fieldContext_Secret_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Secret", field.Name)
-}
-
-func (ec *executionContext) childFields_Session(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Session_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Session_databaseId(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Session_createdAt(ctx, field)
-	case "lastUsedAt":
-		return ec.fieldContext_Session_lastUsedAt(ctx, field)
-	case "userAgent":
-		return ec.fieldContext_Session_userAgent(ctx, field)
-	case "address":
-		return ec.fieldContext_Session_address(ctx, field)
-	case "current":
-		return ec.fieldContext_Session_current(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Session", field.Name)
-}
-
-func (ec *executionContext) childFields_SetAccountDisabledPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "account":
-		return ec.fieldContext_SetAccountDisabledPayload_account(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SetAccountDisabledPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_SetLimitsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_SetLimitsPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SetLimitsPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_SetPermissionDisabledPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "permission":
-		return ec.fieldContext_SetPermissionDisabledPayload_permission(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SetPermissionDisabledPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ShareContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "context":
-		return ec.fieldContext_ShareContextPayload_context(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ShareContextPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_StartRunPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "run":
-		return ec.fieldContext_StartRunPayload_run(ctx, field)
-	case "jobKey":
-		return ec.fieldContext_StartRunPayload_jobKey(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type StartRunPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_SuspendCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_SuspendCustomerPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SuspendCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_TestWebhookDestinationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "delivery":
-		return ec.fieldContext_TestWebhookDestinationPayload_delivery(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type TestWebhookDestinationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_TogglePermissionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "permission":
-		return ec.fieldContext_TogglePermissionPayload_permission(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type TogglePermissionPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UnpublishAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_UnpublishAgentPayload_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UnpublishAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_UpdateAgentPayload_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "context":
-		return ec.fieldContext_UpdateContextPayload_context(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateContextPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_UpdateCustomerPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdatePermissionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "permission":
-		return ec.fieldContext_UpdatePermissionPayload_permission(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdatePermissionPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateRolePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "role":
-		return ec.fieldContext_UpdateRolePayload_role(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateRolePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "secret":
-		return ec.fieldContext_UpdateSecretPayload_secret(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateSecretPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_UpdateUserPayload_user(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateUserPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateWebhookDestinationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "destination":
-		return ec.fieldContext_UpdateWebhookDestinationPayload_destination(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateWebhookDestinationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UploadDocumentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "document":
-		return ec.fieldContext_UploadDocumentPayload_document(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UploadDocumentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "name":
-		return ec.fieldContext_Usage_name(ctx, field)
-	case "used":
-		return ec.fieldContext_Usage_used(ctx, field)
-	case "limit":
-		return ec.fieldContext_Usage_limit(ctx, field)
-	case "limitedBy":
-		return ec.fieldContext_Usage_limitedBy(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Usage", field.Name)
-}
-
-func (ec *executionContext) childFields_User(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_User_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_User_databaseId(ctx, field)
-	case "firstName":
-		return ec.fieldContext_User_firstName(ctx, field)
-	case "lastName":
-		return ec.fieldContext_User_lastName(ctx, field)
-	case "name":
-		return ec.fieldContext_User_name(ctx, field)
-	case "email":
-		return ec.fieldContext_User_email(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_User_createdAt(ctx, field)
-	case "hasPassword":
-		return ec.fieldContext_User_hasPassword(ctx, field)
-	case "otpMethod":
-		return ec.fieldContext_User_otpMethod(ctx, field)
-	case "lastAccess":
-		return ec.fieldContext_User_lastAccess(ctx, field)
-	case "permissions":
-		return ec.fieldContext_User_permissions(ctx, field)
-	case "customers":
-		return ec.fieldContext_User_customers(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-}
-
-func (ec *executionContext) childFields_UserConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_UserConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_UserConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_UserConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_UserConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_UserConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UserConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_UserEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_UserEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_UserEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UserEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookAttempt(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "at":
-		return ec.fieldContext_WebhookAttempt_at(ctx, field)
-	case "durationMs":
-		return ec.fieldContext_WebhookAttempt_durationMs(ctx, field)
-	case "httpStatus":
-		return ec.fieldContext_WebhookAttempt_httpStatus(ctx, field)
-	case "error":
-		return ec.fieldContext_WebhookAttempt_error(ctx, field)
-	case "response":
-		return ec.fieldContext_WebhookAttempt_response(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookAttempt", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookCatalog(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "version":
-		return ec.fieldContext_WebhookCatalog_version(ctx, field)
-	case "events":
-		return ec.fieldContext_WebhookCatalog_events(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookCatalog", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDelivery(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_WebhookDelivery_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_WebhookDelivery_databaseId(ctx, field)
-	case "eventId":
-		return ec.fieldContext_WebhookDelivery_eventId(ctx, field)
-	case "destinationId":
-		return ec.fieldContext_WebhookDelivery_destinationId(ctx, field)
-	case "type":
-		return ec.fieldContext_WebhookDelivery_type(ctx, field)
-	case "status":
-		return ec.fieldContext_WebhookDelivery_status(ctx, field)
-	case "attempts":
-		return ec.fieldContext_WebhookDelivery_attempts(ctx, field)
-	case "httpStatus":
-		return ec.fieldContext_WebhookDelivery_httpStatus(ctx, field)
-	case "error":
-		return ec.fieldContext_WebhookDelivery_error(ctx, field)
-	case "test":
-		return ec.fieldContext_WebhookDelivery_test(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_WebhookDelivery_createdAt(ctx, field)
-	case "completedAt":
-		return ec.fieldContext_WebhookDelivery_completedAt(ctx, field)
-	case "destination":
-		return ec.fieldContext_WebhookDelivery_destination(ctx, field)
-	case "payload":
-		return ec.fieldContext_WebhookDelivery_payload(ctx, field)
-	case "attemptLog":
-		return ec.fieldContext_WebhookDelivery_attemptLog(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDelivery", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDeliveryConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_WebhookDeliveryConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_WebhookDeliveryConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_WebhookDeliveryConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_WebhookDeliveryConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_WebhookDeliveryConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDeliveryEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_WebhookDeliveryEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_WebhookDeliveryEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDestination(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_WebhookDestination_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_WebhookDestination_databaseId(ctx, field)
-	case "url":
-		return ec.fieldContext_WebhookDestination_url(ctx, field)
-	case "name":
-		return ec.fieldContext_WebhookDestination_name(ctx, field)
-	case "events":
-		return ec.fieldContext_WebhookDestination_events(ctx, field)
-	case "enabled":
-		return ec.fieldContext_WebhookDestination_enabled(ctx, field)
-	case "signing":
-		return ec.fieldContext_WebhookDestination_signing(ctx, field)
-	case "autoDisabledAt":
-		return ec.fieldContext_WebhookDestination_autoDisabledAt(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_WebhookDestination_createdAt(ctx, field)
-	case "customer":
-		return ec.fieldContext_WebhookDestination_customer(ctx, field)
-	case "deliveries":
-		return ec.fieldContext_WebhookDestination_deliveries(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDestination", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDestinationConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_WebhookDestinationConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_WebhookDestinationConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_WebhookDestinationConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_WebhookDestinationConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_WebhookDestinationConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDestinationConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDestinationEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_WebhookDestinationEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_WebhookDestinationEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDestinationEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookEventType(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "type":
-		return ec.fieldContext_WebhookEventType_type(ctx, field)
-	case "category":
-		return ec.fieldContext_WebhookEventType_category(ctx, field)
-	case "description":
-		return ec.fieldContext_WebhookEventType_description(ctx, field)
-	case "example":
-		return ec.fieldContext_WebhookEventType_example(ctx, field)
-	case "schema":
-		return ec.fieldContext_WebhookEventType_schema(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookEventType", field.Name)
-}
-
-func (ec *executionContext) childFields_WithdrawInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "invitation":
-		return ec.fieldContext_WithdrawInvitationPayload_invitation(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WithdrawInvitationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "name":
-		return ec.fieldContext___Directive_name(ctx, field)
-	case "description":
-		return ec.fieldContext___Directive_description(ctx, field)
-	case "isRepeatable":
-		return ec.fieldContext___Directive_isRepeatable(ctx, field)
-	case "locations":
-		return ec.fieldContext___Directive_locations(ctx, field)
-	case "args":
-		return ec.fieldContext___Directive_args(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __Directive", field.Name)
-}
-
-func (ec *executionContext) childFields___EnumValue(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "name":
-		return ec.fieldContext___EnumValue_name(ctx, field)
-	case "description":
-		return ec.fieldContext___EnumValue_description(ctx, field)
-	case "isDeprecated":
-		return ec.fieldContext___EnumValue_isDeprecated(ctx, field)
-	case "deprecationReason":
-		return ec.fieldContext___EnumValue_deprecationReason(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __EnumValue", field.Name)
-}
-
-func (ec *executionContext) childFields___Field(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "name":
-		return ec.fieldContext___Field_name(ctx, field)
-	case "description":
-		return ec.fieldContext___Field_description(ctx, field)
-	case "args":
-		return ec.fieldContext___Field_args(ctx, field)
-	case "type":
-		return ec.fieldContext___Field_type(ctx, field)
-	case "isDeprecated":
-		return ec.fieldContext___Field_isDeprecated(ctx, field)
-	case "deprecationReason":
-		return ec.fieldContext___Field_deprecationReason(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __Field", field.Name)
-}
-
-func (ec *executionContext) childFields___InputValue(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "name":
-		return ec.fieldContext___InputValue_name(ctx, field)
-	case "description":
-		return ec.fieldContext___InputValue_description(ctx, field)
-	case "type":
-		return ec.fieldContext___InputValue_type(ctx, field)
-	case "defaultValue":
-		return ec.fieldContext___InputValue_defaultValue(ctx, field)
-	case "isDeprecated":
-		return ec.fieldContext___InputValue_isDeprecated(ctx, field)
-	case "deprecationReason":
-		return ec.fieldContext___InputValue_deprecationReason(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __InputValue", field.Name)
-}
-
-func (ec *executionContext) childFields___Schema(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "description":
-		return ec.fieldContext___Schema_description(ctx, field)
-	case "types":
-		return ec.fieldContext___Schema_types(ctx, field)
-	case "queryType":
-		return ec.fieldContext___Schema_queryType(ctx, field)
-	case "mutationType":
-		return ec.fieldContext___Schema_mutationType(ctx, field)
-	case "subscriptionType":
-		return ec.fieldContext___Schema_subscriptionType(ctx, field)
-	case "directives":
-		return ec.fieldContext___Schema_directives(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __Schema", field.Name)
-}
-
-func (ec *executionContext) childFields___Type(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "kind":
-		return ec.fieldContext___Type_kind(ctx, field)
-	case "name":
-		return ec.fieldContext___Type_name(ctx, field)
-	case "description":
-		return ec.fieldContext___Type_description(ctx, field)
-	case "specifiedByURL":
-		return ec.fieldContext___Type_specifiedByURL(ctx, field)
-	case "fields":
-		return ec.fieldContext___Type_fields(ctx, field)
-	case "interfaces":
-		return ec.fieldContext___Type_interfaces(ctx, field)
-	case "possibleTypes":
-		return ec.fieldContext___Type_possibleTypes(ctx, field)
-	case "enumValues":
-		return ec.fieldContext___Type_enumValues(ctx, field)
-	case "inputFields":
-		return ec.fieldContext___Type_inputFields(ctx, field)
-	case "ofType":
-		return ec.fieldContext___Type_ofType(ctx, field)
-	case "isOneOf":
-		return ec.fieldContext___Type_isOneOf(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __Type", field.Name)
-}
 
 // endregion ************************** internal!.gotpl ***************************
 
@@ -6948,6 +5060,20 @@ func (ec *executionContext) field_Mutation_leaveCustomer_args(ctx context.Contex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.LeaveCustomerInput, error) {
 			return ec.unmarshalNLeaveCustomerInput2canopyᚋresolversᚐLeaveCustomerInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_moveCustomer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.MoveCustomerInput, error) {
+			return ec.unmarshalNMoveCustomerInput2canopyᚋresolversᚐMoveCustomerInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -8719,7 +6845,7 @@ func (ec *executionContext) field___Type_fields_args(ctx context.Context, rawArg
 // region    **************************** field.gotpl *****************************
 
 func (ec *executionContext) _AcceptInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.AcceptInvitationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8743,245 +6869,52 @@ func (ec *executionContext) fieldContext_AcceptInvitationPayload_invitation(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Account_id(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Account_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Account_name(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Account_customerId(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_customerId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CustomerID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_customerId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.CustomerID)
 }
 
 func (ec *executionContext) _Account_appInstanceId(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_appInstanceId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AppInstanceID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_appInstanceId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.AppInstanceID)
 }
 
 func (ec *executionContext) _Account_instanceAccountId(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_instanceAccountId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.InstanceAccountID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_instanceAccountId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.InstanceAccountID)
 }
 
 func (ec *executionContext) _Account_disabled(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_disabled(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Disabled, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_disabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Disabled)
 }
 
 func (ec *executionContext) _Account_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Account_instanceActive(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_instanceActive(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.InstanceActive, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_instanceActive(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.InstanceActive)
 }
 
 func (ec *executionContext) _Account_domain(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_domain(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Domain, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_domain(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Domain)
 }
 
 func (ec *executionContext) _Account_customer(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9005,15 +6938,12 @@ func (ec *executionContext) fieldContext_Account_customer(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Account_application(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9037,15 +6967,12 @@ func (ec *executionContext) fieldContext_Account_application(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Application(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Account_region(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9069,15 +6996,12 @@ func (ec *executionContext) fieldContext_Account_region(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Region(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Account_permissions(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9102,9 +7026,6 @@ func (ec *executionContext) fieldContext_Account_permissions(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -9121,7 +7042,7 @@ func (ec *executionContext) fieldContext_Account_permissions(ctx context.Context
 }
 
 func (ec *executionContext) _Account_contexts(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9146,9 +7067,6 @@ func (ec *executionContext) fieldContext_Account_contexts(ctx context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -9165,7 +7083,7 @@ func (ec *executionContext) fieldContext_Account_contexts(ctx context.Context, f
 }
 
 func (ec *executionContext) _Account_agents(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9190,9 +7108,6 @@ func (ec *executionContext) fieldContext_Account_agents(ctx context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -9209,7 +7124,7 @@ func (ec *executionContext) fieldContext_Account_agents(ctx context.Context, fie
 }
 
 func (ec *executionContext) _AccountConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9233,15 +7148,12 @@ func (ec *executionContext) fieldContext_AccountConnection_edges(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AccountEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AccountConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9265,15 +7177,12 @@ func (ec *executionContext) fieldContext_AccountConnection_nodes(_ context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AccountConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9297,15 +7206,12 @@ func (ec *executionContext) fieldContext_AccountConnection_pageInfo(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AccountConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9328,7 +7234,7 @@ func (ec *executionContext) fieldContext_AccountConnection_totalCount(_ context.
 }
 
 func (ec *executionContext) _AccountConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9351,30 +7257,11 @@ func (ec *executionContext) fieldContext_AccountConnection_totalCountCapped(_ co
 }
 
 func (ec *executionContext) _AccountEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AccountEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AccountEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AccountEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _AccountEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9398,222 +7285,48 @@ func (ec *executionContext) fieldContext_AccountEdge_node(_ context.Context, fie
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Agent_id(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Agent_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Agent_accountId(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_accountId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AccountID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_accountId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.AccountID)
 }
 
 func (ec *executionContext) _Agent_name(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Agent_draft(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_draft(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Draft, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_draft(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Draft)
 }
 
 func (ec *executionContext) _Agent_enabled(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_enabled(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Enabled, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_enabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Enabled)
 }
 
 func (ec *executionContext) _Agent_runnable(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_runnable(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Runnable(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_runnable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, true, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Runnable())
 }
 
 func (ec *executionContext) _Agent_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Agent_updatedAt(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_updatedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UpdatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.UpdatedAt)
 }
 
 func (ec *executionContext) _Agent_account(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9637,15 +7350,12 @@ func (ec *executionContext) fieldContext_Agent_account(_ context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Agent_published(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9669,15 +7379,12 @@ func (ec *executionContext) fieldContext_Agent_published(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevision(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Agent_revisions(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9702,9 +7409,6 @@ func (ec *executionContext) fieldContext_Agent_revisions(ctx context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevisionConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -9721,7 +7425,7 @@ func (ec *executionContext) fieldContext_Agent_revisions(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Agent_runs(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9746,9 +7450,6 @@ func (ec *executionContext) fieldContext_Agent_runs(ctx context.Context, field g
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RunConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -9765,7 +7466,7 @@ func (ec *executionContext) fieldContext_Agent_runs(ctx context.Context, field g
 }
 
 func (ec *executionContext) _AgentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9789,15 +7490,12 @@ func (ec *executionContext) fieldContext_AgentConnection_edges(_ context.Context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9821,15 +7519,12 @@ func (ec *executionContext) fieldContext_AgentConnection_nodes(_ context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9853,15 +7548,12 @@ func (ec *executionContext) fieldContext_AgentConnection_pageInfo(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9884,7 +7576,7 @@ func (ec *executionContext) fieldContext_AgentConnection_totalCount(_ context.Co
 }
 
 func (ec *executionContext) _AgentConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9907,30 +7599,11 @@ func (ec *executionContext) fieldContext_AgentConnection_totalCountCapped(_ cont
 }
 
 func (ec *executionContext) _AgentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _AgentEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9954,130 +7627,32 @@ func (ec *executionContext) fieldContext_AgentEdge_node(_ context.Context, field
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentRevision_id(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevision_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevision_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevision", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _AgentRevision_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevision_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevision_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevision", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _AgentRevision_number(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevision_number(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Number, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevision_number(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevision", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Number)
 }
 
 func (ec *executionContext) _AgentRevision_diagram(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevision_diagram(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Diagram, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevision_diagram(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevision", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Diagram)
 }
 
 func (ec *executionContext) _AgentRevision_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevision_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevision_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevision", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _AgentRevision_agent(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10101,15 +7676,12 @@ func (ec *executionContext) fieldContext_AgentRevision_agent(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentRevisionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10133,15 +7705,12 @@ func (ec *executionContext) fieldContext_AgentRevisionConnection_edges(_ context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevisionEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentRevisionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10165,15 +7734,12 @@ func (ec *executionContext) fieldContext_AgentRevisionConnection_nodes(_ context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevision(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentRevisionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10197,15 +7763,12 @@ func (ec *executionContext) fieldContext_AgentRevisionConnection_pageInfo(_ cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentRevisionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10228,7 +7791,7 @@ func (ec *executionContext) fieldContext_AgentRevisionConnection_totalCount(_ co
 }
 
 func (ec *executionContext) _AgentRevisionConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10251,30 +7814,11 @@ func (ec *executionContext) fieldContext_AgentRevisionConnection_totalCountCappe
 }
 
 func (ec *executionContext) _AgentRevisionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevisionEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevisionEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevisionEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _AgentRevisionEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10298,199 +7842,44 @@ func (ec *executionContext) fieldContext_AgentRevisionEdge_node(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevision(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKey_id(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _ApiKey_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _ApiKey_clientId(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_clientId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ClientID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_clientId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
 }
 
 func (ec *executionContext) _ApiKey_name(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _ApiKey_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _ApiKey_expiresAt(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_expiresAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ExpiresAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.ExpiresAt)
 }
 
 func (ec *executionContext) _ApiKey_revokedAt(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_revokedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.RevokedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_revokedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.RevokedAt)
 }
 
 func (ec *executionContext) _ApiKey_lastUsedAt(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_lastUsedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LastUsedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_lastUsedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.LastUsedAt)
 }
 
 func (ec *executionContext) _ApiKey_features(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10513,7 +7902,7 @@ func (ec *executionContext) fieldContext_ApiKey_features(_ context.Context, fiel
 }
 
 func (ec *executionContext) _ApiKey_allowedAddresses(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10536,7 +7925,7 @@ func (ec *executionContext) fieldContext_ApiKey_allowedAddresses(_ context.Conte
 }
 
 func (ec *executionContext) _ApiKey_user(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10560,15 +7949,12 @@ func (ec *executionContext) fieldContext_ApiKey_user(_ context.Context, field gr
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKey_customer(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10592,15 +7978,12 @@ func (ec *executionContext) fieldContext_ApiKey_customer(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKeyConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10624,15 +8007,12 @@ func (ec *executionContext) fieldContext_ApiKeyConnection_edges(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKeyEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKeyConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10656,15 +8036,12 @@ func (ec *executionContext) fieldContext_ApiKeyConnection_nodes(_ context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKey(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKeyConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10688,15 +8065,12 @@ func (ec *executionContext) fieldContext_ApiKeyConnection_pageInfo(_ context.Con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKeyConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10719,7 +8093,7 @@ func (ec *executionContext) fieldContext_ApiKeyConnection_totalCount(_ context.C
 }
 
 func (ec *executionContext) _ApiKeyConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10742,30 +8116,11 @@ func (ec *executionContext) fieldContext_ApiKeyConnection_totalCountCapped(_ con
 }
 
 func (ec *executionContext) _ApiKeyEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKeyEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKeyEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKeyEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _ApiKeyEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10789,360 +8144,72 @@ func (ec *executionContext) fieldContext_ApiKeyEdge_node(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKey(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Application_id(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Application_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Application_code(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_code(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Code, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Code)
 }
 
 func (ec *executionContext) _Application_name(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Application_description(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _Application_appType(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_appType(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AppType, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_appType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.AppType)
 }
 
 func (ec *executionContext) _Application_authUrl(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_authUrl(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AuthURL, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_authUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.AuthURL)
 }
 
 func (ec *executionContext) _Application_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _AuditEvent_id(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _AuditEvent_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _AuditEvent_action(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_action(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Action, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_action(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Action)
 }
 
 func (ec *executionContext) _AuditEvent_objectType(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_objectType(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ObjectType, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_objectType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ObjectType)
 }
 
 func (ec *executionContext) _AuditEvent_objectId(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_objectId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ObjectID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_objectId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ObjectID)
 }
 
 func (ec *executionContext) _AuditEvent_details(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_details(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Details, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_details(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Details)
 }
 
 func (ec *executionContext) _AuditEvent_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _AuditEvent_clientId(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11165,7 +8232,7 @@ func (ec *executionContext) fieldContext_AuditEvent_clientId(_ context.Context, 
 }
 
 func (ec *executionContext) _AuditEvent_actor(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11189,15 +8256,12 @@ func (ec *executionContext) fieldContext_AuditEvent_actor(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AuditEvent_customer(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11221,15 +8285,12 @@ func (ec *executionContext) fieldContext_AuditEvent_customer(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AuditEventConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11253,15 +8314,12 @@ func (ec *executionContext) fieldContext_AuditEventConnection_edges(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuditEventEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AuditEventConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11285,15 +8343,12 @@ func (ec *executionContext) fieldContext_AuditEventConnection_nodes(_ context.Co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuditEvent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AuditEventConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11317,15 +8372,12 @@ func (ec *executionContext) fieldContext_AuditEventConnection_pageInfo(_ context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AuditEventConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11348,7 +8400,7 @@ func (ec *executionContext) fieldContext_AuditEventConnection_totalCount(_ conte
 }
 
 func (ec *executionContext) _AuditEventConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11371,30 +8423,11 @@ func (ec *executionContext) fieldContext_AuditEventConnection_totalCountCapped(_
 }
 
 func (ec *executionContext) _AuditEventEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEventEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEventEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEventEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _AuditEventEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11418,337 +8451,68 @@ func (ec *executionContext) fieldContext_AuditEventEdge_node(_ context.Context, 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuditEvent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Billing_id(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Billing_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CustomerID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.CustomerID)
 }
 
 func (ec *executionContext) _Billing_customerId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_customerId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CustomerID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_customerId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.CustomerID)
 }
 
 func (ec *executionContext) _Billing_billingName(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_billingName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.BillingName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_billingName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.BillingName)
 }
 
 func (ec *executionContext) _Billing_businessId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_businessId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.BusinessID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_businessId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.BusinessID)
 }
 
 func (ec *executionContext) _Billing_taxId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_taxId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.TaxID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_taxId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.TaxID)
 }
 
 func (ec *executionContext) _Billing_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Billing_locationId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_locationId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LocationID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_locationId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.LocationID)
 }
 
 func (ec *executionContext) _Billing_addressLine1(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_addressLine1(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AddressLine1, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_addressLine1(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.AddressLine1)
 }
 
 func (ec *executionContext) _Billing_addressLine2(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_addressLine2(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AddressLine2, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_addressLine2(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.AddressLine2)
 }
 
 func (ec *executionContext) _Billing_city(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_city(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.City, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_city(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.City)
 }
 
 func (ec *executionContext) _Billing_state(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_state(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.State, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.State)
 }
 
 func (ec *executionContext) _Billing_zipCode(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_zipCode(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ZipCode, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_zipCode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ZipCode)
 }
 
 func (ec *executionContext) _Billing_countryCode(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_countryCode(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CountryCode, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_countryCode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.CountryCode)
 }
 
 func (ec *executionContext) _CancelRunPayload_run(ctx context.Context, field graphql.CollectedField, obj *resolvers.CancelRunPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11772,15 +8536,12 @@ func (ec *executionContext) fieldContext_CancelRunPayload_run(_ context.Context,
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ChangePasswordPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.ChangePasswordPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11804,153 +8565,36 @@ func (ec *executionContext) fieldContext_ChangePasswordPayload_user(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Chunk_id(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Chunk_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Chunk_position(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_position(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Position, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_position(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Position)
 }
 
 func (ec *executionContext) _Chunk_content(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_content(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Content, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_content(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Content)
 }
 
 func (ec *executionContext) _Chunk_overlapBytes(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_overlapBytes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.OverlapBytes, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_overlapBytes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.OverlapBytes)
 }
 
 func (ec *executionContext) _Chunk_tokens(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_tokens(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Tokens, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_tokens(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Tokens)
 }
 
 func (ec *executionContext) _Chunk_page(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11973,7 +8617,7 @@ func (ec *executionContext) fieldContext_Chunk_page(_ context.Context, field gra
 }
 
 func (ec *executionContext) _Chunk_heading(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11996,7 +8640,7 @@ func (ec *executionContext) fieldContext_Chunk_heading(_ context.Context, field 
 }
 
 func (ec *executionContext) _Chunk_row(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12019,7 +8663,7 @@ func (ec *executionContext) fieldContext_Chunk_row(_ context.Context, field grap
 }
 
 func (ec *executionContext) _Chunk_document(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12043,15 +8687,12 @@ func (ec *executionContext) fieldContext_Chunk_document(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ChunkConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12075,15 +8716,12 @@ func (ec *executionContext) fieldContext_ChunkConnection_edges(_ context.Context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ChunkEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ChunkConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12107,15 +8745,12 @@ func (ec *executionContext) fieldContext_ChunkConnection_nodes(_ context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Chunk(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ChunkConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12139,15 +8774,12 @@ func (ec *executionContext) fieldContext_ChunkConnection_pageInfo(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ChunkConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12170,30 +8802,11 @@ func (ec *executionContext) fieldContext_ChunkConnection_totalCount(_ context.Co
 }
 
 func (ec *executionContext) _ChunkEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ChunkEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ChunkEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ChunkEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _ChunkEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12217,15 +8830,12 @@ func (ec *executionContext) fieldContext_ChunkEdge_node(_ context.Context, field
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Chunk(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ConfirmTotpPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.ConfirmTotpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12249,15 +8859,12 @@ func (ec *executionContext) fieldContext_ConfirmTotpPayload_user(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ConfirmTotpPayload_recoveryCodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.ConfirmTotpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12280,329 +8887,63 @@ func (ec *executionContext) fieldContext_ConfirmTotpPayload_recoveryCodes(_ cont
 }
 
 func (ec *executionContext) _Context_id(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Context_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Context_name(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Context_description(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _Context_caption(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_caption(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Caption, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_caption(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Caption)
 }
 
 func (ec *executionContext) _Context_userId(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_userId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint64(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Context_userId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint64(ctx, field.Selections, obj.UserID)
 }
 
 func (ec *executionContext) _Context_accountId(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_accountId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AccountID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_accountId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.AccountID)
 }
 
 func (ec *executionContext) _Context_embeddingModel(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_embeddingModel(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.EmbeddingModel, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_embeddingModel(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.EmbeddingModel)
 }
 
 func (ec *executionContext) _Context_maxSize(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_maxSize(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.MaxSize, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_maxSize(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.MaxSize)
 }
 
 func (ec *executionContext) _Context_topN(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_topN(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.TopN, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_topN(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.TopN)
 }
 
 func (ec *executionContext) _Context_scoreThreshold(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_scoreThreshold(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ScoreThreshold, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_scoreThreshold(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.ScoreThreshold)
 }
 
 func (ec *executionContext) _Context_chunkSize(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_chunkSize(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ChunkSize, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_chunkSize(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.ChunkSize)
 }
 
 func (ec *executionContext) _Context_overlap(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_overlap(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Overlap, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_overlap(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.Overlap)
 }
 
 func (ec *executionContext) _Context_toolsJson(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_toolsJson(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ToolsJSON, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_toolsJson(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ToolsJSON)
 }
 
 func (ec *executionContext) _Context_tools(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12626,15 +8967,12 @@ func (ec *executionContext) fieldContext_Context_tools(_ context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextTool(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Context_starterPrompts(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12657,53 +8995,15 @@ func (ec *executionContext) fieldContext_Context_starterPrompts(_ context.Contex
 }
 
 func (ec *executionContext) _Context_shareState(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_shareState(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ShareState, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_shareState(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.ShareState)
 }
 
 func (ec *executionContext) _Context_icon(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_icon(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Icon, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_icon(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Icon)
 }
 
 func (ec *executionContext) _Context_deleted(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12726,53 +9026,15 @@ func (ec *executionContext) fieldContext_Context_deleted(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Context_created(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_created(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_created(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Context_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Context_account(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12796,15 +9058,12 @@ func (ec *executionContext) fieldContext_Context_account(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Context_creator(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12828,15 +9087,12 @@ func (ec *executionContext) fieldContext_Context_creator(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Context_documents(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12861,9 +9117,6 @@ func (ec *executionContext) fieldContext_Context_documents(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DocumentConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -12880,7 +9133,7 @@ func (ec *executionContext) fieldContext_Context_documents(ctx context.Context, 
 }
 
 func (ec *executionContext) _ContextConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12904,15 +9157,12 @@ func (ec *executionContext) fieldContext_ContextConnection_edges(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12936,15 +9186,12 @@ func (ec *executionContext) fieldContext_ContextConnection_nodes(_ context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12968,15 +9215,12 @@ func (ec *executionContext) fieldContext_ContextConnection_pageInfo(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12999,30 +9243,11 @@ func (ec *executionContext) fieldContext_ContextConnection_totalCount(_ context.
 }
 
 func (ec *executionContext) _ContextEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _ContextEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13046,130 +9271,32 @@ func (ec *executionContext) fieldContext_ContextEdge_node(_ context.Context, fie
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextTool_id(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextTool_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextTool_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _ContextTool_name(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextTool_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextTool_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _ContextTool_description(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextTool_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextTool_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _ContextTool_action(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextTool_action(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Action, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextTool_action(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Action)
 }
 
 func (ec *executionContext) _ContextTool_agentId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextTool_agentId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AgentID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextTool_agentId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.AgentID)
 }
 
 func (ec *executionContext) _ContextTool_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13193,15 +9320,12 @@ func (ec *executionContext) fieldContext_ContextTool_agent(_ context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextTool_parameters(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13225,107 +9349,28 @@ func (ec *executionContext) fieldContext_ContextTool_parameters(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextToolParameter(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextToolParameter_paramName(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextToolParameter_paramName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ParamName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextToolParameter_paramName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextToolParameter", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ParamName)
 }
 
 func (ec *executionContext) _ContextToolParameter_type(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextToolParameter_type(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Type, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextToolParameter_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextToolParameter", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
 }
 
 func (ec *executionContext) _ContextToolParameter_required(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextToolParameter_required(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Required, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextToolParameter_required(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextToolParameter", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Required)
 }
 
 func (ec *executionContext) _ContextToolParameter_description(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextToolParameter_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextToolParameter_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextToolParameter", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _CreateAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13349,15 +9394,12 @@ func (ec *executionContext) fieldContext_CreateAgentPayload_agent(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateApiKeyPayload_apiKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAPIKeyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13381,61 +9423,20 @@ func (ec *executionContext) fieldContext_CreateApiKeyPayload_apiKey(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKey(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateApiKeyPayload_clientId(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAPIKeyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateApiKeyPayload_clientId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ClientID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CreateApiKeyPayload_clientId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CreateApiKeyPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
 }
 
 func (ec *executionContext) _CreateApiKeyPayload_clientSecret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAPIKeyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateApiKeyPayload_clientSecret(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ClientSecret, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CreateApiKeyPayload_clientSecret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CreateApiKeyPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ClientSecret)
 }
 
 func (ec *executionContext) _CreateContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateContextPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13459,15 +9460,12 @@ func (ec *executionContext) fieldContext_CreateContextPayload_context(_ context.
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13491,15 +9489,12 @@ func (ec *executionContext) fieldContext_CreateCustomerPayload_customer(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateCustomerPayload_admin(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13523,15 +9518,12 @@ func (ec *executionContext) fieldContext_CreateCustomerPayload_admin(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreatePermissionPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreatePermissionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13555,15 +9547,12 @@ func (ec *executionContext) fieldContext_CreatePermissionPayload_permission(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateRolePayload_role(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateRolePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13587,15 +9576,12 @@ func (ec *executionContext) fieldContext_CreateRolePayload_role(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Role(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateSecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13619,15 +9605,12 @@ func (ec *executionContext) fieldContext_CreateSecretPayload_secret(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Secret(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateUserPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateUserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13651,15 +9634,12 @@ func (ec *executionContext) fieldContext_CreateUserPayload_user(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateWebhookDestinationPayload_destination(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13683,199 +9663,44 @@ func (ec *executionContext) fieldContext_CreateWebhookDestinationPayload_destina
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateWebhookDestinationPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateWebhookDestinationPayload_secret(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Secret, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CreateWebhookDestinationPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CreateWebhookDestinationPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Secret)
 }
 
 func (ec *executionContext) _Customer_id(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Customer_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Customer_parentId(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_parentId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ParentID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint64(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_parentId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint64(ctx, field.Selections, obj.ParentID)
 }
 
 func (ec *executionContext) _Customer_name(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Customer_regionId(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_regionId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.RegionID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_regionId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.RegionID)
 }
 
 func (ec *executionContext) _Customer_canAddCustomers(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_canAddCustomers(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CanAddCustomers, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_canAddCustomers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.CanAddCustomers)
 }
 
 func (ec *executionContext) _Customer_descendantsCanAdd(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_descendantsCanAdd(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DescendantsCanAdd, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_descendantsCanAdd(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.DescendantsCanAdd)
 }
 
 func (ec *executionContext) _Customer_effectiveCanAddCustomers(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13898,99 +9723,23 @@ func (ec *executionContext) fieldContext_Customer_effectiveCanAddCustomers(_ con
 }
 
 func (ec *executionContext) _Customer_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Customer_maxKeyDays(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_maxKeyDays(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.MaxKeyDays, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_maxKeyDays(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.MaxKeyDays)
 }
 
 func (ec *executionContext) _Customer_status(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNCustomerStatus2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type CustomerStatus does not have child fields"))
+	return ec.marshalNCustomerStatus2string(ctx, field.Selections, obj.Status)
 }
 
 func (ec *executionContext) _Customer_eraseAt(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_eraseAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.EraseAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_eraseAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.EraseAt)
 }
 
 func (ec *executionContext) _Customer_effectiveStatus(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14013,7 +9762,7 @@ func (ec *executionContext) fieldContext_Customer_effectiveStatus(_ context.Cont
 }
 
 func (ec *executionContext) _Customer_path(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14036,30 +9785,11 @@ func (ec *executionContext) fieldContext_Customer_path(_ context.Context, field 
 }
 
 func (ec *executionContext) _Customer_level(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_level(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Level, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_level(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Level)
 }
 
 func (ec *executionContext) _Customer_region(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14083,15 +9813,12 @@ func (ec *executionContext) fieldContext_Customer_region(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Region(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_parent(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14115,15 +9842,12 @@ func (ec *executionContext) fieldContext_Customer_parent(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerRef(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_ancestors(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14147,15 +9871,12 @@ func (ec *executionContext) fieldContext_Customer_ancestors(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerRef(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_children(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14180,9 +9901,6 @@ func (ec *executionContext) fieldContext_Customer_children(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14199,7 +9917,7 @@ func (ec *executionContext) fieldContext_Customer_children(ctx context.Context, 
 }
 
 func (ec *executionContext) _Customer_descendants(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14224,9 +9942,6 @@ func (ec *executionContext) fieldContext_Customer_descendants(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14243,7 +9958,7 @@ func (ec *executionContext) fieldContext_Customer_descendants(ctx context.Contex
 }
 
 func (ec *executionContext) _Customer_users(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14268,9 +9983,6 @@ func (ec *executionContext) fieldContext_Customer_users(ctx context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14287,7 +9999,7 @@ func (ec *executionContext) fieldContext_Customer_users(ctx context.Context, fie
 }
 
 func (ec *executionContext) _Customer_accounts(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14312,9 +10024,6 @@ func (ec *executionContext) fieldContext_Customer_accounts(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AccountConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14331,7 +10040,7 @@ func (ec *executionContext) fieldContext_Customer_accounts(ctx context.Context, 
 }
 
 func (ec *executionContext) _Customer_billing(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14355,15 +10064,12 @@ func (ec *executionContext) fieldContext_Customer_billing(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Billing(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_roles(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14387,15 +10093,12 @@ func (ec *executionContext) fieldContext_Customer_roles(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Role(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_apiKeys(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14420,9 +10123,6 @@ func (ec *executionContext) fieldContext_Customer_apiKeys(ctx context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKeyConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14439,7 +10139,7 @@ func (ec *executionContext) fieldContext_Customer_apiKeys(ctx context.Context, f
 }
 
 func (ec *executionContext) _Customer_contexts(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14464,9 +10164,6 @@ func (ec *executionContext) fieldContext_Customer_contexts(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14483,7 +10180,7 @@ func (ec *executionContext) fieldContext_Customer_contexts(ctx context.Context, 
 }
 
 func (ec *executionContext) _Customer_agents(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14508,9 +10205,6 @@ func (ec *executionContext) fieldContext_Customer_agents(ctx context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14527,7 +10221,7 @@ func (ec *executionContext) fieldContext_Customer_agents(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Customer_usage(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14551,15 +10245,12 @@ func (ec *executionContext) fieldContext_Customer_usage(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Usage(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_invitations(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14583,15 +10274,12 @@ func (ec *executionContext) fieldContext_Customer_invitations(_ context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_secrets(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14615,15 +10303,12 @@ func (ec *executionContext) fieldContext_Customer_secrets(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Secret(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_webhookDestinations(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14648,9 +10333,6 @@ func (ec *executionContext) fieldContext_Customer_webhookDestinations(ctx contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestinationConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14667,7 +10349,7 @@ func (ec *executionContext) fieldContext_Customer_webhookDestinations(ctx contex
 }
 
 func (ec *executionContext) _CustomerConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14691,15 +10373,12 @@ func (ec *executionContext) fieldContext_CustomerConnection_edges(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CustomerConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14723,15 +10402,12 @@ func (ec *executionContext) fieldContext_CustomerConnection_nodes(_ context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CustomerConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14755,15 +10431,12 @@ func (ec *executionContext) fieldContext_CustomerConnection_pageInfo(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CustomerConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14786,7 +10459,7 @@ func (ec *executionContext) fieldContext_CustomerConnection_totalCount(_ context
 }
 
 func (ec *executionContext) _CustomerConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14809,30 +10482,11 @@ func (ec *executionContext) fieldContext_CustomerConnection_totalCountCapped(_ c
 }
 
 func (ec *executionContext) _CustomerEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _CustomerEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14856,130 +10510,32 @@ func (ec *executionContext) fieldContext_CustomerEdge_node(_ context.Context, fi
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CustomerRef_id(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerRef_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerRef_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerRef", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _CustomerRef_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerRef_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerRef_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerRef", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _CustomerRef_name(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerRef_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerRef_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerRef", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _CustomerRef_regionId(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerRef_regionId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.RegionID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerRef_regionId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerRef", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.RegionID)
 }
 
 func (ec *executionContext) _CustomerRef_level(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerRef_level(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Level, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerRef_level(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerRef", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Level)
 }
 
 func (ec *executionContext) _CustomerRef_customer(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15003,15 +10559,12 @@ func (ec *executionContext) fieldContext_CustomerRef_customer(_ context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DeclineInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeclineInvitationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15035,84 +10588,24 @@ func (ec *executionContext) fieldContext_DeclineInvitationPayload_invitation(_ c
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DeleteAgentPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteAgentPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteAgentPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteAgentPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeleteContextPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteContextPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteContextPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteContextPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteContextPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeleteCustomerPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteCustomerPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteCustomerPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteCustomerPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeleteCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15136,130 +10629,32 @@ func (ec *executionContext) fieldContext_DeleteCustomerPayload_customer(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DeleteDocumentPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteDocumentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteDocumentPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteDocumentPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteDocumentPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeletePermissionPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeletePermissionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeletePermissionPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeletePermissionPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeletePermissionPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeleteRolePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteRolePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteRolePayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteRolePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteRolePayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeleteSecretPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteSecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteSecretPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteSecretPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteSecretPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeleteWebhookDestinationPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteWebhookDestinationPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteWebhookDestinationPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteWebhookDestinationPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DisableAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.DisableAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15283,15 +10678,12 @@ func (ec *executionContext) fieldContext_DisableAgentPayload_agent(_ context.Con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DisableTotpPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.DisableTotpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15315,291 +10707,60 @@ func (ec *executionContext) fieldContext_DisableTotpPayload_user(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Document_id(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Document_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Document_contextId(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_contextId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ContextID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_contextId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ContextID)
 }
 
 func (ec *executionContext) _Document_fileName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_fileName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.FileName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_fileName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.FileName)
 }
 
 func (ec *executionContext) _Document_originalName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_originalName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.OriginalName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_originalName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.OriginalName)
 }
 
 func (ec *executionContext) _Document_displayName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_displayName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DisplayName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_displayName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.DisplayName)
 }
 
 func (ec *executionContext) _Document_nameIndex(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_nameIndex(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.NameIndex, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_nameIndex(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.NameIndex)
 }
 
 func (ec *executionContext) _Document_contentType(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_contentType(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ContentType, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_contentType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ContentType)
 }
 
 func (ec *executionContext) _Document_contentHash(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_contentHash(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ContentHash, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_contentHash(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ContentHash)
 }
 
 func (ec *executionContext) _Document_size(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_size(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Size, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_size(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.Size)
 }
 
 func (ec *executionContext) _Document_status(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNDocumentStatus2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DocumentStatus does not have child fields"))
+	return ec.marshalNDocumentStatus2string(ctx, field.Selections, obj.Status)
 }
 
 func (ec *executionContext) _Document_progress(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_progress(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Progress, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_progress(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.Progress)
 }
 
 func (ec *executionContext) _Document_error(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15622,191 +10783,39 @@ func (ec *executionContext) fieldContext_Document_error(_ context.Context, field
 }
 
 func (ec *executionContext) _Document_chunkCount(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_chunkCount(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ChunkCount, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_chunkCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.ChunkCount)
 }
 
 func (ec *executionContext) _Document_created(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_created(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_created(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Document_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Document_createdBy(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_createdBy(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedBy, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint64(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Document_createdBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint64(ctx, field.Selections, obj.CreatedBy)
 }
 
 func (ec *executionContext) _Document_started(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_started(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.StartedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Document_started(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.StartedAt)
 }
 
 func (ec *executionContext) _Document_startedAt(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_startedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.StartedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Document_startedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.StartedAt)
 }
 
 func (ec *executionContext) _Document_completed(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_completed(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CompletedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Document_completed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.CompletedAt)
 }
 
 func (ec *executionContext) _Document_completedAt(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_completedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CompletedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Document_completedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.CompletedAt)
 }
 
 func (ec *executionContext) _Document_context(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15830,15 +10839,12 @@ func (ec *executionContext) fieldContext_Document_context(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Document_chunks(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15863,9 +10869,6 @@ func (ec *executionContext) fieldContext_Document_chunks(ctx context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ChunkConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -15882,7 +10885,7 @@ func (ec *executionContext) fieldContext_Document_chunks(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Document_creator(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15906,15 +10909,12 @@ func (ec *executionContext) fieldContext_Document_creator(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DocumentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15938,15 +10938,12 @@ func (ec *executionContext) fieldContext_DocumentConnection_edges(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DocumentEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DocumentConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15970,15 +10967,12 @@ func (ec *executionContext) fieldContext_DocumentConnection_nodes(_ context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DocumentConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16002,15 +10996,12 @@ func (ec *executionContext) fieldContext_DocumentConnection_pageInfo(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DocumentConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16033,30 +11024,11 @@ func (ec *executionContext) fieldContext_DocumentConnection_totalCount(_ context
 }
 
 func (ec *executionContext) _DocumentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DocumentEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DocumentEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DocumentEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _DocumentEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16080,15 +11052,12 @@ func (ec *executionContext) fieldContext_DocumentEdge_node(_ context.Context, fi
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _EnableAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.EnableAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16112,176 +11081,40 @@ func (ec *executionContext) fieldContext_EnableAgentPayload_agent(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _EnableTotpPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.EnableTotpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_EnableTotpPayload_secret(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Secret, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_EnableTotpPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("EnableTotpPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Secret)
 }
 
 func (ec *executionContext) _EnableTotpPayload_uri(ctx context.Context, field graphql.CollectedField, obj *resolvers.EnableTotpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_EnableTotpPayload_uri(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.URI, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_EnableTotpPayload_uri(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("EnableTotpPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.URI)
 }
 
 func (ec *executionContext) _EraseUserPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.EraseUserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_EraseUserPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_EraseUserPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("EraseUserPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _Grant_application(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Grant_application(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Application, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Grant_application(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Grant", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Application)
 }
 
 func (ec *executionContext) _Grant_accountId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Grant_accountId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AccountID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Grant_accountId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Grant", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.AccountID)
 }
 
 func (ec *executionContext) _Grant_roleName(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Grant_roleName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.RoleName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Grant_roleName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Grant", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.RoleName)
 }
 
 func (ec *executionContext) _Grant_isOwner(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Grant_isOwner(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.IsOwner, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Grant_isOwner(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Grant", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsOwner)
 }
 
 func (ec *executionContext) _Grant_features(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16304,145 +11137,31 @@ func (ec *executionContext) fieldContext_Grant_features(_ context.Context, field
 }
 
 func (ec *executionContext) _Invitation_id(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Invitation_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Invitation_email(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_email(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Email, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_email(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
 }
 
 func (ec *executionContext) _Invitation_status(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNInvitationStatus2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type InvitationStatus does not have child fields"))
+	return ec.marshalNInvitationStatus2string(ctx, field.Selections, obj.Status)
 }
 
 func (ec *executionContext) _Invitation_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Invitation_expiresAt(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_expiresAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ExpiresAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.ExpiresAt)
 }
 
 func (ec *executionContext) _Invitation_customer(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16466,107 +11185,28 @@ func (ec *executionContext) fieldContext_Invitation_customer(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerRef(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _LeaveCustomerPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.LeaveCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_LeaveCustomerPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_LeaveCustomerPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("LeaveCustomerPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _Me_customerId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Me_customerId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CustomerID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Me_customerId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Me", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.CustomerID)
 }
 
 func (ec *executionContext) _Me_userIdentityId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Me_userIdentityId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserIdentityID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Me_userIdentityId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Me", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.UserIdentityID)
 }
 
 func (ec *executionContext) _Me_email(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Me_email(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Email, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Me_email(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Me", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
 }
 
 func (ec *executionContext) _Me_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16590,15 +11230,12 @@ func (ec *executionContext) fieldContext_Me_user(_ context.Context, field graphq
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Me_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16622,15 +11259,12 @@ func (ec *executionContext) fieldContext_Me_customer(_ context.Context, field gr
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Me_grants(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16654,15 +11288,12 @@ func (ec *executionContext) fieldContext_Me_grants(_ context.Context, field grap
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Grant(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Me_sessions(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16686,15 +11317,12 @@ func (ec *executionContext) fieldContext_Me_sessions(_ context.Context, field gr
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Session(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Me_invitations(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16718,15 +11346,41 @@ func (ec *executionContext) fieldContext_Me_invitations(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MoveCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.MoveCustomerPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MoveCustomerPayload_customer(ctx, field)
 		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
+			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MoveCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MoveCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Mutation_createCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16751,9 +11405,6 @@ func (ec *executionContext) fieldContext_Mutation_createCustomer(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -16770,7 +11421,7 @@ func (ec *executionContext) fieldContext_Mutation_createCustomer(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_updateCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16795,9 +11446,6 @@ func (ec *executionContext) fieldContext_Mutation_updateCustomer(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -16813,8 +11461,49 @@ func (ec *executionContext) fieldContext_Mutation_updateCustomer(ctx context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_moveCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_moveCustomer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().MoveCustomer(ctx, fc.Args["input"].(resolvers.MoveCustomerInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.MoveCustomerPayload) graphql.Marshaler {
+			return ec.marshalOMoveCustomerPayload2ᚖcanopyᚋresolversᚐMoveCustomerPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_moveCustomer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_moveCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_suspendCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16839,9 +11528,6 @@ func (ec *executionContext) fieldContext_Mutation_suspendCustomer(ctx context.Co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SuspendCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -16858,7 +11544,7 @@ func (ec *executionContext) fieldContext_Mutation_suspendCustomer(ctx context.Co
 }
 
 func (ec *executionContext) _Mutation_deleteCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16883,9 +11569,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteCustomer(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -16902,7 +11585,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteCustomer(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_restoreCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16927,9 +11610,6 @@ func (ec *executionContext) fieldContext_Mutation_restoreCustomer(ctx context.Co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RestoreCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -16946,7 +11626,7 @@ func (ec *executionContext) fieldContext_Mutation_restoreCustomer(ctx context.Co
 }
 
 func (ec *executionContext) _Mutation_resumeCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16971,9 +11651,6 @@ func (ec *executionContext) fieldContext_Mutation_resumeCustomer(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ResumeCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -16990,7 +11667,7 @@ func (ec *executionContext) fieldContext_Mutation_resumeCustomer(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_setLimits(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17015,9 +11692,6 @@ func (ec *executionContext) fieldContext_Mutation_setLimits(ctx context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SetLimitsPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17034,7 +11708,7 @@ func (ec *executionContext) fieldContext_Mutation_setLimits(ctx context.Context,
 }
 
 func (ec *executionContext) _Mutation_saveBilling(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17059,9 +11733,6 @@ func (ec *executionContext) fieldContext_Mutation_saveBilling(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SaveBillingPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17078,7 +11749,7 @@ func (ec *executionContext) fieldContext_Mutation_saveBilling(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_createUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17103,9 +11774,6 @@ func (ec *executionContext) fieldContext_Mutation_createUser(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateUserPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17122,7 +11790,7 @@ func (ec *executionContext) fieldContext_Mutation_createUser(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_resendInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17147,9 +11815,6 @@ func (ec *executionContext) fieldContext_Mutation_resendInvitation(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ResendInvitationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17166,7 +11831,7 @@ func (ec *executionContext) fieldContext_Mutation_resendInvitation(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_withdrawInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17191,9 +11856,6 @@ func (ec *executionContext) fieldContext_Mutation_withdrawInvitation(ctx context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WithdrawInvitationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17210,7 +11872,7 @@ func (ec *executionContext) fieldContext_Mutation_withdrawInvitation(ctx context
 }
 
 func (ec *executionContext) _Mutation_acceptInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17235,9 +11897,6 @@ func (ec *executionContext) fieldContext_Mutation_acceptInvitation(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AcceptInvitationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17254,7 +11913,7 @@ func (ec *executionContext) fieldContext_Mutation_acceptInvitation(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_declineInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17279,9 +11938,6 @@ func (ec *executionContext) fieldContext_Mutation_declineInvitation(ctx context.
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeclineInvitationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17298,7 +11954,7 @@ func (ec *executionContext) fieldContext_Mutation_declineInvitation(ctx context.
 }
 
 func (ec *executionContext) _Mutation_createPermission(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17323,9 +11979,6 @@ func (ec *executionContext) fieldContext_Mutation_createPermission(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreatePermissionPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17342,7 +11995,7 @@ func (ec *executionContext) fieldContext_Mutation_createPermission(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_updatePermission(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17367,9 +12020,6 @@ func (ec *executionContext) fieldContext_Mutation_updatePermission(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdatePermissionPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17386,7 +12036,7 @@ func (ec *executionContext) fieldContext_Mutation_updatePermission(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_togglePermission(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17411,9 +12061,6 @@ func (ec *executionContext) fieldContext_Mutation_togglePermission(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TogglePermissionPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17430,7 +12077,7 @@ func (ec *executionContext) fieldContext_Mutation_togglePermission(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_setPermissionDisabled(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17455,9 +12102,6 @@ func (ec *executionContext) fieldContext_Mutation_setPermissionDisabled(ctx cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SetPermissionDisabledPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17474,7 +12118,7 @@ func (ec *executionContext) fieldContext_Mutation_setPermissionDisabled(ctx cont
 }
 
 func (ec *executionContext) _Mutation_deletePermission(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17499,9 +12143,6 @@ func (ec *executionContext) fieldContext_Mutation_deletePermission(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeletePermissionPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17518,7 +12159,7 @@ func (ec *executionContext) fieldContext_Mutation_deletePermission(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_createApiKey(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17543,9 +12184,6 @@ func (ec *executionContext) fieldContext_Mutation_createApiKey(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateApiKeyPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17562,7 +12200,7 @@ func (ec *executionContext) fieldContext_Mutation_createApiKey(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_rotateApiKeySecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17587,9 +12225,6 @@ func (ec *executionContext) fieldContext_Mutation_rotateApiKeySecret(ctx context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RotateApiKeySecretPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17606,7 +12241,7 @@ func (ec *executionContext) fieldContext_Mutation_rotateApiKeySecret(ctx context
 }
 
 func (ec *executionContext) _Mutation_revokeApiKey(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17631,9 +12266,6 @@ func (ec *executionContext) fieldContext_Mutation_revokeApiKey(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RevokeApiKeyPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17650,7 +12282,7 @@ func (ec *executionContext) fieldContext_Mutation_revokeApiKey(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_createRole(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17675,9 +12307,6 @@ func (ec *executionContext) fieldContext_Mutation_createRole(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateRolePayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17694,7 +12323,7 @@ func (ec *executionContext) fieldContext_Mutation_createRole(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_updateRole(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17719,9 +12348,6 @@ func (ec *executionContext) fieldContext_Mutation_updateRole(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateRolePayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17738,7 +12364,7 @@ func (ec *executionContext) fieldContext_Mutation_updateRole(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_deleteRole(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17763,9 +12389,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteRole(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteRolePayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17782,7 +12405,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteRole(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_updateUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17807,9 +12430,6 @@ func (ec *executionContext) fieldContext_Mutation_updateUser(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateUserPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17826,7 +12446,7 @@ func (ec *executionContext) fieldContext_Mutation_updateUser(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_removeUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17851,9 +12471,6 @@ func (ec *executionContext) fieldContext_Mutation_removeUser(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RemoveUserPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17870,7 +12487,7 @@ func (ec *executionContext) fieldContext_Mutation_removeUser(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_leaveCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17895,9 +12512,6 @@ func (ec *executionContext) fieldContext_Mutation_leaveCustomer(ctx context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_LeaveCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17914,7 +12528,7 @@ func (ec *executionContext) fieldContext_Mutation_leaveCustomer(ctx context.Cont
 }
 
 func (ec *executionContext) _Mutation_eraseUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17939,9 +12553,6 @@ func (ec *executionContext) fieldContext_Mutation_eraseUser(ctx context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_EraseUserPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17958,7 +12569,7 @@ func (ec *executionContext) fieldContext_Mutation_eraseUser(ctx context.Context,
 }
 
 func (ec *executionContext) _Mutation_setAccountDisabled(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17983,9 +12594,6 @@ func (ec *executionContext) fieldContext_Mutation_setAccountDisabled(ctx context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SetAccountDisabledPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18002,7 +12610,7 @@ func (ec *executionContext) fieldContext_Mutation_setAccountDisabled(ctx context
 }
 
 func (ec *executionContext) _Mutation_enableTotp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18027,9 +12635,6 @@ func (ec *executionContext) fieldContext_Mutation_enableTotp(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_EnableTotpPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18046,7 +12651,7 @@ func (ec *executionContext) fieldContext_Mutation_enableTotp(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_confirmTotp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18071,9 +12676,6 @@ func (ec *executionContext) fieldContext_Mutation_confirmTotp(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ConfirmTotpPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18090,7 +12692,7 @@ func (ec *executionContext) fieldContext_Mutation_confirmTotp(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_regenerateRecoveryCodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18115,9 +12717,6 @@ func (ec *executionContext) fieldContext_Mutation_regenerateRecoveryCodes(ctx co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RegenerateRecoveryCodesPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18134,7 +12733,7 @@ func (ec *executionContext) fieldContext_Mutation_regenerateRecoveryCodes(ctx co
 }
 
 func (ec *executionContext) _Mutation_disableTotp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18159,9 +12758,6 @@ func (ec *executionContext) fieldContext_Mutation_disableTotp(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DisableTotpPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18178,7 +12774,7 @@ func (ec *executionContext) fieldContext_Mutation_disableTotp(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_changePassword(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18203,9 +12799,6 @@ func (ec *executionContext) fieldContext_Mutation_changePassword(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ChangePasswordPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18222,7 +12815,7 @@ func (ec *executionContext) fieldContext_Mutation_changePassword(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_requestEmailChange(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18247,9 +12840,6 @@ func (ec *executionContext) fieldContext_Mutation_requestEmailChange(ctx context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RequestEmailChangePayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18266,7 +12856,7 @@ func (ec *executionContext) fieldContext_Mutation_requestEmailChange(ctx context
 }
 
 func (ec *executionContext) _Mutation_revokeSession(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18291,9 +12881,6 @@ func (ec *executionContext) fieldContext_Mutation_revokeSession(ctx context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RevokeSessionPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18310,7 +12897,7 @@ func (ec *executionContext) fieldContext_Mutation_revokeSession(ctx context.Cont
 }
 
 func (ec *executionContext) _Mutation_revokeOtherSessions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18335,9 +12922,6 @@ func (ec *executionContext) fieldContext_Mutation_revokeOtherSessions(ctx contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RevokeOtherSessionsPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18354,7 +12938,7 @@ func (ec *executionContext) fieldContext_Mutation_revokeOtherSessions(ctx contex
 }
 
 func (ec *executionContext) _Mutation_createContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18379,9 +12963,6 @@ func (ec *executionContext) fieldContext_Mutation_createContext(ctx context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateContextPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18398,7 +12979,7 @@ func (ec *executionContext) fieldContext_Mutation_createContext(ctx context.Cont
 }
 
 func (ec *executionContext) _Mutation_updateContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18423,9 +13004,6 @@ func (ec *executionContext) fieldContext_Mutation_updateContext(ctx context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateContextPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18442,7 +13020,7 @@ func (ec *executionContext) fieldContext_Mutation_updateContext(ctx context.Cont
 }
 
 func (ec *executionContext) _Mutation_deleteContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18467,9 +13045,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteContext(ctx context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteContextPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18486,7 +13061,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteContext(ctx context.Cont
 }
 
 func (ec *executionContext) _Mutation_shareContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18511,9 +13086,6 @@ func (ec *executionContext) fieldContext_Mutation_shareContext(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ShareContextPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18530,7 +13102,7 @@ func (ec *executionContext) fieldContext_Mutation_shareContext(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_uploadDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18555,9 +13127,6 @@ func (ec *executionContext) fieldContext_Mutation_uploadDocument(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UploadDocumentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18574,7 +13143,7 @@ func (ec *executionContext) fieldContext_Mutation_uploadDocument(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_deleteDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18599,9 +13168,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteDocument(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteDocumentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18618,7 +13184,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteDocument(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_reprocessDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18643,9 +13209,6 @@ func (ec *executionContext) fieldContext_Mutation_reprocessDocument(ctx context.
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ReprocessDocumentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18662,7 +13225,7 @@ func (ec *executionContext) fieldContext_Mutation_reprocessDocument(ctx context.
 }
 
 func (ec *executionContext) _Mutation_reprocessContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18687,9 +13250,6 @@ func (ec *executionContext) fieldContext_Mutation_reprocessContext(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ReprocessContextPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18706,7 +13266,7 @@ func (ec *executionContext) fieldContext_Mutation_reprocessContext(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_createAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18731,9 +13291,6 @@ func (ec *executionContext) fieldContext_Mutation_createAgent(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18750,7 +13307,7 @@ func (ec *executionContext) fieldContext_Mutation_createAgent(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_updateAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18775,9 +13332,6 @@ func (ec *executionContext) fieldContext_Mutation_updateAgent(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18794,7 +13348,7 @@ func (ec *executionContext) fieldContext_Mutation_updateAgent(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_publishAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18819,9 +13373,6 @@ func (ec *executionContext) fieldContext_Mutation_publishAgent(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PublishAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18838,7 +13389,7 @@ func (ec *executionContext) fieldContext_Mutation_publishAgent(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_unpublishAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18863,9 +13414,6 @@ func (ec *executionContext) fieldContext_Mutation_unpublishAgent(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UnpublishAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18882,7 +13430,7 @@ func (ec *executionContext) fieldContext_Mutation_unpublishAgent(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_enableAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18907,9 +13455,6 @@ func (ec *executionContext) fieldContext_Mutation_enableAgent(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_EnableAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18926,7 +13471,7 @@ func (ec *executionContext) fieldContext_Mutation_enableAgent(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_disableAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18951,9 +13496,6 @@ func (ec *executionContext) fieldContext_Mutation_disableAgent(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DisableAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18970,7 +13512,7 @@ func (ec *executionContext) fieldContext_Mutation_disableAgent(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_deleteAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18995,9 +13537,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteAgent(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19014,7 +13553,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteAgent(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_startRun(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19039,9 +13578,6 @@ func (ec *executionContext) fieldContext_Mutation_startRun(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_StartRunPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19058,7 +13594,7 @@ func (ec *executionContext) fieldContext_Mutation_startRun(ctx context.Context, 
 }
 
 func (ec *executionContext) _Mutation_cancelRun(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19083,9 +13619,6 @@ func (ec *executionContext) fieldContext_Mutation_cancelRun(ctx context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CancelRunPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19102,7 +13635,7 @@ func (ec *executionContext) fieldContext_Mutation_cancelRun(ctx context.Context,
 }
 
 func (ec *executionContext) _Mutation_createSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19127,9 +13660,6 @@ func (ec *executionContext) fieldContext_Mutation_createSecret(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateSecretPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19146,7 +13676,7 @@ func (ec *executionContext) fieldContext_Mutation_createSecret(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_updateSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19171,9 +13701,6 @@ func (ec *executionContext) fieldContext_Mutation_updateSecret(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateSecretPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19190,7 +13717,7 @@ func (ec *executionContext) fieldContext_Mutation_updateSecret(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_deleteSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19215,9 +13742,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteSecret(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteSecretPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19234,7 +13758,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteSecret(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_createWebhookDestination(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19259,9 +13783,6 @@ func (ec *executionContext) fieldContext_Mutation_createWebhookDestination(ctx c
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateWebhookDestinationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19278,7 +13799,7 @@ func (ec *executionContext) fieldContext_Mutation_createWebhookDestination(ctx c
 }
 
 func (ec *executionContext) _Mutation_updateWebhookDestination(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19303,9 +13824,6 @@ func (ec *executionContext) fieldContext_Mutation_updateWebhookDestination(ctx c
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateWebhookDestinationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19322,7 +13840,7 @@ func (ec *executionContext) fieldContext_Mutation_updateWebhookDestination(ctx c
 }
 
 func (ec *executionContext) _Mutation_deleteWebhookDestination(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19347,9 +13865,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteWebhookDestination(ctx c
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteWebhookDestinationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19366,7 +13881,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteWebhookDestination(ctx c
 }
 
 func (ec *executionContext) _Mutation_rotateWebhookSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19391,9 +13906,6 @@ func (ec *executionContext) fieldContext_Mutation_rotateWebhookSecret(ctx contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RotateWebhookSecretPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19410,7 +13922,7 @@ func (ec *executionContext) fieldContext_Mutation_rotateWebhookSecret(ctx contex
 }
 
 func (ec *executionContext) _Mutation_testWebhookDestination(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19435,9 +13947,6 @@ func (ec *executionContext) fieldContext_Mutation_testWebhookDestination(ctx con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TestWebhookDestinationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19454,7 +13963,7 @@ func (ec *executionContext) fieldContext_Mutation_testWebhookDestination(ctx con
 }
 
 func (ec *executionContext) _Mutation_resendWebhookDelivery(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19479,9 +13988,6 @@ func (ec *executionContext) fieldContext_Mutation_resendWebhookDelivery(ctx cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ResendWebhookDeliveryPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19498,7 +14004,7 @@ func (ec *executionContext) fieldContext_Mutation_resendWebhookDelivery(ctx cont
 }
 
 func (ec *executionContext) _Mutation_recoverWebhookDeliveries(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19523,9 +14029,6 @@ func (ec *executionContext) fieldContext_Mutation_recoverWebhookDeliveries(ctx c
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RecoverWebhookDeliveriesPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19542,214 +14045,43 @@ func (ec *executionContext) fieldContext_Mutation_recoverWebhookDeliveries(ctx c
 }
 
 func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *resolvers.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PageInfo_hasNextPage(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HasNextPage, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PageInfo_hasNextPage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.HasNextPage)
 }
 
 func (ec *executionContext) _PageInfo_hasPreviousPage(ctx context.Context, field graphql.CollectedField, obj *resolvers.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PageInfo_hasPreviousPage(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HasPreviousPage, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PageInfo_hasPreviousPage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.HasPreviousPage)
 }
 
 func (ec *executionContext) _PageInfo_startCursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PageInfo_startCursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.StartCursor, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PageInfo_startCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalOString2ᚖstring(ctx, field.Selections, obj.StartCursor())
 }
 
 func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PageInfo_endCursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.EndCursor, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PageInfo_endCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalOString2ᚖstring(ctx, field.Selections, obj.EndCursor())
 }
 
 func (ec *executionContext) _Permission_id(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Permission_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Permission_lastAccess(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_lastAccess(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LastAccess, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_lastAccess(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.LastAccess)
 }
 
 func (ec *executionContext) _Permission_disabled(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_disabled(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Disabled, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_disabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Disabled)
 }
 
 func (ec *executionContext) _Permission_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Permission_createdBy(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19773,38 +14105,16 @@ func (ec *executionContext) fieldContext_Permission_createdBy(_ context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionCreator(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Permission_instanceActive(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_instanceActive(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.InstanceActive, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_instanceActive(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.InstanceActive)
 }
 
 func (ec *executionContext) _Permission_user(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19828,15 +14138,12 @@ func (ec *executionContext) fieldContext_Permission_user(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Permission_account(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19860,15 +14167,12 @@ func (ec *executionContext) fieldContext_Permission_account(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Permission_role(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19892,15 +14196,12 @@ func (ec *executionContext) fieldContext_Permission_role(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Role(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Permission_application(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19924,15 +14225,12 @@ func (ec *executionContext) fieldContext_Permission_application(_ context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Application(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Permission_region(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19956,15 +14254,12 @@ func (ec *executionContext) fieldContext_Permission_region(_ context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Region(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19988,15 +14283,12 @@ func (ec *executionContext) fieldContext_PermissionConnection_edges(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20020,15 +14312,12 @@ func (ec *executionContext) fieldContext_PermissionConnection_nodes(_ context.Co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20052,15 +14341,12 @@ func (ec *executionContext) fieldContext_PermissionConnection_pageInfo(_ context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20083,7 +14369,7 @@ func (ec *executionContext) fieldContext_PermissionConnection_totalCount(_ conte
 }
 
 func (ec *executionContext) _PermissionConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20106,99 +14392,23 @@ func (ec *executionContext) fieldContext_PermissionConnection_totalCountCapped(_
 }
 
 func (ec *executionContext) _PermissionCreator_id(ctx context.Context, field graphql.CollectedField, obj *db.Creator) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionCreator_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionCreator_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionCreator", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _PermissionCreator_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Creator) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionCreator_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionCreator_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionCreator", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _PermissionCreator_email(ctx context.Context, field graphql.CollectedField, obj *db.Creator) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionCreator_email(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Email, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionCreator_email(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionCreator", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
 }
 
 func (ec *executionContext) _PermissionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _PermissionEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20222,84 +14432,24 @@ func (ec *executionContext) fieldContext_PermissionEdge_node(_ context.Context, 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionOption_value(ctx context.Context, field graphql.CollectedField, obj *db.Option) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionOption_value(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Value, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionOption_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionOption", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.Value)
 }
 
 func (ec *executionContext) _PermissionOption_title(ctx context.Context, field graphql.CollectedField, obj *db.Option) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionOption_title(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Title, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionOption_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionOption", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Title)
 }
 
 func (ec *executionContext) _PermissionOption_selected(ctx context.Context, field graphql.CollectedField, obj *db.Option) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionOption_selected(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Selected, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionOption_selected(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionOption", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Selected)
 }
 
 func (ec *executionContext) _PermissionOptions_applications(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20323,15 +14473,12 @@ func (ec *executionContext) fieldContext_PermissionOptions_applications(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOption(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionOptions_regions(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20355,15 +14502,12 @@ func (ec *executionContext) fieldContext_PermissionOptions_regions(_ context.Con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOption(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionOptions_accounts(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20387,15 +14531,12 @@ func (ec *executionContext) fieldContext_PermissionOptions_accounts(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOption(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionOptions_roles(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20419,15 +14560,12 @@ func (ec *executionContext) fieldContext_PermissionOptions_roles(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOption(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionOptions_users(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20451,15 +14589,12 @@ func (ec *executionContext) fieldContext_PermissionOptions_users(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOption(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PublishAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.PublishAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20483,15 +14618,12 @@ func (ec *executionContext) fieldContext_PublishAgentPayload_agent(_ context.Con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PublishAgentPayload_revision(ctx context.Context, field graphql.CollectedField, obj *resolvers.PublishAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20515,15 +14647,12 @@ func (ec *executionContext) fieldContext_PublishAgentPayload_revision(_ context.
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevision(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Query_me(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20547,15 +14676,12 @@ func (ec *executionContext) fieldContext_Query_me(_ context.Context, field graph
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Me(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Query_node(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20580,9 +14706,6 @@ func (ec *executionContext) fieldContext_Query_node(ctx context.Context, field g
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20599,7 +14722,7 @@ func (ec *executionContext) fieldContext_Query_node(ctx context.Context, field g
 }
 
 func (ec *executionContext) _Query_customer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20624,9 +14747,6 @@ func (ec *executionContext) fieldContext_Query_customer(ctx context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20643,7 +14763,7 @@ func (ec *executionContext) fieldContext_Query_customer(ctx context.Context, fie
 }
 
 func (ec *executionContext) _Query_user(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20668,9 +14788,6 @@ func (ec *executionContext) fieldContext_Query_user(ctx context.Context, field g
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20687,7 +14804,7 @@ func (ec *executionContext) fieldContext_Query_user(ctx context.Context, field g
 }
 
 func (ec *executionContext) _Query_account(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20712,9 +14829,6 @@ func (ec *executionContext) fieldContext_Query_account(ctx context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20731,7 +14845,7 @@ func (ec *executionContext) fieldContext_Query_account(ctx context.Context, fiel
 }
 
 func (ec *executionContext) _Query_permission(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20756,9 +14870,6 @@ func (ec *executionContext) fieldContext_Query_permission(ctx context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20775,7 +14886,7 @@ func (ec *executionContext) fieldContext_Query_permission(ctx context.Context, f
 }
 
 func (ec *executionContext) _Query_regions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20800,9 +14911,6 @@ func (ec *executionContext) fieldContext_Query_regions(ctx context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Region(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20819,7 +14927,7 @@ func (ec *executionContext) fieldContext_Query_regions(ctx context.Context, fiel
 }
 
 func (ec *executionContext) _Query_region(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20844,9 +14952,6 @@ func (ec *executionContext) fieldContext_Query_region(ctx context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Region(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20863,7 +14968,7 @@ func (ec *executionContext) fieldContext_Query_region(ctx context.Context, field
 }
 
 func (ec *executionContext) _Query_applications(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20887,15 +14992,12 @@ func (ec *executionContext) fieldContext_Query_applications(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Application(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Query_roles(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20920,9 +15022,6 @@ func (ec *executionContext) fieldContext_Query_roles(ctx context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Role(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20939,7 +15038,7 @@ func (ec *executionContext) fieldContext_Query_roles(ctx context.Context, field 
 }
 
 func (ec *executionContext) _Query_permissionOptions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20964,9 +15063,6 @@ func (ec *executionContext) fieldContext_Query_permissionOptions(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOptions(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20983,7 +15079,7 @@ func (ec *executionContext) fieldContext_Query_permissionOptions(ctx context.Con
 }
 
 func (ec *executionContext) _Query_customers(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21008,9 +15104,6 @@ func (ec *executionContext) fieldContext_Query_customers(ctx context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21027,7 +15120,7 @@ func (ec *executionContext) fieldContext_Query_customers(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Query_users(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21052,9 +15145,6 @@ func (ec *executionContext) fieldContext_Query_users(ctx context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21071,7 +15161,7 @@ func (ec *executionContext) fieldContext_Query_users(ctx context.Context, field 
 }
 
 func (ec *executionContext) _Query_permissions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21096,9 +15186,6 @@ func (ec *executionContext) fieldContext_Query_permissions(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21115,7 +15202,7 @@ func (ec *executionContext) fieldContext_Query_permissions(ctx context.Context, 
 }
 
 func (ec *executionContext) _Query_auditEvents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21140,9 +15227,6 @@ func (ec *executionContext) fieldContext_Query_auditEvents(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuditEventConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21159,7 +15243,7 @@ func (ec *executionContext) fieldContext_Query_auditEvents(ctx context.Context, 
 }
 
 func (ec *executionContext) _Query_contexts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21184,9 +15268,6 @@ func (ec *executionContext) fieldContext_Query_contexts(ctx context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21203,7 +15284,7 @@ func (ec *executionContext) fieldContext_Query_contexts(ctx context.Context, fie
 }
 
 func (ec *executionContext) _Query_context(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21228,9 +15309,6 @@ func (ec *executionContext) fieldContext_Query_context(ctx context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21247,7 +15325,7 @@ func (ec *executionContext) fieldContext_Query_context(ctx context.Context, fiel
 }
 
 func (ec *executionContext) _Query_documents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21272,9 +15350,6 @@ func (ec *executionContext) fieldContext_Query_documents(ctx context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DocumentConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21291,7 +15366,7 @@ func (ec *executionContext) fieldContext_Query_documents(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Query_searchContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21316,9 +15391,6 @@ func (ec *executionContext) fieldContext_Query_searchContext(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SearchHit(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21335,7 +15407,7 @@ func (ec *executionContext) fieldContext_Query_searchContext(ctx context.Context
 }
 
 func (ec *executionContext) _Query_agents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21360,9 +15432,6 @@ func (ec *executionContext) fieldContext_Query_agents(ctx context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21379,7 +15448,7 @@ func (ec *executionContext) fieldContext_Query_agents(ctx context.Context, field
 }
 
 func (ec *executionContext) _Query_agent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21404,9 +15473,6 @@ func (ec *executionContext) fieldContext_Query_agent(ctx context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21423,7 +15489,7 @@ func (ec *executionContext) fieldContext_Query_agent(ctx context.Context, field 
 }
 
 func (ec *executionContext) _Query_runs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21448,9 +15514,6 @@ func (ec *executionContext) fieldContext_Query_runs(ctx context.Context, field g
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RunConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21467,7 +15530,7 @@ func (ec *executionContext) fieldContext_Query_runs(ctx context.Context, field g
 }
 
 func (ec *executionContext) _Query_run(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21492,9 +15555,6 @@ func (ec *executionContext) fieldContext_Query_run(ctx context.Context, field gr
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21511,7 +15571,7 @@ func (ec *executionContext) fieldContext_Query_run(ctx context.Context, field gr
 }
 
 func (ec *executionContext) _Query_webhookCatalog(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21536,9 +15596,6 @@ func (ec *executionContext) fieldContext_Query_webhookCatalog(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookCatalog(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21555,7 +15612,7 @@ func (ec *executionContext) fieldContext_Query_webhookCatalog(ctx context.Contex
 }
 
 func (ec *executionContext) _Query_webhookDestinations(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21580,9 +15637,6 @@ func (ec *executionContext) fieldContext_Query_webhookDestinations(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestinationConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21599,7 +15653,7 @@ func (ec *executionContext) fieldContext_Query_webhookDestinations(ctx context.C
 }
 
 func (ec *executionContext) _Query_webhookDestination(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21624,9 +15678,6 @@ func (ec *executionContext) fieldContext_Query_webhookDestination(ctx context.Co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21643,7 +15694,7 @@ func (ec *executionContext) fieldContext_Query_webhookDestination(ctx context.Co
 }
 
 func (ec *executionContext) _Query_webhookDeliveries(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21668,9 +15719,6 @@ func (ec *executionContext) fieldContext_Query_webhookDeliveries(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDeliveryConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21687,7 +15735,7 @@ func (ec *executionContext) fieldContext_Query_webhookDeliveries(ctx context.Con
 }
 
 func (ec *executionContext) _Query_webhookDelivery(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21712,9 +15760,6 @@ func (ec *executionContext) fieldContext_Query_webhookDelivery(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21731,7 +15776,7 @@ func (ec *executionContext) fieldContext_Query_webhookDelivery(ctx context.Conte
 }
 
 func (ec *executionContext) _Query___type(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21756,9 +15801,6 @@ func (ec *executionContext) fieldContext_Query___type(ctx context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21775,7 +15817,7 @@ func (ec *executionContext) fieldContext_Query___type(ctx context.Context, field
 }
 
 func (ec *executionContext) _Query___schema(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21799,38 +15841,16 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Schema(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RecoverWebhookDeliveriesPayload_count(ctx context.Context, field graphql.CollectedField, obj *resolvers.RecoverWebhookDeliveriesPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RecoverWebhookDeliveriesPayload_count(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Count, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RecoverWebhookDeliveriesPayload_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RecoverWebhookDeliveriesPayload", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.Count)
 }
 
 func (ec *executionContext) _RegenerateRecoveryCodesPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.RegenerateRecoveryCodesPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21854,15 +15874,12 @@ func (ec *executionContext) fieldContext_RegenerateRecoveryCodesPayload_user(_ c
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RegenerateRecoveryCodesPayload_recoveryCodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.RegenerateRecoveryCodesPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21885,145 +15902,31 @@ func (ec *executionContext) fieldContext_RegenerateRecoveryCodesPayload_recovery
 }
 
 func (ec *executionContext) _Region_id(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Region_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Region_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Region", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Region_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Region_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Region_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Region", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Region_name(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Region_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Region_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Region", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Region_description(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Region_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Region_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Region", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _Region_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Region_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Region_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Region", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _RemoveUserPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.RemoveUserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RemoveUserPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RemoveUserPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RemoveUserPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _RemoveUserPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.RemoveUserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22047,15 +15950,12 @@ func (ec *executionContext) fieldContext_RemoveUserPayload_customer(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ReprocessContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.ReprocessContextPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22079,15 +15979,12 @@ func (ec *executionContext) fieldContext_ReprocessContextPayload_context(_ conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ReprocessDocumentPayload_document(ctx context.Context, field graphql.CollectedField, obj *resolvers.ReprocessDocumentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22111,15 +16008,12 @@ func (ec *executionContext) fieldContext_ReprocessDocumentPayload_document(_ con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RequestEmailChangePayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.RequestEmailChangePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22143,15 +16037,12 @@ func (ec *executionContext) fieldContext_RequestEmailChangePayload_user(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ResendInvitationPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResendInvitationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22175,15 +16066,12 @@ func (ec *executionContext) fieldContext_ResendInvitationPayload_user(_ context.
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ResendInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResendInvitationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22207,15 +16095,12 @@ func (ec *executionContext) fieldContext_ResendInvitationPayload_invitation(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ResendWebhookDeliveryPayload_delivery(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResendWebhookDeliveryPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22239,15 +16124,12 @@ func (ec *executionContext) fieldContext_ResendWebhookDeliveryPayload_delivery(_
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RestoreCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22271,15 +16153,12 @@ func (ec *executionContext) fieldContext_RestoreCustomerPayload_customer(_ conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ResumeCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResumeCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22303,15 +16182,12 @@ func (ec *executionContext) fieldContext_ResumeCustomerPayload_customer(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RevokeApiKeyPayload_apiKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.RevokeAPIKeyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22335,15 +16211,12 @@ func (ec *executionContext) fieldContext_RevokeApiKeyPayload_apiKey(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKey(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RevokeOtherSessionsPayload_sessions(ctx context.Context, field graphql.CollectedField, obj *resolvers.RevokeOtherSessionsPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22367,15 +16240,12 @@ func (ec *executionContext) fieldContext_RevokeOtherSessionsPayload_sessions(_ c
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Session(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RevokeSessionPayload_session(ctx context.Context, field graphql.CollectedField, obj *resolvers.RevokeSessionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22399,176 +16269,40 @@ func (ec *executionContext) fieldContext_RevokeSessionPayload_session(_ context.
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Session(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Role_id(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Role_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Role_applicationId(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_applicationId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ApplicationID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_applicationId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ApplicationID)
 }
 
 func (ec *executionContext) _Role_customerId(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_customerId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CustomerID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint64(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Role_customerId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint64(ctx, field.Selections, obj.CustomerID)
 }
 
 func (ec *executionContext) _Role_name(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Role_description(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _Role_isOwner(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_isOwner(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.IsOwner, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_isOwner(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsOwner)
 }
 
 func (ec *executionContext) _Role_features(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22591,30 +16325,11 @@ func (ec *executionContext) fieldContext_Role_features(_ context.Context, field 
 }
 
 func (ec *executionContext) _Role_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Role_application(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22638,15 +16353,12 @@ func (ec *executionContext) fieldContext_Role_application(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Application(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Role_customer(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22670,15 +16382,12 @@ func (ec *executionContext) fieldContext_Role_customer(_ context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_apiKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22702,84 +16411,24 @@ func (ec *executionContext) fieldContext_RotateApiKeySecretPayload_apiKey(_ cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKey(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_clientId(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RotateApiKeySecretPayload_clientId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ClientID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RotateApiKeySecretPayload_clientId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RotateApiKeySecretPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_clientSecret(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RotateApiKeySecretPayload_clientSecret(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ClientSecret, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RotateApiKeySecretPayload_clientSecret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RotateApiKeySecretPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ClientSecret)
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_graceEndsAt(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RotateApiKeySecretPayload_graceEndsAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GraceEndsAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RotateApiKeySecretPayload_graceEndsAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RotateApiKeySecretPayload", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.GraceEndsAt)
 }
 
 func (ec *executionContext) _RotateWebhookSecretPayload_destination(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateWebhookSecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22803,245 +16452,52 @@ func (ec *executionContext) fieldContext_RotateWebhookSecretPayload_destination(
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RotateWebhookSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateWebhookSecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RotateWebhookSecretPayload_secret(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Secret, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RotateWebhookSecretPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RotateWebhookSecretPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Secret)
 }
 
 func (ec *executionContext) _Run_id(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Run_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Run_jobKey(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_jobKey(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.JobKey, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_jobKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.JobKey)
 }
 
 func (ec *executionContext) _Run_status(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNRunStatus2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type RunStatus does not have child fields"))
+	return ec.marshalNRunStatus2string(ctx, field.Selections, obj.Status)
 }
 
 func (ec *executionContext) _Run_input(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_input(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Input, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_input(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Input)
 }
 
 func (ec *executionContext) _Run_output(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_output(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.OutputJSON(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Run_output(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, true, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.OutputJSON())
 }
 
 func (ec *executionContext) _Run_error(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_error(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ErrorJSON(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Run_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, true, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.ErrorJSON())
 }
 
 func (ec *executionContext) _Run_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Run_finishedAt(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_finishedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.FinishedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Run_finishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.FinishedAt)
 }
 
 func (ec *executionContext) _Run_agent(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23065,15 +16521,12 @@ func (ec *executionContext) fieldContext_Run_agent(_ context.Context, field grap
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Run_revision(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23097,15 +16550,12 @@ func (ec *executionContext) fieldContext_Run_revision(_ context.Context, field g
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevision(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Run_steps(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23129,15 +16579,12 @@ func (ec *executionContext) fieldContext_Run_steps(_ context.Context, field grap
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RunStep(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RunConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23161,15 +16608,12 @@ func (ec *executionContext) fieldContext_RunConnection_edges(_ context.Context, 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RunEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RunConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23193,15 +16637,12 @@ func (ec *executionContext) fieldContext_RunConnection_nodes(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RunConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23225,15 +16666,12 @@ func (ec *executionContext) fieldContext_RunConnection_pageInfo(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RunConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23256,7 +16694,7 @@ func (ec *executionContext) fieldContext_RunConnection_totalCount(_ context.Cont
 }
 
 func (ec *executionContext) _RunConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23279,30 +16717,11 @@ func (ec *executionContext) fieldContext_RunConnection_totalCountCapped(_ contex
 }
 
 func (ec *executionContext) _RunEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _RunEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23326,176 +16745,40 @@ func (ec *executionContext) fieldContext_RunEdge_node(_ context.Context, field g
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RunStep_position(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_position(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Position, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_position(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Position)
 }
 
 func (ec *executionContext) _RunStep_stepId(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_stepId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.StepID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_stepId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.StepID)
 }
 
 func (ec *executionContext) _RunStep_type(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_type(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Type, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
 }
 
 func (ec *executionContext) _RunStep_result(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_result(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ResultJSON(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_result(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, true, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.ResultJSON())
 }
 
 func (ec *executionContext) _RunStep_error(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_error(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ErrorJSON(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, true, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.ErrorJSON())
 }
 
 func (ec *executionContext) _RunStep_startedAt(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_startedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.StartedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_startedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.StartedAt)
 }
 
 func (ec *executionContext) _RunStep_durationMs(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_durationMs(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DurationMs, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_durationMs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.DurationMs)
 }
 
 func (ec *executionContext) _SaveBillingPayload_billing(ctx context.Context, field graphql.CollectedField, obj *resolvers.SaveBillingPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23519,61 +16802,20 @@ func (ec *executionContext) fieldContext_SaveBillingPayload_billing(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Billing(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _SearchHit_similarity(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SearchHit_similarity(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Similarity, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SearchHit_similarity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("SearchHit", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.Similarity)
 }
 
 func (ec *executionContext) _SearchHit_content(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SearchHit_content(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Content, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SearchHit_content(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("SearchHit", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Content)
 }
 
 func (ec *executionContext) _SearchHit_document(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23597,15 +16839,12 @@ func (ec *executionContext) fieldContext_SearchHit_document(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _SearchHit_chunk(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23629,130 +16868,32 @@ func (ec *executionContext) fieldContext_SearchHit_chunk(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Chunk(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Secret_id(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Secret_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Secret_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Secret", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Secret_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Secret_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Secret_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Secret_name(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Secret_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Secret_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Secret_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Secret_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Secret_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Secret_updatedAt(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Secret_updatedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UpdatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Secret_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.UpdatedAt)
 }
 
 func (ec *executionContext) _Secret_customer(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23776,153 +16917,36 @@ func (ec *executionContext) fieldContext_Secret_customer(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Session_id(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Session_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Session_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Session_lastUsedAt(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_lastUsedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LastUsedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_lastUsedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.LastUsedAt)
 }
 
 func (ec *executionContext) _Session_userAgent(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_userAgent(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserAgent, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_userAgent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.UserAgent)
 }
 
 func (ec *executionContext) _Session_address(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_address(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Address, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_address(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Address)
 }
 
 func (ec *executionContext) _Session_current(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23945,7 +16969,7 @@ func (ec *executionContext) fieldContext_Session_current(_ context.Context, fiel
 }
 
 func (ec *executionContext) _SetAccountDisabledPayload_account(ctx context.Context, field graphql.CollectedField, obj *resolvers.SetAccountDisabledPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23969,15 +16993,12 @@ func (ec *executionContext) fieldContext_SetAccountDisabledPayload_account(_ con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _SetLimitsPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.SetLimitsPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24001,15 +17022,12 @@ func (ec *executionContext) fieldContext_SetLimitsPayload_customer(_ context.Con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _SetPermissionDisabledPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.SetPermissionDisabledPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24033,15 +17051,12 @@ func (ec *executionContext) fieldContext_SetPermissionDisabledPayload_permission
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ShareContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.ShareContextPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24065,15 +17080,12 @@ func (ec *executionContext) fieldContext_ShareContextPayload_context(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _StartRunPayload_run(ctx context.Context, field graphql.CollectedField, obj *resolvers.StartRunPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24097,34 +17109,12 @@ func (ec *executionContext) fieldContext_StartRunPayload_run(_ context.Context, 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _StartRunPayload_jobKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.StartRunPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_StartRunPayload_jobKey(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.JobKey, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_StartRunPayload_jobKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("StartRunPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.JobKey)
 }
 
 func (ec *executionContext) _Subscription_auditEvent(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
@@ -24152,9 +17142,6 @@ func (ec *executionContext) fieldContext_Subscription_auditEvent(_ context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuditEvent(ctx, field)
-		},
 	}
 	return fc, nil
 }
@@ -24185,9 +17172,6 @@ func (ec *executionContext) fieldContext_Subscription_documentUpdated(ctx contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -24229,9 +17213,6 @@ func (ec *executionContext) fieldContext_Subscription_runUpdated(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -24273,9 +17254,6 @@ func (ec *executionContext) fieldContext_Subscription_webhookDeliveryUpdated(ctx
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -24292,7 +17270,7 @@ func (ec *executionContext) fieldContext_Subscription_webhookDeliveryUpdated(ctx
 }
 
 func (ec *executionContext) _SuspendCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.SuspendCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24316,15 +17294,12 @@ func (ec *executionContext) fieldContext_SuspendCustomerPayload_customer(_ conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _TestWebhookDestinationPayload_delivery(ctx context.Context, field graphql.CollectedField, obj *resolvers.TestWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24348,15 +17323,12 @@ func (ec *executionContext) fieldContext_TestWebhookDestinationPayload_delivery(
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _TogglePermissionPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.TogglePermissionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24380,15 +17352,12 @@ func (ec *executionContext) fieldContext_TogglePermissionPayload_permission(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UnpublishAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.UnpublishAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24412,15 +17381,12 @@ func (ec *executionContext) fieldContext_UnpublishAgentPayload_agent(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24444,15 +17410,12 @@ func (ec *executionContext) fieldContext_UpdateAgentPayload_agent(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateContextPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24476,15 +17439,12 @@ func (ec *executionContext) fieldContext_UpdateContextPayload_context(_ context.
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24508,15 +17468,12 @@ func (ec *executionContext) fieldContext_UpdateCustomerPayload_customer(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdatePermissionPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdatePermissionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24540,15 +17497,12 @@ func (ec *executionContext) fieldContext_UpdatePermissionPayload_permission(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateRolePayload_role(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateRolePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24572,15 +17526,12 @@ func (ec *executionContext) fieldContext_UpdateRolePayload_role(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Role(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateSecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24604,15 +17555,12 @@ func (ec *executionContext) fieldContext_UpdateSecretPayload_secret(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Secret(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateUserPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateUserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24636,15 +17584,12 @@ func (ec *executionContext) fieldContext_UpdateUserPayload_user(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateWebhookDestinationPayload_destination(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24668,15 +17613,12 @@ func (ec *executionContext) fieldContext_UpdateWebhookDestinationPayload_destina
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UploadDocumentPayload_document(ctx context.Context, field graphql.CollectedField, obj *resolvers.UploadDocumentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24700,84 +17642,24 @@ func (ec *executionContext) fieldContext_UploadDocumentPayload_document(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Usage_name(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Usage_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v quota.Name) graphql.Marshaler {
-			return ec.marshalNLimitName2canopyᚋinternalᚋquotaᚐName(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Usage_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Usage", field, false, false, errors.New("field of type LimitName does not have child fields"))
+	return ec.marshalNLimitName2canopyᚋinternalᚋquotaᚐName(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Usage_used(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Usage_used(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Used, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNLong2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Usage_used(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Usage", field, false, false, errors.New("field of type Long does not have child fields"))
+	return ec.marshalNLong2int64(ctx, field.Selections, obj.Used)
 }
 
 func (ec *executionContext) _Usage_limit(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Usage_limit(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Limit, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
-			return ec.marshalOLong2ᚖint64(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Usage_limit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Usage", field, false, false, errors.New("field of type Long does not have child fields"))
+	return ec.marshalOLong2ᚖint64(ctx, field.Selections, obj.Limit)
 }
 
 func (ec *executionContext) _Usage_limitedBy(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24801,222 +17683,48 @@ func (ec *executionContext) fieldContext_Usage_limitedBy(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerRef(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _User_id(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _User_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _User_firstName(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_firstName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.FirstName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_firstName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.FirstName)
 }
 
 func (ec *executionContext) _User_lastName(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_lastName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LastName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_lastName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.LastName)
 }
 
 func (ec *executionContext) _User_name(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name())
 }
 
 func (ec *executionContext) _User_email(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_email(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Email, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_email(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
 }
 
 func (ec *executionContext) _User_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _User_hasPassword(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_hasPassword(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HasPassword, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_hasPassword(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.HasPassword)
 }
 
 func (ec *executionContext) _User_otpMethod(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_otpMethod(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.OTPMethod, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_otpMethod(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.OTPMethod)
 }
 
 func (ec *executionContext) _User_lastAccess(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25039,7 +17747,7 @@ func (ec *executionContext) fieldContext_User_lastAccess(_ context.Context, fiel
 }
 
 func (ec *executionContext) _User_permissions(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25064,9 +17772,6 @@ func (ec *executionContext) fieldContext_User_permissions(ctx context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -25083,7 +17788,7 @@ func (ec *executionContext) fieldContext_User_permissions(ctx context.Context, f
 }
 
 func (ec *executionContext) _User_customers(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25108,9 +17813,6 @@ func (ec *executionContext) fieldContext_User_customers(ctx context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -25127,7 +17829,7 @@ func (ec *executionContext) fieldContext_User_customers(ctx context.Context, fie
 }
 
 func (ec *executionContext) _UserConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25151,15 +17853,12 @@ func (ec *executionContext) fieldContext_UserConnection_edges(_ context.Context,
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UserConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25183,15 +17882,12 @@ func (ec *executionContext) fieldContext_UserConnection_nodes(_ context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UserConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25215,15 +17911,12 @@ func (ec *executionContext) fieldContext_UserConnection_pageInfo(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UserConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25246,7 +17939,7 @@ func (ec *executionContext) fieldContext_UserConnection_totalCount(_ context.Con
 }
 
 func (ec *executionContext) _UserConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25269,30 +17962,11 @@ func (ec *executionContext) fieldContext_UserConnection_totalCountCapped(_ conte
 }
 
 func (ec *executionContext) _UserEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UserEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_UserEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("UserEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _UserEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25316,153 +17990,36 @@ func (ec *executionContext) fieldContext_UserEdge_node(_ context.Context, field 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookAttempt_at(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookAttempt_at(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.At, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookAttempt_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookAttempt", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.At)
 }
 
 func (ec *executionContext) _WebhookAttempt_durationMs(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookAttempt_durationMs(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DurationMs, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookAttempt_durationMs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookAttempt", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.DurationMs)
 }
 
 func (ec *executionContext) _WebhookAttempt_httpStatus(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookAttempt_httpStatus(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HTTPStatus, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookAttempt_httpStatus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookAttempt", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.HTTPStatus)
 }
 
 func (ec *executionContext) _WebhookAttempt_error(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookAttempt_error(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Failure(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookAttempt_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookAttempt", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Failure())
 }
 
 func (ec *executionContext) _WebhookAttempt_response(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookAttempt_response(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Response, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookAttempt_response(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookAttempt", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Response)
 }
 
 func (ec *executionContext) _WebhookCatalog_version(ctx context.Context, field graphql.CollectedField, obj *resolvers.WebhookCatalog) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookCatalog_version(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Version, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookCatalog_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookCatalog", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _WebhookCatalog_events(ctx context.Context, field graphql.CollectedField, obj *resolvers.WebhookCatalog) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25486,291 +18043,60 @@ func (ec *executionContext) fieldContext_WebhookCatalog_events(_ context.Context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookEventType(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDelivery_id(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _WebhookDelivery_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _WebhookDelivery_eventId(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_eventId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.EventID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_eventId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.EventID)
 }
 
 func (ec *executionContext) _WebhookDelivery_destinationId(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_destinationId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DestinationID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_destinationId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.DestinationID)
 }
 
 func (ec *executionContext) _WebhookDelivery_type(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_type(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Type, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
 }
 
 func (ec *executionContext) _WebhookDelivery_status(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNWebhookDeliveryStatus2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type WebhookDeliveryStatus does not have child fields"))
+	return ec.marshalNWebhookDeliveryStatus2string(ctx, field.Selections, obj.Status)
 }
 
 func (ec *executionContext) _WebhookDelivery_attempts(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_attempts(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Attempts, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_attempts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Attempts)
 }
 
 func (ec *executionContext) _WebhookDelivery_httpStatus(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_httpStatus(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HTTPStatus, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_httpStatus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.HTTPStatus)
 }
 
 func (ec *executionContext) _WebhookDelivery_error(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_error(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Failure(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Failure())
 }
 
 func (ec *executionContext) _WebhookDelivery_test(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_test(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Test, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_test(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Test)
 }
 
 func (ec *executionContext) _WebhookDelivery_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _WebhookDelivery_completedAt(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_completedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CompletedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_completedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.CompletedAt)
 }
 
 func (ec *executionContext) _WebhookDelivery_destination(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25794,15 +18120,12 @@ func (ec *executionContext) fieldContext_WebhookDelivery_destination(_ context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDelivery_payload(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25825,7 +18148,7 @@ func (ec *executionContext) fieldContext_WebhookDelivery_payload(_ context.Conte
 }
 
 func (ec *executionContext) _WebhookDelivery_attemptLog(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25849,15 +18172,12 @@ func (ec *executionContext) fieldContext_WebhookDelivery_attemptLog(_ context.Co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookAttempt(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDeliveryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25881,15 +18201,12 @@ func (ec *executionContext) fieldContext_WebhookDeliveryConnection_edges(_ conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDeliveryEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDeliveryConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25913,15 +18230,12 @@ func (ec *executionContext) fieldContext_WebhookDeliveryConnection_nodes(_ conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDeliveryConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25945,15 +18259,12 @@ func (ec *executionContext) fieldContext_WebhookDeliveryConnection_pageInfo(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDeliveryConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25976,7 +18287,7 @@ func (ec *executionContext) fieldContext_WebhookDeliveryConnection_totalCount(_ 
 }
 
 func (ec *executionContext) _WebhookDeliveryConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25999,30 +18310,11 @@ func (ec *executionContext) fieldContext_WebhookDeliveryConnection_totalCountCap
 }
 
 func (ec *executionContext) _WebhookDeliveryEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDeliveryEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDeliveryEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDeliveryEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _WebhookDeliveryEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26046,107 +18338,28 @@ func (ec *executionContext) fieldContext_WebhookDeliveryEdge_node(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDestination_id(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _WebhookDestination_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _WebhookDestination_url(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_url(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.URL, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_url(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.URL)
 }
 
 func (ec *executionContext) _WebhookDestination_name(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _WebhookDestination_events(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26169,99 +18382,23 @@ func (ec *executionContext) fieldContext_WebhookDestination_events(_ context.Con
 }
 
 func (ec *executionContext) _WebhookDestination_enabled(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_enabled(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Enabled, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_enabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Enabled)
 }
 
 func (ec *executionContext) _WebhookDestination_signing(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_signing(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Signing, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNWebhookSigning2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_signing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type WebhookSigning does not have child fields"))
+	return ec.marshalNWebhookSigning2string(ctx, field.Selections, obj.Signing)
 }
 
 func (ec *executionContext) _WebhookDestination_autoDisabledAt(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_autoDisabledAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AutoDisabledAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_autoDisabledAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.AutoDisabledAt)
 }
 
 func (ec *executionContext) _WebhookDestination_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _WebhookDestination_customer(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26285,15 +18422,12 @@ func (ec *executionContext) fieldContext_WebhookDestination_customer(_ context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDestination_deliveries(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26318,9 +18452,6 @@ func (ec *executionContext) fieldContext_WebhookDestination_deliveries(ctx conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDeliveryConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -26337,7 +18468,7 @@ func (ec *executionContext) fieldContext_WebhookDestination_deliveries(ctx conte
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26361,15 +18492,12 @@ func (ec *executionContext) fieldContext_WebhookDestinationConnection_edges(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestinationEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26393,15 +18521,12 @@ func (ec *executionContext) fieldContext_WebhookDestinationConnection_nodes(_ co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26425,15 +18550,12 @@ func (ec *executionContext) fieldContext_WebhookDestinationConnection_pageInfo(_
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26456,7 +18578,7 @@ func (ec *executionContext) fieldContext_WebhookDestinationConnection_totalCount
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26479,30 +18601,11 @@ func (ec *executionContext) fieldContext_WebhookDestinationConnection_totalCount
 }
 
 func (ec *executionContext) _WebhookDestinationEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestinationEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestinationEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestinationEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _WebhookDestinationEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26526,130 +18629,32 @@ func (ec *executionContext) fieldContext_WebhookDestinationEdge_node(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookEventType_type(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookEventType_type(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Type, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookEventType_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookEventType", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
 }
 
 func (ec *executionContext) _WebhookEventType_category(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookEventType_category(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Category, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookEventType_category(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookEventType", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Category)
 }
 
 func (ec *executionContext) _WebhookEventType_description(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookEventType_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookEventType_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookEventType", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _WebhookEventType_example(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookEventType_example(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Example, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookEventType_example(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookEventType", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Example)
 }
 
 func (ec *executionContext) _WebhookEventType_schema(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookEventType_schema(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Schema, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookEventType_schema(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookEventType", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Schema)
 }
 
 func (ec *executionContext) _WithdrawInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.WithdrawInvitationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26673,15 +18678,12 @@ func (ec *executionContext) fieldContext_WithdrawInvitationPayload_invitation(_ 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26704,7 +18706,7 @@ func (ec *executionContext) fieldContext___Directive_name(_ context.Context, fie
 }
 
 func (ec *executionContext) ___Directive_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26727,7 +18729,7 @@ func (ec *executionContext) fieldContext___Directive_description(_ context.Conte
 }
 
 func (ec *executionContext) ___Directive_isRepeatable(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26750,7 +18752,7 @@ func (ec *executionContext) fieldContext___Directive_isRepeatable(_ context.Cont
 }
 
 func (ec *executionContext) ___Directive_locations(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26773,7 +18775,7 @@ func (ec *executionContext) fieldContext___Directive_locations(_ context.Context
 }
 
 func (ec *executionContext) ___Directive_args(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26797,9 +18799,6 @@ func (ec *executionContext) fieldContext___Directive_args(ctx context.Context, f
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___InputValue(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -26816,7 +18815,7 @@ func (ec *executionContext) fieldContext___Directive_args(ctx context.Context, f
 }
 
 func (ec *executionContext) ___EnumValue_name(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26839,7 +18838,7 @@ func (ec *executionContext) fieldContext___EnumValue_name(_ context.Context, fie
 }
 
 func (ec *executionContext) ___EnumValue_description(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26862,7 +18861,7 @@ func (ec *executionContext) fieldContext___EnumValue_description(_ context.Conte
 }
 
 func (ec *executionContext) ___EnumValue_isDeprecated(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26885,7 +18884,7 @@ func (ec *executionContext) fieldContext___EnumValue_isDeprecated(_ context.Cont
 }
 
 func (ec *executionContext) ___EnumValue_deprecationReason(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26908,7 +18907,7 @@ func (ec *executionContext) fieldContext___EnumValue_deprecationReason(_ context
 }
 
 func (ec *executionContext) ___Field_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26931,7 +18930,7 @@ func (ec *executionContext) fieldContext___Field_name(_ context.Context, field g
 }
 
 func (ec *executionContext) ___Field_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26954,7 +18953,7 @@ func (ec *executionContext) fieldContext___Field_description(_ context.Context, 
 }
 
 func (ec *executionContext) ___Field_args(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26978,9 +18977,6 @@ func (ec *executionContext) fieldContext___Field_args(ctx context.Context, field
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___InputValue(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -26997,7 +18993,7 @@ func (ec *executionContext) fieldContext___Field_args(ctx context.Context, field
 }
 
 func (ec *executionContext) ___Field_type(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27021,15 +19017,12 @@ func (ec *executionContext) fieldContext___Field_type(_ context.Context, field g
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Field_isDeprecated(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27052,7 +19045,7 @@ func (ec *executionContext) fieldContext___Field_isDeprecated(_ context.Context,
 }
 
 func (ec *executionContext) ___Field_deprecationReason(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27075,7 +19068,7 @@ func (ec *executionContext) fieldContext___Field_deprecationReason(_ context.Con
 }
 
 func (ec *executionContext) ___InputValue_name(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27098,7 +19091,7 @@ func (ec *executionContext) fieldContext___InputValue_name(_ context.Context, fi
 }
 
 func (ec *executionContext) ___InputValue_description(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27121,7 +19114,7 @@ func (ec *executionContext) fieldContext___InputValue_description(_ context.Cont
 }
 
 func (ec *executionContext) ___InputValue_type(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27145,15 +19138,12 @@ func (ec *executionContext) fieldContext___InputValue_type(_ context.Context, fi
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___InputValue_defaultValue(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27176,7 +19166,7 @@ func (ec *executionContext) fieldContext___InputValue_defaultValue(_ context.Con
 }
 
 func (ec *executionContext) ___InputValue_isDeprecated(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27199,7 +19189,7 @@ func (ec *executionContext) fieldContext___InputValue_isDeprecated(_ context.Con
 }
 
 func (ec *executionContext) ___InputValue_deprecationReason(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27222,7 +19212,7 @@ func (ec *executionContext) fieldContext___InputValue_deprecationReason(_ contex
 }
 
 func (ec *executionContext) ___Schema_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27245,7 +19235,7 @@ func (ec *executionContext) fieldContext___Schema_description(_ context.Context,
 }
 
 func (ec *executionContext) ___Schema_types(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27269,15 +19259,12 @@ func (ec *executionContext) fieldContext___Schema_types(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Schema_queryType(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27301,15 +19288,12 @@ func (ec *executionContext) fieldContext___Schema_queryType(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Schema_mutationType(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27333,15 +19317,12 @@ func (ec *executionContext) fieldContext___Schema_mutationType(_ context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Schema_subscriptionType(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27365,15 +19346,12 @@ func (ec *executionContext) fieldContext___Schema_subscriptionType(_ context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Schema_directives(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27397,15 +19375,12 @@ func (ec *executionContext) fieldContext___Schema_directives(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Directive(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Type_kind(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27428,7 +19403,7 @@ func (ec *executionContext) fieldContext___Type_kind(_ context.Context, field gr
 }
 
 func (ec *executionContext) ___Type_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27451,7 +19426,7 @@ func (ec *executionContext) fieldContext___Type_name(_ context.Context, field gr
 }
 
 func (ec *executionContext) ___Type_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27474,7 +19449,7 @@ func (ec *executionContext) fieldContext___Type_description(_ context.Context, f
 }
 
 func (ec *executionContext) ___Type_specifiedByURL(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27497,7 +19472,7 @@ func (ec *executionContext) fieldContext___Type_specifiedByURL(_ context.Context
 }
 
 func (ec *executionContext) ___Type_fields(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27522,9 +19497,6 @@ func (ec *executionContext) fieldContext___Type_fields(ctx context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Field(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -27541,7 +19513,7 @@ func (ec *executionContext) fieldContext___Type_fields(ctx context.Context, fiel
 }
 
 func (ec *executionContext) ___Type_interfaces(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27565,15 +19537,12 @@ func (ec *executionContext) fieldContext___Type_interfaces(_ context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Type_possibleTypes(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27597,15 +19566,12 @@ func (ec *executionContext) fieldContext___Type_possibleTypes(_ context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Type_enumValues(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27630,9 +19596,6 @@ func (ec *executionContext) fieldContext___Type_enumValues(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___EnumValue(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -27649,7 +19612,7 @@ func (ec *executionContext) fieldContext___Type_enumValues(ctx context.Context, 
 }
 
 func (ec *executionContext) ___Type_inputFields(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27673,15 +19636,12 @@ func (ec *executionContext) fieldContext___Type_inputFields(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___InputValue(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Type_ofType(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27705,15 +19665,12 @@ func (ec *executionContext) fieldContext___Type_ofType(_ context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Type_isOneOf(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -29506,6 +21463,43 @@ func (ec *executionContext) unmarshalInputLimitInput(ctx context.Context, obj an
 				return it, err
 			}
 			it.Limit = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputMoveCustomerInput(ctx context.Context, obj any) (resolvers.MoveCustomerInput, error) {
+	var it resolvers.MoveCustomerInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "parentId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "parentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentID = data
 		}
 	}
 	return it, nil
@@ -31570,7 +23564,7 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 var acceptInvitationPayloadImplementors = []string{"AcceptInvitationPayload"}
 
 func (ec *executionContext) _AcceptInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.AcceptInvitationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, acceptInvitationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, acceptInvitationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -31609,7 +23603,7 @@ func (ec *executionContext) _AcceptInvitationPayload(ctx context.Context, sel as
 var accountImplementors = []string{"Account", "Node"}
 
 func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, obj *db.Account) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, accountImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, accountImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -31723,7 +23717,7 @@ func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, 
 var accountConnectionImplementors = []string{"AccountConnection"}
 
 func (ec *executionContext) _AccountConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Account]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, accountConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, accountConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -31782,7 +23776,7 @@ func (ec *executionContext) _AccountConnection(ctx context.Context, sel ast.Sele
 var accountEdgeImplementors = []string{"AccountEdge"}
 
 func (ec *executionContext) _AccountEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Account]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, accountEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, accountEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -31826,7 +23820,7 @@ func (ec *executionContext) _AccountEdge(ctx context.Context, sel ast.SelectionS
 var agentImplementors = []string{"Agent", "Node"}
 
 func (ec *executionContext) _Agent(ctx context.Context, sel ast.SelectionSet, obj *db.Agent) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -31925,7 +23919,7 @@ func (ec *executionContext) _Agent(ctx context.Context, sel ast.SelectionSet, ob
 var agentConnectionImplementors = []string{"AgentConnection"}
 
 func (ec *executionContext) _AgentConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Agent]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -31984,7 +23978,7 @@ func (ec *executionContext) _AgentConnection(ctx context.Context, sel ast.Select
 var agentEdgeImplementors = []string{"AgentEdge"}
 
 func (ec *executionContext) _AgentEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Agent]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32028,7 +24022,7 @@ func (ec *executionContext) _AgentEdge(ctx context.Context, sel ast.SelectionSet
 var agentRevisionImplementors = []string{"AgentRevision", "Node"}
 
 func (ec *executionContext) _AgentRevision(ctx context.Context, sel ast.SelectionSet, obj *db.Revision) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentRevisionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentRevisionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32092,7 +24086,7 @@ func (ec *executionContext) _AgentRevision(ctx context.Context, sel ast.Selectio
 var agentRevisionConnectionImplementors = []string{"AgentRevisionConnection"}
 
 func (ec *executionContext) _AgentRevisionConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Revision]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentRevisionConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentRevisionConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32151,7 +24145,7 @@ func (ec *executionContext) _AgentRevisionConnection(ctx context.Context, sel as
 var agentRevisionEdgeImplementors = []string{"AgentRevisionEdge"}
 
 func (ec *executionContext) _AgentRevisionEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Revision]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentRevisionEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentRevisionEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32195,7 +24189,7 @@ func (ec *executionContext) _AgentRevisionEdge(ctx context.Context, sel ast.Sele
 var apiKeyImplementors = []string{"ApiKey", "Node"}
 
 func (ec *executionContext) _ApiKey(ctx context.Context, sel ast.SelectionSet, obj *db.APIKey) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, apiKeyImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, apiKeyImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32289,7 +24283,7 @@ func (ec *executionContext) _ApiKey(ctx context.Context, sel ast.SelectionSet, o
 var apiKeyConnectionImplementors = []string{"ApiKeyConnection"}
 
 func (ec *executionContext) _ApiKeyConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.APIKey]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, apiKeyConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, apiKeyConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32348,7 +24342,7 @@ func (ec *executionContext) _ApiKeyConnection(ctx context.Context, sel ast.Selec
 var apiKeyEdgeImplementors = []string{"ApiKeyEdge"}
 
 func (ec *executionContext) _ApiKeyEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.APIKey]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, apiKeyEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, apiKeyEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32392,7 +24386,7 @@ func (ec *executionContext) _ApiKeyEdge(ctx context.Context, sel ast.SelectionSe
 var applicationImplementors = []string{"Application", "Node"}
 
 func (ec *executionContext) _Application(ctx context.Context, sel ast.SelectionSet, obj *db.Application) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, applicationImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, applicationImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32466,7 +24460,7 @@ func (ec *executionContext) _Application(ctx context.Context, sel ast.SelectionS
 var auditEventImplementors = []string{"AuditEvent", "Node"}
 
 func (ec *executionContext) _AuditEvent(ctx context.Context, sel ast.SelectionSet, obj *db.AuditEvent) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, auditEventImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, auditEventImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32550,7 +24544,7 @@ func (ec *executionContext) _AuditEvent(ctx context.Context, sel ast.SelectionSe
 var auditEventConnectionImplementors = []string{"AuditEventConnection"}
 
 func (ec *executionContext) _AuditEventConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.AuditEvent]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, auditEventConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, auditEventConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32609,7 +24603,7 @@ func (ec *executionContext) _AuditEventConnection(ctx context.Context, sel ast.S
 var auditEventEdgeImplementors = []string{"AuditEventEdge"}
 
 func (ec *executionContext) _AuditEventEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.AuditEvent]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, auditEventEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, auditEventEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32653,7 +24647,7 @@ func (ec *executionContext) _AuditEventEdge(ctx context.Context, sel ast.Selecti
 var billingImplementors = []string{"Billing", "Node"}
 
 func (ec *executionContext) _Billing(ctx context.Context, sel ast.SelectionSet, obj *db.Billing) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, billingImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, billingImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32757,7 +24751,7 @@ func (ec *executionContext) _Billing(ctx context.Context, sel ast.SelectionSet, 
 var cancelRunPayloadImplementors = []string{"CancelRunPayload"}
 
 func (ec *executionContext) _CancelRunPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CancelRunPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, cancelRunPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, cancelRunPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32796,7 +24790,7 @@ func (ec *executionContext) _CancelRunPayload(ctx context.Context, sel ast.Selec
 var changePasswordPayloadImplementors = []string{"ChangePasswordPayload"}
 
 func (ec *executionContext) _ChangePasswordPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ChangePasswordPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, changePasswordPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, changePasswordPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32835,7 +24829,7 @@ func (ec *executionContext) _ChangePasswordPayload(ctx context.Context, sel ast.
 var chunkImplementors = []string{"Chunk", "Node"}
 
 func (ec *executionContext) _Chunk(ctx context.Context, sel ast.SelectionSet, obj *db.Chunk) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, chunkImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, chunkImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32919,7 +24913,7 @@ func (ec *executionContext) _Chunk(ctx context.Context, sel ast.SelectionSet, ob
 var chunkConnectionImplementors = []string{"ChunkConnection"}
 
 func (ec *executionContext) _ChunkConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Chunk]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, chunkConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, chunkConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32973,7 +24967,7 @@ func (ec *executionContext) _ChunkConnection(ctx context.Context, sel ast.Select
 var chunkEdgeImplementors = []string{"ChunkEdge"}
 
 func (ec *executionContext) _ChunkEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Chunk]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, chunkEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, chunkEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33017,7 +25011,7 @@ func (ec *executionContext) _ChunkEdge(ctx context.Context, sel ast.SelectionSet
 var confirmTotpPayloadImplementors = []string{"ConfirmTotpPayload"}
 
 func (ec *executionContext) _ConfirmTotpPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ConfirmTotpPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, confirmTotpPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, confirmTotpPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33061,7 +25055,7 @@ func (ec *executionContext) _ConfirmTotpPayload(ctx context.Context, sel ast.Sel
 var contextImplementors = []string{"Context", "Node"}
 
 func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, obj *db.Context) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, contextImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33215,7 +25209,7 @@ func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, 
 var contextConnectionImplementors = []string{"ContextConnection"}
 
 func (ec *executionContext) _ContextConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Context]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, contextConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33269,7 +25263,7 @@ func (ec *executionContext) _ContextConnection(ctx context.Context, sel ast.Sele
 var contextEdgeImplementors = []string{"ContextEdge"}
 
 func (ec *executionContext) _ContextEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Context]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, contextEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33313,7 +25307,7 @@ func (ec *executionContext) _ContextEdge(ctx context.Context, sel ast.SelectionS
 var contextToolImplementors = []string{"ContextTool"}
 
 func (ec *executionContext) _ContextTool(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Tool) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, contextToolImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextToolImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33382,7 +25376,7 @@ func (ec *executionContext) _ContextTool(ctx context.Context, sel ast.SelectionS
 var contextToolParameterImplementors = []string{"ContextToolParameter"}
 
 func (ec *executionContext) _ContextToolParameter(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ToolParameter) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, contextToolParameterImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextToolParameterImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33436,7 +25430,7 @@ func (ec *executionContext) _ContextToolParameter(ctx context.Context, sel ast.S
 var createAgentPayloadImplementors = []string{"CreateAgentPayload"}
 
 func (ec *executionContext) _CreateAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33475,7 +25469,7 @@ func (ec *executionContext) _CreateAgentPayload(ctx context.Context, sel ast.Sel
 var createApiKeyPayloadImplementors = []string{"CreateApiKeyPayload"}
 
 func (ec *executionContext) _CreateApiKeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateAPIKeyPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createApiKeyPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createApiKeyPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33524,7 +25518,7 @@ func (ec *executionContext) _CreateApiKeyPayload(ctx context.Context, sel ast.Se
 var createContextPayloadImplementors = []string{"CreateContextPayload"}
 
 func (ec *executionContext) _CreateContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateContextPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createContextPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createContextPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33563,7 +25557,7 @@ func (ec *executionContext) _CreateContextPayload(ctx context.Context, sel ast.S
 var createCustomerPayloadImplementors = []string{"CreateCustomerPayload"}
 
 func (ec *executionContext) _CreateCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33607,7 +25601,7 @@ func (ec *executionContext) _CreateCustomerPayload(ctx context.Context, sel ast.
 var createPermissionPayloadImplementors = []string{"CreatePermissionPayload"}
 
 func (ec *executionContext) _CreatePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreatePermissionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createPermissionPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createPermissionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33646,7 +25640,7 @@ func (ec *executionContext) _CreatePermissionPayload(ctx context.Context, sel as
 var createRolePayloadImplementors = []string{"CreateRolePayload"}
 
 func (ec *executionContext) _CreateRolePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateRolePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createRolePayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createRolePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33685,7 +25679,7 @@ func (ec *executionContext) _CreateRolePayload(ctx context.Context, sel ast.Sele
 var createSecretPayloadImplementors = []string{"CreateSecretPayload"}
 
 func (ec *executionContext) _CreateSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateSecretPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createSecretPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createSecretPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33724,7 +25718,7 @@ func (ec *executionContext) _CreateSecretPayload(ctx context.Context, sel ast.Se
 var createUserPayloadImplementors = []string{"CreateUserPayload"}
 
 func (ec *executionContext) _CreateUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateUserPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createUserPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createUserPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33763,7 +25757,7 @@ func (ec *executionContext) _CreateUserPayload(ctx context.Context, sel ast.Sele
 var createWebhookDestinationPayloadImplementors = []string{"CreateWebhookDestinationPayload"}
 
 func (ec *executionContext) _CreateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateWebhookDestinationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createWebhookDestinationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createWebhookDestinationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33807,7 +25801,7 @@ func (ec *executionContext) _CreateWebhookDestinationPayload(ctx context.Context
 var customerImplementors = []string{"Customer", "Node"}
 
 func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet, obj *db.Customer) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, customerImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, customerImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33996,7 +25990,7 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 var customerConnectionImplementors = []string{"CustomerConnection"}
 
 func (ec *executionContext) _CustomerConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Customer]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, customerConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, customerConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34055,7 +26049,7 @@ func (ec *executionContext) _CustomerConnection(ctx context.Context, sel ast.Sel
 var customerEdgeImplementors = []string{"CustomerEdge"}
 
 func (ec *executionContext) _CustomerEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Customer]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, customerEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, customerEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34099,7 +26093,7 @@ func (ec *executionContext) _CustomerEdge(ctx context.Context, sel ast.Selection
 var customerRefImplementors = []string{"CustomerRef"}
 
 func (ec *executionContext) _CustomerRef(ctx context.Context, sel ast.SelectionSet, obj *db.CustomerRef) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, customerRefImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, customerRefImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34163,7 +26157,7 @@ func (ec *executionContext) _CustomerRef(ctx context.Context, sel ast.SelectionS
 var declineInvitationPayloadImplementors = []string{"DeclineInvitationPayload"}
 
 func (ec *executionContext) _DeclineInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeclineInvitationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, declineInvitationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, declineInvitationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34202,7 +26196,7 @@ func (ec *executionContext) _DeclineInvitationPayload(ctx context.Context, sel a
 var deleteAgentPayloadImplementors = []string{"DeleteAgentPayload"}
 
 func (ec *executionContext) _DeleteAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34241,7 +26235,7 @@ func (ec *executionContext) _DeleteAgentPayload(ctx context.Context, sel ast.Sel
 var deleteContextPayloadImplementors = []string{"DeleteContextPayload"}
 
 func (ec *executionContext) _DeleteContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteContextPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteContextPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteContextPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34280,7 +26274,7 @@ func (ec *executionContext) _DeleteContextPayload(ctx context.Context, sel ast.S
 var deleteCustomerPayloadImplementors = []string{"DeleteCustomerPayload"}
 
 func (ec *executionContext) _DeleteCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34324,7 +26318,7 @@ func (ec *executionContext) _DeleteCustomerPayload(ctx context.Context, sel ast.
 var deleteDocumentPayloadImplementors = []string{"DeleteDocumentPayload"}
 
 func (ec *executionContext) _DeleteDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteDocumentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteDocumentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteDocumentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34363,7 +26357,7 @@ func (ec *executionContext) _DeleteDocumentPayload(ctx context.Context, sel ast.
 var deletePermissionPayloadImplementors = []string{"DeletePermissionPayload"}
 
 func (ec *executionContext) _DeletePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeletePermissionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deletePermissionPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deletePermissionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34402,7 +26396,7 @@ func (ec *executionContext) _DeletePermissionPayload(ctx context.Context, sel as
 var deleteRolePayloadImplementors = []string{"DeleteRolePayload"}
 
 func (ec *executionContext) _DeleteRolePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteRolePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteRolePayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteRolePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34441,7 +26435,7 @@ func (ec *executionContext) _DeleteRolePayload(ctx context.Context, sel ast.Sele
 var deleteSecretPayloadImplementors = []string{"DeleteSecretPayload"}
 
 func (ec *executionContext) _DeleteSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteSecretPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteSecretPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteSecretPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34480,7 +26474,7 @@ func (ec *executionContext) _DeleteSecretPayload(ctx context.Context, sel ast.Se
 var deleteWebhookDestinationPayloadImplementors = []string{"DeleteWebhookDestinationPayload"}
 
 func (ec *executionContext) _DeleteWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteWebhookDestinationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteWebhookDestinationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteWebhookDestinationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34519,7 +26513,7 @@ func (ec *executionContext) _DeleteWebhookDestinationPayload(ctx context.Context
 var disableAgentPayloadImplementors = []string{"DisableAgentPayload"}
 
 func (ec *executionContext) _DisableAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DisableAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, disableAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, disableAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34558,7 +26552,7 @@ func (ec *executionContext) _DisableAgentPayload(ctx context.Context, sel ast.Se
 var disableTotpPayloadImplementors = []string{"DisableTotpPayload"}
 
 func (ec *executionContext) _DisableTotpPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DisableTotpPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, disableTotpPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, disableTotpPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34597,7 +26591,7 @@ func (ec *executionContext) _DisableTotpPayload(ctx context.Context, sel ast.Sel
 var documentImplementors = []string{"Document", "Node"}
 
 func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet, obj *db.Document) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, documentImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, documentImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34751,7 +26745,7 @@ func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet,
 var documentConnectionImplementors = []string{"DocumentConnection"}
 
 func (ec *executionContext) _DocumentConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Document]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, documentConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, documentConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34805,7 +26799,7 @@ func (ec *executionContext) _DocumentConnection(ctx context.Context, sel ast.Sel
 var documentEdgeImplementors = []string{"DocumentEdge"}
 
 func (ec *executionContext) _DocumentEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Document]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, documentEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, documentEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34849,7 +26843,7 @@ func (ec *executionContext) _DocumentEdge(ctx context.Context, sel ast.Selection
 var enableAgentPayloadImplementors = []string{"EnableAgentPayload"}
 
 func (ec *executionContext) _EnableAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.EnableAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, enableAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, enableAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34888,7 +26882,7 @@ func (ec *executionContext) _EnableAgentPayload(ctx context.Context, sel ast.Sel
 var enableTotpPayloadImplementors = []string{"EnableTotpPayload"}
 
 func (ec *executionContext) _EnableTotpPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.EnableTotpPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, enableTotpPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, enableTotpPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34932,7 +26926,7 @@ func (ec *executionContext) _EnableTotpPayload(ctx context.Context, sel ast.Sele
 var eraseUserPayloadImplementors = []string{"EraseUserPayload"}
 
 func (ec *executionContext) _EraseUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.EraseUserPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, eraseUserPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, eraseUserPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34971,7 +26965,7 @@ func (ec *executionContext) _EraseUserPayload(ctx context.Context, sel ast.Selec
 var grantImplementors = []string{"Grant"}
 
 func (ec *executionContext) _Grant(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Grant) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, grantImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, grantImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35030,7 +27024,7 @@ func (ec *executionContext) _Grant(ctx context.Context, sel ast.SelectionSet, ob
 var invitationImplementors = []string{"Invitation", "Node"}
 
 func (ec *executionContext) _Invitation(ctx context.Context, sel ast.SelectionSet, obj *db.Invitation) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, invitationImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, invitationImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35099,7 +27093,7 @@ func (ec *executionContext) _Invitation(ctx context.Context, sel ast.SelectionSe
 var leaveCustomerPayloadImplementors = []string{"LeaveCustomerPayload"}
 
 func (ec *executionContext) _LeaveCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.LeaveCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, leaveCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, leaveCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35138,7 +27132,7 @@ func (ec *executionContext) _LeaveCustomerPayload(ctx context.Context, sel ast.S
 var meImplementors = []string{"Me"}
 
 func (ec *executionContext) _Me(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Me) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, meImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, meImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35209,10 +27203,49 @@ func (ec *executionContext) _Me(ctx context.Context, sel ast.SelectionSet, obj *
 	return out
 }
 
+var moveCustomerPayloadImplementors = []string{"MoveCustomerPayload"}
+
+func (ec *executionContext) _MoveCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.MoveCustomerPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, moveCustomerPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MoveCustomerPayload")
+		case "customer":
+			out.Values[i] = ec._MoveCustomerPayload_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var mutationImplementors = []string{"Mutation"}
 
 func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, mutationImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, mutationImplementors)
 	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
 		Object: "Mutation",
 	})
@@ -35238,6 +27271,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "updateCustomer":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_updateCustomer(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "moveCustomer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_moveCustomer(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -35702,7 +27742,7 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 var pageInfoImplementors = []string{"PageInfo"}
 
 func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *resolvers.PageInfo) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, pageInfoImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, pageInfoImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35756,7 +27796,7 @@ func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet,
 var permissionImplementors = []string{"Permission", "Node"}
 
 func (ec *executionContext) _Permission(ctx context.Context, sel ast.SelectionSet, obj *db.Permission) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35850,7 +27890,7 @@ func (ec *executionContext) _Permission(ctx context.Context, sel ast.SelectionSe
 var permissionConnectionImplementors = []string{"PermissionConnection"}
 
 func (ec *executionContext) _PermissionConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Permission]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35909,7 +27949,7 @@ func (ec *executionContext) _PermissionConnection(ctx context.Context, sel ast.S
 var permissionCreatorImplementors = []string{"PermissionCreator"}
 
 func (ec *executionContext) _PermissionCreator(ctx context.Context, sel ast.SelectionSet, obj *db.Creator) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionCreatorImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionCreatorImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35958,7 +27998,7 @@ func (ec *executionContext) _PermissionCreator(ctx context.Context, sel ast.Sele
 var permissionEdgeImplementors = []string{"PermissionEdge"}
 
 func (ec *executionContext) _PermissionEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Permission]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36002,7 +28042,7 @@ func (ec *executionContext) _PermissionEdge(ctx context.Context, sel ast.Selecti
 var permissionOptionImplementors = []string{"PermissionOption"}
 
 func (ec *executionContext) _PermissionOption(ctx context.Context, sel ast.SelectionSet, obj *db.Option) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionOptionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionOptionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36051,7 +28091,7 @@ func (ec *executionContext) _PermissionOption(ctx context.Context, sel ast.Selec
 var permissionOptionsImplementors = []string{"PermissionOptions"}
 
 func (ec *executionContext) _PermissionOptions(ctx context.Context, sel ast.SelectionSet, obj *resolvers.PermissionOptions) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionOptionsImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionOptionsImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36110,7 +28150,7 @@ func (ec *executionContext) _PermissionOptions(ctx context.Context, sel ast.Sele
 var publishAgentPayloadImplementors = []string{"PublishAgentPayload"}
 
 func (ec *executionContext) _PublishAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.PublishAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, publishAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, publishAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36154,7 +28194,7 @@ func (ec *executionContext) _PublishAgentPayload(ctx context.Context, sel ast.Se
 var queryImplementors = []string{"Query"}
 
 func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, queryImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, queryImplementors)
 	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
 		Object: "Query",
 	})
@@ -36406,7 +28446,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 var recoverWebhookDeliveriesPayloadImplementors = []string{"RecoverWebhookDeliveriesPayload"}
 
 func (ec *executionContext) _RecoverWebhookDeliveriesPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RecoverWebhookDeliveriesPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, recoverWebhookDeliveriesPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, recoverWebhookDeliveriesPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36445,7 +28485,7 @@ func (ec *executionContext) _RecoverWebhookDeliveriesPayload(ctx context.Context
 var regenerateRecoveryCodesPayloadImplementors = []string{"RegenerateRecoveryCodesPayload"}
 
 func (ec *executionContext) _RegenerateRecoveryCodesPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RegenerateRecoveryCodesPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, regenerateRecoveryCodesPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, regenerateRecoveryCodesPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36489,7 +28529,7 @@ func (ec *executionContext) _RegenerateRecoveryCodesPayload(ctx context.Context,
 var regionImplementors = []string{"Region", "Node"}
 
 func (ec *executionContext) _Region(ctx context.Context, sel ast.SelectionSet, obj *db.Region) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, regionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, regionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36548,7 +28588,7 @@ func (ec *executionContext) _Region(ctx context.Context, sel ast.SelectionSet, o
 var removeUserPayloadImplementors = []string{"RemoveUserPayload"}
 
 func (ec *executionContext) _RemoveUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RemoveUserPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, removeUserPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, removeUserPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36592,7 +28632,7 @@ func (ec *executionContext) _RemoveUserPayload(ctx context.Context, sel ast.Sele
 var reprocessContextPayloadImplementors = []string{"ReprocessContextPayload"}
 
 func (ec *executionContext) _ReprocessContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ReprocessContextPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, reprocessContextPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, reprocessContextPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36631,7 +28671,7 @@ func (ec *executionContext) _ReprocessContextPayload(ctx context.Context, sel as
 var reprocessDocumentPayloadImplementors = []string{"ReprocessDocumentPayload"}
 
 func (ec *executionContext) _ReprocessDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ReprocessDocumentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, reprocessDocumentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, reprocessDocumentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36670,7 +28710,7 @@ func (ec *executionContext) _ReprocessDocumentPayload(ctx context.Context, sel a
 var requestEmailChangePayloadImplementors = []string{"RequestEmailChangePayload"}
 
 func (ec *executionContext) _RequestEmailChangePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RequestEmailChangePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, requestEmailChangePayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, requestEmailChangePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36709,7 +28749,7 @@ func (ec *executionContext) _RequestEmailChangePayload(ctx context.Context, sel 
 var resendInvitationPayloadImplementors = []string{"ResendInvitationPayload"}
 
 func (ec *executionContext) _ResendInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ResendInvitationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, resendInvitationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, resendInvitationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36753,7 +28793,7 @@ func (ec *executionContext) _ResendInvitationPayload(ctx context.Context, sel as
 var resendWebhookDeliveryPayloadImplementors = []string{"ResendWebhookDeliveryPayload"}
 
 func (ec *executionContext) _ResendWebhookDeliveryPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ResendWebhookDeliveryPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, resendWebhookDeliveryPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, resendWebhookDeliveryPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36792,7 +28832,7 @@ func (ec *executionContext) _ResendWebhookDeliveryPayload(ctx context.Context, s
 var restoreCustomerPayloadImplementors = []string{"RestoreCustomerPayload"}
 
 func (ec *executionContext) _RestoreCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, restoreCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, restoreCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36831,7 +28871,7 @@ func (ec *executionContext) _RestoreCustomerPayload(ctx context.Context, sel ast
 var resumeCustomerPayloadImplementors = []string{"ResumeCustomerPayload"}
 
 func (ec *executionContext) _ResumeCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ResumeCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, resumeCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, resumeCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36870,7 +28910,7 @@ func (ec *executionContext) _ResumeCustomerPayload(ctx context.Context, sel ast.
 var revokeApiKeyPayloadImplementors = []string{"RevokeApiKeyPayload"}
 
 func (ec *executionContext) _RevokeApiKeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RevokeAPIKeyPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, revokeApiKeyPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, revokeApiKeyPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36909,7 +28949,7 @@ func (ec *executionContext) _RevokeApiKeyPayload(ctx context.Context, sel ast.Se
 var revokeOtherSessionsPayloadImplementors = []string{"RevokeOtherSessionsPayload"}
 
 func (ec *executionContext) _RevokeOtherSessionsPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RevokeOtherSessionsPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, revokeOtherSessionsPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, revokeOtherSessionsPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36948,7 +28988,7 @@ func (ec *executionContext) _RevokeOtherSessionsPayload(ctx context.Context, sel
 var revokeSessionPayloadImplementors = []string{"RevokeSessionPayload"}
 
 func (ec *executionContext) _RevokeSessionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RevokeSessionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, revokeSessionPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, revokeSessionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36987,7 +29027,7 @@ func (ec *executionContext) _RevokeSessionPayload(ctx context.Context, sel ast.S
 var roleImplementors = []string{"Role", "Node"}
 
 func (ec *executionContext) _Role(ctx context.Context, sel ast.SelectionSet, obj *db.Role) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, roleImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, roleImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37076,7 +29116,7 @@ func (ec *executionContext) _Role(ctx context.Context, sel ast.SelectionSet, obj
 var rotateApiKeySecretPayloadImplementors = []string{"RotateApiKeySecretPayload"}
 
 func (ec *executionContext) _RotateApiKeySecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RotateAPIKeySecretPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, rotateApiKeySecretPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, rotateApiKeySecretPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37130,7 +29170,7 @@ func (ec *executionContext) _RotateApiKeySecretPayload(ctx context.Context, sel 
 var rotateWebhookSecretPayloadImplementors = []string{"RotateWebhookSecretPayload"}
 
 func (ec *executionContext) _RotateWebhookSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RotateWebhookSecretPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, rotateWebhookSecretPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, rotateWebhookSecretPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37174,7 +29214,7 @@ func (ec *executionContext) _RotateWebhookSecretPayload(ctx context.Context, sel
 var runImplementors = []string{"Run", "Node"}
 
 func (ec *executionContext) _Run(ctx context.Context, sel ast.SelectionSet, obj *db.Run) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, runImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, runImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37268,7 +29308,7 @@ func (ec *executionContext) _Run(ctx context.Context, sel ast.SelectionSet, obj 
 var runConnectionImplementors = []string{"RunConnection"}
 
 func (ec *executionContext) _RunConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Run]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, runConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, runConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37327,7 +29367,7 @@ func (ec *executionContext) _RunConnection(ctx context.Context, sel ast.Selectio
 var runEdgeImplementors = []string{"RunEdge"}
 
 func (ec *executionContext) _RunEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Run]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, runEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, runEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37371,7 +29411,7 @@ func (ec *executionContext) _RunEdge(ctx context.Context, sel ast.SelectionSet, 
 var runStepImplementors = []string{"RunStep"}
 
 func (ec *executionContext) _RunStep(ctx context.Context, sel ast.SelectionSet, obj *db.RunStep) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, runStepImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, runStepImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37440,7 +29480,7 @@ func (ec *executionContext) _RunStep(ctx context.Context, sel ast.SelectionSet, 
 var saveBillingPayloadImplementors = []string{"SaveBillingPayload"}
 
 func (ec *executionContext) _SaveBillingPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SaveBillingPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, saveBillingPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, saveBillingPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37479,7 +29519,7 @@ func (ec *executionContext) _SaveBillingPayload(ctx context.Context, sel ast.Sel
 var searchHitImplementors = []string{"SearchHit"}
 
 func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet, obj *search.Hit) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, searchHitImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, searchHitImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37533,7 +29573,7 @@ func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet
 var secretImplementors = []string{"Secret", "Node"}
 
 func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, obj *db.Secret) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, secretImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, secretImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37597,7 +29637,7 @@ func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, o
 var sessionImplementors = []string{"Session", "Node"}
 
 func (ec *executionContext) _Session(ctx context.Context, sel ast.SelectionSet, obj *db.Session) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, sessionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, sessionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37666,7 +29706,7 @@ func (ec *executionContext) _Session(ctx context.Context, sel ast.SelectionSet, 
 var setAccountDisabledPayloadImplementors = []string{"SetAccountDisabledPayload"}
 
 func (ec *executionContext) _SetAccountDisabledPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SetAccountDisabledPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, setAccountDisabledPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, setAccountDisabledPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37705,7 +29745,7 @@ func (ec *executionContext) _SetAccountDisabledPayload(ctx context.Context, sel 
 var setLimitsPayloadImplementors = []string{"SetLimitsPayload"}
 
 func (ec *executionContext) _SetLimitsPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SetLimitsPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, setLimitsPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, setLimitsPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37744,7 +29784,7 @@ func (ec *executionContext) _SetLimitsPayload(ctx context.Context, sel ast.Selec
 var setPermissionDisabledPayloadImplementors = []string{"SetPermissionDisabledPayload"}
 
 func (ec *executionContext) _SetPermissionDisabledPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SetPermissionDisabledPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, setPermissionDisabledPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, setPermissionDisabledPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37783,7 +29823,7 @@ func (ec *executionContext) _SetPermissionDisabledPayload(ctx context.Context, s
 var shareContextPayloadImplementors = []string{"ShareContextPayload"}
 
 func (ec *executionContext) _ShareContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ShareContextPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, shareContextPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, shareContextPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37822,7 +29862,7 @@ func (ec *executionContext) _ShareContextPayload(ctx context.Context, sel ast.Se
 var startRunPayloadImplementors = []string{"StartRunPayload"}
 
 func (ec *executionContext) _StartRunPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.StartRunPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, startRunPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, startRunPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37866,7 +29906,7 @@ func (ec *executionContext) _StartRunPayload(ctx context.Context, sel ast.Select
 var subscriptionImplementors = []string{"Subscription"}
 
 func (ec *executionContext) _Subscription(ctx context.Context, sel ast.SelectionSet) func(ctx context.Context) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, subscriptionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, subscriptionImplementors)
 	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
 		Object: "Subscription",
 	})
@@ -37892,7 +29932,7 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 var suspendCustomerPayloadImplementors = []string{"SuspendCustomerPayload"}
 
 func (ec *executionContext) _SuspendCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SuspendCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, suspendCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, suspendCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37931,7 +29971,7 @@ func (ec *executionContext) _SuspendCustomerPayload(ctx context.Context, sel ast
 var testWebhookDestinationPayloadImplementors = []string{"TestWebhookDestinationPayload"}
 
 func (ec *executionContext) _TestWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.TestWebhookDestinationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, testWebhookDestinationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, testWebhookDestinationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37970,7 +30010,7 @@ func (ec *executionContext) _TestWebhookDestinationPayload(ctx context.Context, 
 var togglePermissionPayloadImplementors = []string{"TogglePermissionPayload"}
 
 func (ec *executionContext) _TogglePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.TogglePermissionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, togglePermissionPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, togglePermissionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38009,7 +30049,7 @@ func (ec *executionContext) _TogglePermissionPayload(ctx context.Context, sel as
 var unpublishAgentPayloadImplementors = []string{"UnpublishAgentPayload"}
 
 func (ec *executionContext) _UnpublishAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UnpublishAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, unpublishAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, unpublishAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38048,7 +30088,7 @@ func (ec *executionContext) _UnpublishAgentPayload(ctx context.Context, sel ast.
 var updateAgentPayloadImplementors = []string{"UpdateAgentPayload"}
 
 func (ec *executionContext) _UpdateAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38087,7 +30127,7 @@ func (ec *executionContext) _UpdateAgentPayload(ctx context.Context, sel ast.Sel
 var updateContextPayloadImplementors = []string{"UpdateContextPayload"}
 
 func (ec *executionContext) _UpdateContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateContextPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateContextPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateContextPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38126,7 +30166,7 @@ func (ec *executionContext) _UpdateContextPayload(ctx context.Context, sel ast.S
 var updateCustomerPayloadImplementors = []string{"UpdateCustomerPayload"}
 
 func (ec *executionContext) _UpdateCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38165,7 +30205,7 @@ func (ec *executionContext) _UpdateCustomerPayload(ctx context.Context, sel ast.
 var updatePermissionPayloadImplementors = []string{"UpdatePermissionPayload"}
 
 func (ec *executionContext) _UpdatePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdatePermissionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updatePermissionPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updatePermissionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38204,7 +30244,7 @@ func (ec *executionContext) _UpdatePermissionPayload(ctx context.Context, sel as
 var updateRolePayloadImplementors = []string{"UpdateRolePayload"}
 
 func (ec *executionContext) _UpdateRolePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateRolePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateRolePayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateRolePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38243,7 +30283,7 @@ func (ec *executionContext) _UpdateRolePayload(ctx context.Context, sel ast.Sele
 var updateSecretPayloadImplementors = []string{"UpdateSecretPayload"}
 
 func (ec *executionContext) _UpdateSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateSecretPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateSecretPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateSecretPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38282,7 +30322,7 @@ func (ec *executionContext) _UpdateSecretPayload(ctx context.Context, sel ast.Se
 var updateUserPayloadImplementors = []string{"UpdateUserPayload"}
 
 func (ec *executionContext) _UpdateUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateUserPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateUserPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateUserPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38321,7 +30361,7 @@ func (ec *executionContext) _UpdateUserPayload(ctx context.Context, sel ast.Sele
 var updateWebhookDestinationPayloadImplementors = []string{"UpdateWebhookDestinationPayload"}
 
 func (ec *executionContext) _UpdateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateWebhookDestinationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateWebhookDestinationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateWebhookDestinationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38360,7 +30400,7 @@ func (ec *executionContext) _UpdateWebhookDestinationPayload(ctx context.Context
 var uploadDocumentPayloadImplementors = []string{"UploadDocumentPayload"}
 
 func (ec *executionContext) _UploadDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UploadDocumentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, uploadDocumentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, uploadDocumentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38399,7 +30439,7 @@ func (ec *executionContext) _UploadDocumentPayload(ctx context.Context, sel ast.
 var usageImplementors = []string{"Usage"}
 
 func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, obj *db.Usage) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, usageImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, usageImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38453,7 +30493,7 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 var userImplementors = []string{"User", "Node"}
 
 func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj *db.User) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, userImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, userImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38547,7 +30587,7 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 var userConnectionImplementors = []string{"UserConnection"}
 
 func (ec *executionContext) _UserConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.User]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, userConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, userConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38606,7 +30646,7 @@ func (ec *executionContext) _UserConnection(ctx context.Context, sel ast.Selecti
 var userEdgeImplementors = []string{"UserEdge"}
 
 func (ec *executionContext) _UserEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.User]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, userEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, userEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38650,7 +30690,7 @@ func (ec *executionContext) _UserEdge(ctx context.Context, sel ast.SelectionSet,
 var webhookAttemptImplementors = []string{"WebhookAttempt"}
 
 func (ec *executionContext) _WebhookAttempt(ctx context.Context, sel ast.SelectionSet, obj *db.Attempt) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookAttemptImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookAttemptImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38709,7 +30749,7 @@ func (ec *executionContext) _WebhookAttempt(ctx context.Context, sel ast.Selecti
 var webhookCatalogImplementors = []string{"WebhookCatalog"}
 
 func (ec *executionContext) _WebhookCatalog(ctx context.Context, sel ast.SelectionSet, obj *resolvers.WebhookCatalog) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookCatalogImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookCatalogImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38753,7 +30793,7 @@ func (ec *executionContext) _WebhookCatalog(ctx context.Context, sel ast.Selecti
 var webhookDeliveryImplementors = []string{"WebhookDelivery", "Node"}
 
 func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.SelectionSet, obj *db.Delivery) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDeliveryImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDeliveryImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38862,7 +30902,7 @@ func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.Select
 var webhookDeliveryConnectionImplementors = []string{"WebhookDeliveryConnection"}
 
 func (ec *executionContext) _WebhookDeliveryConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Delivery]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDeliveryConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDeliveryConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38921,7 +30961,7 @@ func (ec *executionContext) _WebhookDeliveryConnection(ctx context.Context, sel 
 var webhookDeliveryEdgeImplementors = []string{"WebhookDeliveryEdge"}
 
 func (ec *executionContext) _WebhookDeliveryEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Delivery]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDeliveryEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDeliveryEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38965,7 +31005,7 @@ func (ec *executionContext) _WebhookDeliveryEdge(ctx context.Context, sel ast.Se
 var webhookDestinationImplementors = []string{"WebhookDestination", "Node"}
 
 func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.SelectionSet, obj *db.Destination) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDestinationImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDestinationImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39054,7 +31094,7 @@ func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.Sel
 var webhookDestinationConnectionImplementors = []string{"WebhookDestinationConnection"}
 
 func (ec *executionContext) _WebhookDestinationConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Destination]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDestinationConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDestinationConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39113,7 +31153,7 @@ func (ec *executionContext) _WebhookDestinationConnection(ctx context.Context, s
 var webhookDestinationEdgeImplementors = []string{"WebhookDestinationEdge"}
 
 func (ec *executionContext) _WebhookDestinationEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Destination]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDestinationEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDestinationEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39157,7 +31197,7 @@ func (ec *executionContext) _WebhookDestinationEdge(ctx context.Context, sel ast
 var webhookEventTypeImplementors = []string{"WebhookEventType"}
 
 func (ec *executionContext) _WebhookEventType(ctx context.Context, sel ast.SelectionSet, obj *webhook.Entry) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookEventTypeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookEventTypeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39216,7 +31256,7 @@ func (ec *executionContext) _WebhookEventType(ctx context.Context, sel ast.Selec
 var withdrawInvitationPayloadImplementors = []string{"WithdrawInvitationPayload"}
 
 func (ec *executionContext) _WithdrawInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.WithdrawInvitationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, withdrawInvitationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, withdrawInvitationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39255,7 +31295,7 @@ func (ec *executionContext) _WithdrawInvitationPayload(ctx context.Context, sel 
 var __DirectiveImplementors = []string{"__Directive"}
 
 func (ec *executionContext) ___Directive(ctx context.Context, sel ast.SelectionSet, obj *introspection.Directive) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __DirectiveImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __DirectiveImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39314,7 +31354,7 @@ func (ec *executionContext) ___Directive(ctx context.Context, sel ast.SelectionS
 var __EnumValueImplementors = []string{"__EnumValue"}
 
 func (ec *executionContext) ___EnumValue(ctx context.Context, sel ast.SelectionSet, obj *introspection.EnumValue) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __EnumValueImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __EnumValueImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39368,7 +31408,7 @@ func (ec *executionContext) ___EnumValue(ctx context.Context, sel ast.SelectionS
 var __FieldImplementors = []string{"__Field"}
 
 func (ec *executionContext) ___Field(ctx context.Context, sel ast.SelectionSet, obj *introspection.Field) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __FieldImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __FieldImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39432,7 +31472,7 @@ func (ec *executionContext) ___Field(ctx context.Context, sel ast.SelectionSet, 
 var __InputValueImplementors = []string{"__InputValue"}
 
 func (ec *executionContext) ___InputValue(ctx context.Context, sel ast.SelectionSet, obj *introspection.InputValue) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __InputValueImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __InputValueImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39496,7 +31536,7 @@ func (ec *executionContext) ___InputValue(ctx context.Context, sel ast.Selection
 var __SchemaImplementors = []string{"__Schema"}
 
 func (ec *executionContext) ___Schema(ctx context.Context, sel ast.SelectionSet, obj *introspection.Schema) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __SchemaImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __SchemaImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39560,7 +31600,7 @@ func (ec *executionContext) ___Schema(ctx context.Context, sel ast.SelectionSet,
 var __TypeImplementors = []string{"__Type"}
 
 func (ec *executionContext) ___Type(ctx context.Context, sel ast.SelectionSet, obj *introspection.Type) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __TypeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __TypeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -40076,13 +32116,13 @@ func (ec *executionContext) marshalNBilling2ᚖcanopyᚋdbᚐBilling(ctx context
 }
 
 func (ec *executionContext) unmarshalNBoolean2bool(ctx context.Context, v any) (bool, error) {
-	res, err := graphql.UnmarshalBoolean(v)
+	res, err := scalar.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.SelectionSet, v bool) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalBoolean(v)
+	res := scalar.MarshalBoolean(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -40908,6 +32948,11 @@ func (ec *executionContext) marshalNMe2ᚖcanopyᚋresolversᚐMe(ctx context.Co
 		return graphql.Null
 	}
 	return ec._Me(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNMoveCustomerInput2canopyᚋresolversᚐMoveCustomerInput(ctx context.Context, v any) (resolvers.MoveCustomerInput, error) {
+	res, err := ec.unmarshalInputMoveCustomerInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNOrderDirection2string(ctx context.Context, v any) (string, error) {
@@ -42245,14 +34290,14 @@ func (ec *executionContext) marshalOBilling2ᚖcanopyᚋdbᚐBilling(ctx context
 }
 
 func (ec *executionContext) unmarshalOBoolean2bool(ctx context.Context, v any) (bool, error) {
-	res, err := graphql.UnmarshalBoolean(v)
+	res, err := scalar.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOBoolean2bool(ctx context.Context, sel ast.SelectionSet, v bool) graphql.Marshaler {
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalBoolean(v)
+	res := scalar.MarshalBoolean(v)
 	return res
 }
 
@@ -42260,7 +34305,7 @@ func (ec *executionContext) unmarshalOBoolean2ᚖbool(ctx context.Context, v any
 	if v == nil {
 		return nil, nil
 	}
-	res, err := graphql.UnmarshalBoolean(v)
+	res, err := scalar.UnmarshalBoolean(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -42270,7 +34315,7 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalBoolean(*v)
+	res := scalar.MarshalBoolean(*v)
 	return res
 }
 
@@ -42859,6 +34904,13 @@ func (ec *executionContext) marshalOLong2ᚖint64(ctx context.Context, sel ast.S
 	_ = ctx
 	res := graphql.MarshalInt64(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOMoveCustomerPayload2ᚖcanopyᚋresolversᚐMoveCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.MoveCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._MoveCustomerPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalONode2canopyᚋresolversᚐNode(ctx context.Context, sel ast.SelectionSet, v resolvers.Node) graphql.Marshaler {

@@ -27,6 +27,7 @@ func action(name Action, description string) Action {
 var (
 	CustomerCreated = action("customer.created", "A company is created.")
 	CustomerUpdated = action("customer.updated", "A company is renamed, or its flags are set.")
+	CustomerMoved   = action("customer.moved", "A company is put below another, with everything below it.")
 	CustomerLimited = action("customer.limited", "Limits of a company are set.")
 
 	CustomerSuspended = action("customer.suspended", "A company is suspended, with everything below it.")
