@@ -123,7 +123,7 @@ func (s *Store) EraseSome(ctx context.Context, id int64, told func(*Store, Erasu
 		if more, err := tx.eraseBelongings(ctx, companies); err != nil || more {
 			return err
 		}
-		if more, err := tx.eraseCompanies(ctx, companies); err != nil || more {
+		if more, err := tx.eraseCompanies(ctx, id, companies); err != nil || more {
 			return err
 		}
 		if e.Done = slices.Contains(companies, id); !e.Done {
@@ -167,11 +167,15 @@ func (s *Store) eraseMembers(ctx context.Context, companies []int64) (more bool,
 	return true, nil
 }
 
-// eraseCompanies erases companies that have nothing left; more tells that somebody has put something into one meanwhile.
-func (s *Store) eraseCompanies(ctx context.Context, companies []int64) (more bool, err error) {
-	var held, users []int64
+// eraseCompanies erases the last companies below one, which have nothing left; more tells that somebody has put something into one
+// meanwhile, or a company below.
+func (s *Store) eraseCompanies(ctx context.Context, top int64, companies []int64) (more bool, err error) {
+	var held, last, users []int64
 	if err := s.list(ctx, &held, qHoldCompanies, companies); err != nil {
 		return false, err
+	}
+	if err := s.list(ctx, &last, qLastCompanies, top, eraseCompanies); err != nil || !slices.Equal(last, companies) {
+		return true, err
 	}
 	if err := s.list(ctx, &users, qMembersToErase, companies, 1); err != nil || len(users) > 0 {
 		return true, err

@@ -41,6 +41,9 @@ var treeChanges = []treeChange{
 			"canAddCustomers": true, "descendantsCanAdd": true,
 		})
 	}},
+	{"move", func(s *platform.Platform, token string, r *rand.Rand, companies []int64) platform.Answer {
+		return s.Do("POST", fmt.Sprintf("/tenant/customer/%d/move", oneOf(r, companies)), token, map[string]any{"parentId": oneOf(r, companies)})
+	}},
 	{"erase", func(s *platform.Platform, token string, r *rand.Rand, companies []int64) platform.Answer {
 		id := oneOf(r, companies)
 		answer := deleteCustomer(s, token, id)
