@@ -39,7 +39,11 @@ func firstOfAccounts(table string) string {
 }
 
 var (
-	qDueErasures = prepare(`SELECT id FROM customers WHERE status = 'DELETED' AND erase_at <= now() ORDER BY lineage LIMIT $1`)
+	// One that lies below another is erased with that.
+	qDueErasures = prepare(`
+		SELECT c.id FROM customers c WHERE c.status = 'DELETED' AND c.erase_at <= now() AND NOT EXISTS (
+			SELECT FROM customers d WHERE d.id = ANY (c.lineage[1:c.level]) AND d.status = 'DELETED' AND d.erase_at <= now())
+		ORDER BY c.lineage LIMIT $1`)
 	// Others who erase it pass it over meanwhile, and nobody restores it.
 	qHoldErasure = prepare(`
 		SELECT parent_id FROM customers WHERE id = $1 AND ` + unindexed("status = 'DELETED' AND erase_at <= now()") + ` FOR NO KEY UPDATE SKIP LOCKED`)
