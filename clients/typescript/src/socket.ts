@@ -62,6 +62,7 @@ export class Socket {
 
   /** Gives the events of a subscription as they come. */
   async *events<R>(query: string, variables: unknown, { signal, onConnected, onError }: SubscribeOptions): AsyncGenerator<R, void> {
+    signal?.throwIfAborted();
     const waiting = new Waiting<R>();
     let refused = 0;
     let stop = () => {};
@@ -87,7 +88,6 @@ export class Socket {
     const unwatch = this.#credentials.watch((change) => {
       if (change === "ended") waiting.end(new CanopyError("UNAUTHENTICATED", "the session has ended", { reason: "session_ended" }));
     });
-    signal?.throwIfAborted();
     signal?.addEventListener("abort", abort, { once: true });
     if (onConnected) this.#connected.add(onConnected);
     try {
