@@ -64,7 +64,7 @@ export class Canopy {
   }
 
   /** Gives the events of a subscription, from the first step of a loop over them until it is left. A lost connection comes back by itself, with a token of then. */
-  subscribe<R = Any, V = Any>(document: TypedDocument<R, V>, ...[variables, options = {}]: Given<V, SubscribeOptions>): AsyncGenerator<R, void> {
+  subscribe<R = Any, V = Any>(document: TypedDocument<R, V>, ...[variables, options = {}]: Given<V, SubscribeOptions<R>>): AsyncGenerator<R, void> {
     this.#socket ??= new Socket(this.credentials, this.#webSocket);
     return this.#socket.events<R>(document.toString(), variables, options);
   }

@@ -56,6 +56,31 @@ test("a subscription comes back when its connection was lost, and as another com
   assert.equal(connections, 3);
 });
 
+test("what a look finds comes after each connection, before the events that come meanwhile", { timeout: 60_000 }, async () => {
+  const driver = program("tenant");
+  const canopy = program("tenant");
+  const rename = (name: string) => driver.request(doc.Rename, { input: { customerId: other, name } });
+  let looks = 0;
+  const look = async (): Promise<doc.AuditResult> => {
+    const found = { auditEvent: { action: `look ${++looks}`, objectId: 0 } };
+    await new Promise((done) => setTimeout(done, 500)); // so that the subscription has begun
+    await rename(`Alpine Hydro ${looks}`);
+    await new Promise((done) => setTimeout(done, 500));
+    return found;
+  };
+  const events = canopy.subscribe(doc.Audit, {}, { look });
+  const next = async () => (await events.next()).value?.auditEvent.action;
+  assert.deepEqual([await next(), await next()], ["look 1", "customer.updated"]);
+  const second = canopy.subscribe(doc.Audit, {}, { look }); // on the connection that there is
+  assert.equal((await second.next()).value?.auditEvent.action, "look 2");
+  await second.return();
+  assert.equal(await next(), "customer.updated");
+  await cut();
+  assert.deepEqual([await next(), await next()], ["look 3", "customer.updated"]);
+  await rename("Alpine Hydro");
+  await events.return();
+});
+
 test("a subscription ends with the session", { timeout: 60_000 }, async () => {
   const driver = program("tenant");
   for (const how of ["signed out", "ended elsewhere"]) {
