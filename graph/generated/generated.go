@@ -342,92 +342,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
-	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
-		ec.unmarshalInputAcceptInvitationInput,
-		ec.unmarshalInputAgentFilter,
-		ec.unmarshalInputAgentOrder,
-		ec.unmarshalInputAuditEventFilter,
-		ec.unmarshalInputAuditEventOrder,
-		ec.unmarshalInputCancelRunInput,
-		ec.unmarshalInputChangePasswordInput,
-		ec.unmarshalInputConfirmTotpInput,
-		ec.unmarshalInputContextFilter,
-		ec.unmarshalInputContextOrder,
-		ec.unmarshalInputCreateAgentInput,
-		ec.unmarshalInputCreateApiKeyInput,
-		ec.unmarshalInputCreateContextInput,
-		ec.unmarshalInputCreateCustomerInput,
-		ec.unmarshalInputCreatePermissionInput,
-		ec.unmarshalInputCreateRoleInput,
-		ec.unmarshalInputCreateSecretInput,
-		ec.unmarshalInputCreateUserInput,
-		ec.unmarshalInputCreateWebhookDestinationInput,
-		ec.unmarshalInputCustomerFilter,
-		ec.unmarshalInputCustomerOrder,
-		ec.unmarshalInputDeclineInvitationInput,
-		ec.unmarshalInputDeleteAgentInput,
-		ec.unmarshalInputDeleteContextInput,
-		ec.unmarshalInputDeleteCustomerInput,
-		ec.unmarshalInputDeleteDocumentInput,
-		ec.unmarshalInputDeletePermissionInput,
-		ec.unmarshalInputDeleteRoleInput,
-		ec.unmarshalInputDeleteSecretInput,
-		ec.unmarshalInputDeleteWebhookDestinationInput,
-		ec.unmarshalInputDisableAgentInput,
-		ec.unmarshalInputDisableTotpInput,
-		ec.unmarshalInputDocumentFilter,
-		ec.unmarshalInputDocumentOrder,
-		ec.unmarshalInputEnableAgentInput,
-		ec.unmarshalInputEnableTotpInput,
-		ec.unmarshalInputEraseUserInput,
-		ec.unmarshalInputLeaveCustomerInput,
-		ec.unmarshalInputLimitInput,
-		ec.unmarshalInputMoveCustomerInput,
-		ec.unmarshalInputPermissionFilter,
-		ec.unmarshalInputPermissionOrder,
-		ec.unmarshalInputPublishAgentInput,
-		ec.unmarshalInputRecoverWebhookDeliveriesInput,
-		ec.unmarshalInputRegenerateRecoveryCodesInput,
-		ec.unmarshalInputRemoveUserInput,
-		ec.unmarshalInputReprocessContextInput,
-		ec.unmarshalInputReprocessDocumentInput,
-		ec.unmarshalInputRequestEmailChangeInput,
-		ec.unmarshalInputResendInvitationInput,
-		ec.unmarshalInputResendWebhookDeliveryInput,
-		ec.unmarshalInputRestoreCustomerInput,
-		ec.unmarshalInputResumeCustomerInput,
-		ec.unmarshalInputRevokeApiKeyInput,
-		ec.unmarshalInputRevokeOtherSessionsInput,
-		ec.unmarshalInputRevokeSessionInput,
-		ec.unmarshalInputRotateApiKeySecretInput,
-		ec.unmarshalInputRotateWebhookSecretInput,
-		ec.unmarshalInputRunFilter,
-		ec.unmarshalInputRunOrder,
-		ec.unmarshalInputSaveBillingInput,
-		ec.unmarshalInputSetAccountDisabledInput,
-		ec.unmarshalInputSetLimitsInput,
-		ec.unmarshalInputSetPermissionDisabledInput,
-		ec.unmarshalInputShareContextInput,
-		ec.unmarshalInputStartRunInput,
-		ec.unmarshalInputSuspendCustomerInput,
-		ec.unmarshalInputTestWebhookDestinationInput,
-		ec.unmarshalInputTogglePermissionInput,
-		ec.unmarshalInputUnpublishAgentInput,
-		ec.unmarshalInputUpdateAgentInput,
-		ec.unmarshalInputUpdateContextInput,
-		ec.unmarshalInputUpdateCustomerInput,
-		ec.unmarshalInputUpdatePermissionInput,
-		ec.unmarshalInputUpdateRoleInput,
-		ec.unmarshalInputUpdateSecretInput,
-		ec.unmarshalInputUpdateUserInput,
-		ec.unmarshalInputUpdateWebhookDestinationInput,
-		ec.unmarshalInputUploadDocumentInput,
-		ec.unmarshalInputUserFilter,
-		ec.unmarshalInputUserOrder,
-		ec.unmarshalInputWebhookDeliveryFilter,
-		ec.unmarshalInputWebhookDeliveryOrder,
-		ec.unmarshalInputWithdrawInvitationInput,
-	)
 	first := true
 
 	switch opCtx.Operation.Operation {
@@ -437,7 +351,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			var data graphql.Marshaler
 			if first {
 				first = false
-				ctx = graphql.WithUnmarshalerMap(ctx, inputUnmarshalMap)
 				data = ec._Query(ctx, opCtx.Operation.SelectionSet)
 			} else {
 				if atomic.LoadInt32(&ec.PendingDeferred) > 0 {
@@ -467,7 +380,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 				return nil
 			}
 			first = false
-			ctx = graphql.WithUnmarshalerMap(ctx, inputUnmarshalMap)
 			data := ec._Mutation(ctx, opCtx.Operation.SelectionSet)
 			var buf bytes.Buffer
 			data.MarshalGQL(&buf)
