@@ -2904,7 +2904,7 @@ type DeleteCustomerPayload {
   "The company's id."
   deletedId: ID!
   "The company, as it is until it is erased."
-  customer: Customer!
+  customer: Customer
 }
 
 "A deleted company."
@@ -10529,10 +10529,10 @@ func (ec *executionContext) _DeleteCustomerPayload_customer(ctx context.Context,
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
-			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_DeleteCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -26201,7 +26201,7 @@ func (ec *executionContext) _DeleteCustomerPayload(ctx context.Context, sel ast.
 			}
 		case "customer":
 			out.Values[i] = ec._DeleteCustomerPayload_customer(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:

@@ -1029,7 +1029,7 @@ export interface DeleteCustomerPayload {
   /** The company's id. */
   deletedId: string;
   /** The company, as it is until it is erased. */
-  customer: Customer;
+  customer: Customer | null;
 }
 
 /** A document to remove. */
