@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -36,6 +37,8 @@ type operation struct {
 	names map[string]string
 	// body: it takes a body that is read before it is called; where the input has a Body, add knows.
 	body bool
+	// conditions are those that it takes of If-None-Match or If-Match.
+	conditions conditional
 	// upload documents a body that the operation reads by itself.
 	upload *huma.RequestBody
 	// responses documents answers that the output type does not.
@@ -67,6 +70,13 @@ func (o operation) document() *huma.Operation {
 	if o.public != (o.rule == nil) {
 		panic("rest: the operation " + o.id + " needs a rule, or is public")
 	}
+	if o.conditions == byMatch {
+		o.names = maps.Clone(o.names)
+		if o.names == nil {
+			o.names = map[string]string{}
+		}
+		o.names["ifVersion"] = ifMatchHeader
+	}
 	op := &huma.Operation{
 		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, Description: o.description,
 		Tags: []string{o.tag}, DefaultStatus: o.status, Errors: o.refusals(), Responses: o.responses,
@@ -79,6 +89,9 @@ func (o operation) document() *huma.Operation {
 		op.Security = []map[string][]string{{bearerScheme: {}}, {oauthScheme: n.scopes()}}
 		op.Extensions = map[string]any{"x-needs": n}
 		op.Metadata[ruleKey], op.Metadata[namesKey] = o.rule, o.names
+	}
+	if o.conditions != 0 {
+		o.conditions.document(op)
 	}
 	if o.upload == nil && takesKey(o.method, o.rule) {
 		op.Parameters = append(op.Parameters, keyParameter)
@@ -93,6 +106,8 @@ const (
 	namesKey  = "names"
 	uploadKey = "upload"
 	ownKey    = "own"
+
+	conditionsKey = "conditions"
 )
 
 func namesOf(op *huma.Operation) map[string]string {
@@ -150,6 +165,9 @@ func (o operation) refusals() []int {
 	}
 	if o.upload == nil && takesKey(o.method, o.rule) {
 		list = append(list, http.StatusConflict)
+	}
+	if o.conditions == byMatch {
+		list = append(list, http.StatusPreconditionFailed)
 	}
 	if o.body {
 		list = append(list, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)

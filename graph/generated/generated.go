@@ -749,6 +749,8 @@ type Customer implements Node {
     "Cursor of the row behind the last."
     before: String
   ): WebhookDestinationConnection! @needs(right: "webhook.read")
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "What limits bound: a company's limit counts the company with everything below it."
@@ -919,6 +921,8 @@ type Billing implements Node {
   zipCode: String!
   "ISO 3166-1 alpha-2 code of the country; empty when not given."
   countryCode: String!
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 # ---------------------------------------------------------------------------------------------
@@ -1016,6 +1020,8 @@ type User implements Node {
     "Cursor of the row behind the last."
     before: String
   ): CustomerConnection! @needs(app: [TENANT], right: "user.read")
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "Which users to list: those that fit every member that is given."
@@ -1109,6 +1115,8 @@ type Permission implements Node {
   application: Application!
   "The account's region."
   region: Region!
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "Who granted a permission."
@@ -1205,6 +1213,8 @@ type Role implements Node {
   application: Application!
   "Company that the role belongs to; null for a system-wide role, and beyond the caller's reach."
   customer: Customer
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "A company's account in an application, in one region."
@@ -1283,6 +1293,8 @@ type Account implements Node {
     "Cursor of the row behind the last."
     before: String
   ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "A page of accounts."
@@ -1360,6 +1372,8 @@ type ApiKey implements Node {
   user: User
   "The company that it acts in."
   customer: Customer!
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "A page of API keys."
@@ -1542,6 +1556,8 @@ type Context implements Node {
     "Cursor of the row behind the last."
     before: String
   ): DocumentConnection! @needs(app: [ASSISTANT], right: "context.read")
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "Which contexts to list: those that fit every member that is given."
@@ -1695,6 +1711,8 @@ type Document implements Node {
   ): ChunkConnection! @needs(app: [ASSISTANT], right: "context.read")
   "User who uploaded it; null when that user is gone, and beyond the caller's reach."
   creator: User
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "Which documents to list: those that fit every member that is given."
@@ -1970,6 +1988,8 @@ type Agent implements Node {
     "Cursor of the row behind the last."
     before: String
   ): RunConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "Which agents to list: those that fit every member that is given."
@@ -2240,6 +2260,8 @@ type WebhookDestination implements Node {
     "Cursor of the row behind the last."
     before: String
   ): WebhookDeliveryConnection! @needs(right: "webhook.read")
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "A value that the http and chat steps of a company's agents may use, as ` + "`" + `secrets.NAME` + "`" + `. It is never shown."
@@ -2256,6 +2278,8 @@ type Secret implements Node {
   updatedAt: DateTime!
   "Whose agents may use it."
   customer: Customer
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "How the deliveries to a destination are signed."
@@ -2926,6 +2950,8 @@ input UpdateCustomerInput {
   descendantsCanAdd: Boolean
   "How many days new API keys may live at most, here and in the companies below: 1 to 3650. Null takes the bound away."
   maxKeyDays: Int
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `updateCustomer` + "`" + ` changed."
@@ -3002,6 +3028,8 @@ input SaveBillingInput {
   zipCode: String
   "ISO 3166-1 alpha-2 code of the country."
   countryCode: String
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `saveBilling` + "`" + ` wrote."
@@ -3078,6 +3106,8 @@ input UpdatePermissionInput {
   id: ID!
   "The role."
   roleId: ID!
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `updatePermission` + "`" + ` changed."
@@ -3209,6 +3239,8 @@ input UpdateSecretInput {
   name: String
   "At most 8 KiB; it is never shown again."
   value: String
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `updateSecret` + "`" + ` changed."
@@ -3261,6 +3293,8 @@ input UpdateRoleInput {
   description: String
   "The rights, named area.verb."
   features: [String!]
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `updateRole` + "`" + ` changed."
@@ -3303,6 +3337,8 @@ input UpdateUserInput {
   firstName: String
   "Last name."
   lastName: String
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `updateUser` + "`" + ` changed."
@@ -3543,6 +3579,8 @@ input UpdateContextInput {
   overlap: Float
   "A model that is configured on the server."
   embeddingModel: String
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "The changed context."
@@ -3655,6 +3693,8 @@ input UpdateAgentInput {
   name: String
   "The draft."
   diagram: JSON
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `updateAgent` + "`" + ` changed."
@@ -3791,6 +3831,8 @@ input UpdateWebhookDestinationInput {
   enabled: Boolean
   "How deliveries are signed. ` + "`" + `STANDARD` + "`" + ` takes a secret of the present form: an older one is rotated first."
   signing: WebhookSigning
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `updateWebhookDestination` + "`" + ` changed."
@@ -3919,6 +3961,8 @@ func (ec *executionContext) childFields_Account(ctx context.Context, field graph
 		return ec.fieldContext_Account_contexts(ctx, field)
 	case "agents":
 		return ec.fieldContext_Account_agents(ctx, field)
+	case "version":
+		return ec.fieldContext_Account_version(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Account", field.Name)
 }
@@ -3977,6 +4021,8 @@ func (ec *executionContext) childFields_Agent(ctx context.Context, field graphql
 		return ec.fieldContext_Agent_revisions(ctx, field)
 	case "runs":
 		return ec.fieldContext_Agent_runs(ctx, field)
+	case "version":
+		return ec.fieldContext_Agent_version(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Agent", field.Name)
 }
@@ -4077,6 +4123,8 @@ func (ec *executionContext) childFields_ApiKey(ctx context.Context, field graphq
 		return ec.fieldContext_ApiKey_user(ctx, field)
 	case "customer":
 		return ec.fieldContext_ApiKey_customer(ctx, field)
+	case "version":
+		return ec.fieldContext_ApiKey_version(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ApiKey", field.Name)
 }
@@ -4211,6 +4259,8 @@ func (ec *executionContext) childFields_Billing(ctx context.Context, field graph
 		return ec.fieldContext_Billing_zipCode(ctx, field)
 	case "countryCode":
 		return ec.fieldContext_Billing_countryCode(ctx, field)
+	case "version":
+		return ec.fieldContext_Billing_version(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Billing", field.Name)
 }
@@ -4341,6 +4391,8 @@ func (ec *executionContext) childFields_Context(ctx context.Context, field graph
 		return ec.fieldContext_Context_creator(ctx, field)
 	case "documents":
 		return ec.fieldContext_Context_documents(ctx, field)
+	case "version":
+		return ec.fieldContext_Context_version(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Context", field.Name)
 }
@@ -4545,6 +4597,8 @@ func (ec *executionContext) childFields_Customer(ctx context.Context, field grap
 		return ec.fieldContext_Customer_secrets(ctx, field)
 	case "webhookDestinations":
 		return ec.fieldContext_Customer_webhookDestinations(ctx, field)
+	case "version":
+		return ec.fieldContext_Customer_version(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Customer", field.Name)
 }
@@ -4723,6 +4777,8 @@ func (ec *executionContext) childFields_Document(ctx context.Context, field grap
 		return ec.fieldContext_Document_chunks(ctx, field)
 	case "creator":
 		return ec.fieldContext_Document_creator(ctx, field)
+	case "version":
+		return ec.fieldContext_Document_version(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Document", field.Name)
 }
@@ -4883,6 +4939,8 @@ func (ec *executionContext) childFields_Permission(ctx context.Context, field gr
 		return ec.fieldContext_Permission_application(ctx, field)
 	case "region":
 		return ec.fieldContext_Permission_region(ctx, field)
+	case "version":
+		return ec.fieldContext_Permission_version(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Permission", field.Name)
 }
@@ -5105,6 +5163,8 @@ func (ec *executionContext) childFields_Role(ctx context.Context, field graphql.
 		return ec.fieldContext_Role_application(ctx, field)
 	case "customer":
 		return ec.fieldContext_Role_customer(ctx, field)
+	case "version":
+		return ec.fieldContext_Role_version(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Role", field.Name)
 }
@@ -5245,6 +5305,8 @@ func (ec *executionContext) childFields_Secret(ctx context.Context, field graphq
 		return ec.fieldContext_Secret_updatedAt(ctx, field)
 	case "customer":
 		return ec.fieldContext_Secret_customer(ctx, field)
+	case "version":
+		return ec.fieldContext_Secret_version(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Secret", field.Name)
 }
@@ -5455,6 +5517,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_permissions(ctx, field)
 	case "customers":
 		return ec.fieldContext_User_customers(ctx, field)
+	case "version":
+		return ec.fieldContext_User_version(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 }
@@ -5597,6 +5661,8 @@ func (ec *executionContext) childFields_WebhookDestination(ctx context.Context, 
 		return ec.fieldContext_WebhookDestination_customer(ctx, field)
 	case "deliveries":
 		return ec.fieldContext_WebhookDestination_deliveries(ctx, field)
+	case "version":
+		return ec.fieldContext_WebhookDestination_version(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WebhookDestination", field.Name)
 }
@@ -9121,6 +9187,29 @@ func (ec *executionContext) fieldContext_Account_agents(ctx context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _Account_version(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Account_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Account_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _AccountConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -9675,6 +9764,29 @@ func (ec *executionContext) fieldContext_Agent_runs(ctx context.Context, field g
 		return fc, err
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Agent_version(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Agent_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Agent_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _AgentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
@@ -10510,6 +10622,29 @@ func (ec *executionContext) fieldContext_ApiKey_customer(_ context.Context, fiel
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _ApiKey_version(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ApiKey_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ApiKey_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _ApiKeyConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
@@ -11660,6 +11795,29 @@ func (ec *executionContext) fieldContext_Billing_countryCode(_ context.Context, 
 	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Billing_version(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Billing_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Billing_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _CancelRunPayload_run(ctx context.Context, field graphql.CollectedField, obj *resolvers.CancelRunPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -12790,6 +12948,29 @@ func (ec *executionContext) fieldContext_Context_documents(ctx context.Context, 
 		return fc, err
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Context_version(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Context_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Context_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _ContextConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
@@ -14556,6 +14737,29 @@ func (ec *executionContext) fieldContext_Customer_webhookDestinations(ctx contex
 	return fc, nil
 }
 
+func (ec *executionContext) _Customer_version(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Customer_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Customer_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _CustomerConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -15746,6 +15950,29 @@ func (ec *executionContext) fieldContext_Document_creator(_ context.Context, fie
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Document_version(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Document_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _DocumentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
@@ -19710,6 +19937,29 @@ func (ec *executionContext) fieldContext_Permission_region(_ context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Permission_version(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Permission_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Permission_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Permission", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _PermissionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -22392,6 +22642,29 @@ func (ec *executionContext) fieldContext_Role_customer(_ context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _Role_version(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Role_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Role_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _RotateApiKeySecretPayload_apiKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23496,6 +23769,29 @@ func (ec *executionContext) fieldContext_Secret_customer(_ context.Context, fiel
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Secret_version(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Secret_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Secret_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _Session_id(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
@@ -24841,6 +25137,29 @@ func (ec *executionContext) fieldContext_User_customers(ctx context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _User_version(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_User_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _UserConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26049,6 +26368,29 @@ func (ec *executionContext) fieldContext_WebhookDestination_deliveries(ctx conte
 		return fc, err
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _WebhookDestination_version(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WebhookDestination_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WebhookDestination_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
@@ -29936,7 +30278,7 @@ func (ec *executionContext) unmarshalInputSaveBillingInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"customerId", "billingName", "businessId", "taxId", "addressLine1", "addressLine2", "city", "state", "zipCode", "countryCode"}
+	fieldsInOrder := [...]string{"customerId", "billingName", "businessId", "taxId", "addressLine1", "addressLine2", "city", "state", "zipCode", "countryCode", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -30013,6 +30355,13 @@ func (ec *executionContext) unmarshalInputSaveBillingInput(ctx context.Context, 
 				return it, err
 			}
 			it.CountryCode = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -30348,7 +30697,7 @@ func (ec *executionContext) unmarshalInputUpdateAgentInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "diagram"}
+	fieldsInOrder := [...]string{"id", "name", "diagram", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -30376,6 +30725,13 @@ func (ec *executionContext) unmarshalInputUpdateAgentInput(ctx context.Context, 
 				return it, err
 			}
 			it.Diagram = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -30392,7 +30748,7 @@ func (ec *executionContext) unmarshalInputUpdateContextInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "description", "caption", "toolsJson", "starterPrompts", "topN", "scoreThreshold", "chunkSize", "overlap", "embeddingModel"}
+	fieldsInOrder := [...]string{"id", "name", "description", "caption", "toolsJson", "starterPrompts", "topN", "scoreThreshold", "chunkSize", "overlap", "embeddingModel", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -30476,6 +30832,13 @@ func (ec *executionContext) unmarshalInputUpdateContextInput(ctx context.Context
 				return it, err
 			}
 			it.EmbeddingModel = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -30492,7 +30855,7 @@ func (ec *executionContext) unmarshalInputUpdateCustomerInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"customerId", "name", "canAddCustomers", "descendantsCanAdd", "maxKeyDays"}
+	fieldsInOrder := [...]string{"customerId", "name", "canAddCustomers", "descendantsCanAdd", "maxKeyDays", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -30536,6 +30899,13 @@ func (ec *executionContext) unmarshalInputUpdateCustomerInput(ctx context.Contex
 			if err = ec.Resolvers.UpdateCustomerInput().MaxKeyDays(ctx, &it, data); err != nil {
 				return it, err
 			}
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -30552,7 +30922,7 @@ func (ec *executionContext) unmarshalInputUpdatePermissionInput(ctx context.Cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "roleId"}
+	fieldsInOrder := [...]string{"id", "roleId", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -30573,6 +30943,13 @@ func (ec *executionContext) unmarshalInputUpdatePermissionInput(ctx context.Cont
 				return it, err
 			}
 			it.RoleID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -30589,7 +30966,7 @@ func (ec *executionContext) unmarshalInputUpdateRoleInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "description", "features"}
+	fieldsInOrder := [...]string{"id", "name", "description", "features", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -30624,6 +31001,13 @@ func (ec *executionContext) unmarshalInputUpdateRoleInput(ctx context.Context, o
 				return it, err
 			}
 			it.Features = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -30640,7 +31024,7 @@ func (ec *executionContext) unmarshalInputUpdateSecretInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "value"}
+	fieldsInOrder := [...]string{"id", "name", "value", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -30668,6 +31052,13 @@ func (ec *executionContext) unmarshalInputUpdateSecretInput(ctx context.Context,
 				return it, err
 			}
 			it.Value = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -30684,7 +31075,7 @@ func (ec *executionContext) unmarshalInputUpdateUserInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "firstName", "lastName"}
+	fieldsInOrder := [...]string{"id", "firstName", "lastName", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -30712,6 +31103,13 @@ func (ec *executionContext) unmarshalInputUpdateUserInput(ctx context.Context, o
 				return it, err
 			}
 			it.LastName = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -30728,7 +31126,7 @@ func (ec *executionContext) unmarshalInputUpdateWebhookDestinationInput(ctx cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "url", "name", "events", "allEvents", "enabled", "signing"}
+	fieldsInOrder := [...]string{"id", "url", "name", "events", "allEvents", "enabled", "signing", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -30784,6 +31182,13 @@ func (ec *executionContext) unmarshalInputUpdateWebhookDestinationInput(ctx cont
 				return it, err
 			}
 			it.Signing = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -31352,6 +31757,11 @@ func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "version":
+			out.Values[i] = ec._Account_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -31551,6 +31961,11 @@ func (ec *executionContext) _Agent(ctx context.Context, sel ast.SelectionSet, ob
 			}
 		case "runs":
 			out.Values[i] = ec._Agent_runs(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._Agent_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -31915,6 +32330,11 @@ func (ec *executionContext) _ApiKey(ctx context.Context, sel ast.SelectionSet, o
 			}
 		case "customer":
 			out.Values[i] = ec._ApiKey_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._ApiKey_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -32386,6 +32806,11 @@ func (ec *executionContext) _Billing(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "version":
+			out.Values[i] = ec._Billing_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -32841,6 +33266,11 @@ func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "documents":
 			out.Values[i] = ec._Context_documents(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._Context_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -33620,6 +34050,11 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "version":
+			out.Values[i] = ec._Customer_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -34329,6 +34764,11 @@ func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet,
 		case "creator":
 			out.Values[i] = ec._Document_creator(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._Document_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -35413,6 +35853,11 @@ func (ec *executionContext) _Permission(ctx context.Context, sel ast.SelectionSe
 			}
 		case "region":
 			out.Values[i] = ec._Permission_region(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._Permission_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -36603,6 +37048,11 @@ func (ec *executionContext) _Role(ctx context.Context, sel ast.SelectionSet, obj
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "version":
+			out.Values[i] = ec._Role_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -37122,6 +37572,11 @@ func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, o
 		case "customer":
 			out.Values[i] = ec._Secret_customer(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._Secret_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -38074,6 +38529,11 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "version":
+			out.Values[i] = ec._User_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -38578,6 +39038,11 @@ func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.Sel
 			}
 		case "deliveries":
 			out.Values[i] = ec._WebhookDestination_deliveries(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._WebhookDestination_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
