@@ -51,6 +51,11 @@ func add[I, O any](a *api, o operation, do func(context.Context, *I) (*O, error)
 	if _, ok := reflect.TypeFor[I]().FieldByName("Body"); ok {
 		o.body = true
 	}
+	if o.conditions == byMatch {
+		names := map[string]string{"ifVersion": ifMatchHeader}
+		maps.Copy(names, o.names)
+		o.names = names
+	}
 	op := o.document()
 	faults := &locator{names: o.names}
 	huma.Register(a.huma, *op, func(ctx context.Context, in *I) (*O, error) {
@@ -69,13 +74,6 @@ func add[I, O any](a *api, o operation, do func(context.Context, *I) (*O, error)
 func (o operation) document() *huma.Operation {
 	if o.public != (o.rule == nil) {
 		panic("rest: the operation " + o.id + " needs a rule, or is public")
-	}
-	if o.conditions == byMatch {
-		o.names = maps.Clone(o.names)
-		if o.names == nil {
-			o.names = map[string]string{}
-		}
-		o.names["ifVersion"] = ifMatchHeader
 	}
 	op := &huma.Operation{
 		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, Description: o.description,

@@ -118,9 +118,9 @@ func Conflicting(reason, format string, args ...any) *Error {
 	return e
 }
 
-// Changed is for a change that was made from what is no longer so: a 400 whose REST face is 412.
-func Changed(format string, args ...any) *Error {
-	e := Bad(format, args...).With("changed")
+// Changed is for a change that was made from what is no longer so, as the faulty field says: a 400 whose REST face is 412.
+func Changed(field, message string) *Error {
+	e := Invalid(Fault{field, message}).With("changed")
 	e.HTTP = http.StatusPreconditionFailed
 	return e
 }
