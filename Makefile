@@ -1,6 +1,6 @@
 # Canopy. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test plans build generate verify lint fuzz bench bench-peers bench-retrieval chaos clients vuln release clean bootstrap
+.PHONY: help run test plans build generate verify lint fuzz bench bench-peers bench-retrieval chaos clients client-ts vuln release clean bootstrap
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -36,7 +36,7 @@ generate: ## Write anew what follows from schema.graphql
 	@go generate ./graph
 
 verify: bootstrap ## Check generated code, formatting and style
-	@go generate ./graph && git diff --exit-code --stat -- graph/generated '*_gen.go' || { echo "generated code is stale: run make generate" >&2; exit 1; }
+	@go generate ./graph && git diff --exit-code --stat -- graph/generated '*_gen.go' clients/typescript/src/schema.ts || { echo "generated code is stale: run make generate" >&2; exit 1; }
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go') >&2; exit 1; }
 	@go mod verify >/dev/null
 	@go vet ./...
@@ -64,6 +64,11 @@ chaos: bootstrap build ## Try to lose deliveries: kill workers, lose Redis, rest
 
 clients: bootstrap build ## Try real clients and linters from npm against the platform
 	@CANOPY_CLIENTS=1 $(STACK) go test -count=1 -timeout 14m -run 'Clients' ./...
+
+client-ts: ## Build the client in TypeScript: dist/canopy-client.tgz, to install by npm
+	@mkdir -p dist
+	@cd clients/typescript && npm ci --loglevel error && npm run --silent build
+	@cd clients/typescript && mv "$$(npm pack --silent --pack-destination ../../dist | sed 's|^|../../dist/|')" ../../dist/canopy-client.tgz
 
 vuln: ## Look for known vulnerabilities in what the programs call
 	@scripts/vuln.sh

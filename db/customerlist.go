@@ -7,6 +7,9 @@ import (
 	"canopy/internal/access"
 )
 
+// InPreorder is the order of the tree, in which companies are listed unless asked for otherwise.
+const InPreorder = "PATH"
+
 // Customers lists companies c.
 var Customers = &List{
 	id: "c.id",
@@ -24,9 +27,9 @@ var Customers = &List{
 		"ID":         {by: "c.id", kind: integers},
 		"NAME":       {by: `lower(c.name) COLLATE "C"`, kind: texts},
 		"CREATED_AT": {by: "c.created_at", kind: moments},
-		"PATH":       {by: "c.lineage", kind: lineages, once: true},
+		InPreorder:   {by: "c.lineage", kind: lineages, once: true},
 	},
-	otherwise: "PATH",
+	otherwise: InPreorder,
 	columns:   customerColumns,
 	tables:    joinByID("customers", "c", "f.id"),
 }

@@ -26,6 +26,8 @@ type Customer struct {
 	MaxKeyDays *int `db:"max_key_days" audit:"maxKeyDays"`
 	// Status is the company's own; EffectiveStatus counts those above it.
 	Status string `db:"status"`
+	// EraseAt is from when on a deleted company is erased; nil for others.
+	EraseAt *time.Time `db:"erase_at"`
 
 	siblings
 }
@@ -71,6 +73,8 @@ var (
 	qRoot              = prepare(`SELECT ` + customerColumns + ` FROM customers c WHERE c.parent_id IS NULL ORDER BY c.lineage LIMIT 1`)
 	qCustomerForUpdate = prepare(`
 		SELECT ` + customerColumns + ` FROM customers c WHERE c.id = $3 AND ` + withinScope + ` FOR UPDATE`)
+	qHoldParent = prepare(`
+		SELECT c.id FROM customers c WHERE c.id = $3 AND ` + withinScope + ` FOR KEY SHARE`)
 	qCustomerRefs = prepare(`
 		SELECT ` + columns[CustomerRef]("c") + ` FROM customers c WHERE c.id = ANY($1)`)
 	// Lists of a subtree in preorder: the index on lineage is read from the cursor on.
@@ -124,6 +128,12 @@ func (s *Store) CustomerForUpdate(ctx context.Context, scope access.Scope, id in
 	return c, err
 }
 
+// HoldParent keeps a company from being erased until the transaction ends: one is made below it.
+func (s *Store) HoldParent(ctx context.Context, scope access.Scope, id int64) error {
+	var held int64
+	return s.get(ctx, &held, qHoldParent, scope.From(), scope.To(), id)
+}
+
 // StreamSubtree gives the companies of a scope in preorder, from after the cursor lineage on, at
 // most limit of them (0: all).
 func (s *Store) StreamSubtree(ctx context.Context, scope access.Scope, after []int64, limit int, each func(*Customer) error) error {
@@ -131,6 +141,18 @@ func (s *Store) StreamSubtree(ctx context.Context, scope access.Scope, after []i
 		return []any{scope.From(), scope.To(), pq.Int64Array(atLeastEmpty(after)), limit}
 	}, func(c *Customer) []int64 { return c.Lineage })
 	return subtree.each(ctx, s, after, limit, each)
+}
+
+// NamesOn gives the names of companies in the order of their ids; "" for one that is not there.
+func (s *Store) NamesOn(ctx context.Context, ids []int64) ([]string, error) {
+	refs, err := refsByID(ctx, s, none{}, ids)
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		if ref := refs[id]; ref != nil {
+			names[i] = ref.Name
+		}
+	}
+	return names, err
 }
 
 // Region is the edge from a company to its region.
@@ -208,6 +230,9 @@ func (c *Customer) DescendantCount(ctx context.Context, s *Store, self bool, a A
 func (c *Customer) AncestorsAllow(ctx context.Context, s *Store) (bool, error) {
 	return follow(ctx, s, c, customerAncestorsAllow, none{})
 }
+
+// MaxLevel is how deep the tree may be; the root is at 0.
+const MaxLevel = 63
 
 // OneRoot is the unique index that lets the tree have one root.
 const OneRoot = "customers_one_root"

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"time"
 
 	"canopy/internal/access"
 )
@@ -30,12 +31,29 @@ func lineageOfContext(id string) string {
 	return `(SELECT c.lineage FROM contexts x JOIN accounts a ON a.id = x.account_id JOIN customers c ON c.id = a.customer_id WHERE x.id = ` + id + `)::bigint[]`
 }
 
-var qSuspendCustomer = prepare(`
-	UPDATE customers c SET suspended = $4 WHERE c.id = $3 AND ` + withinScope)
+var (
+	qSuspendCustomer = prepare(`UPDATE customers c SET suspended = $4 WHERE c.id = $3 AND ` + withinScope)
+	qDeleteCustomer  = prepare(`
+		UPDATE customers c SET erase_at = now() + $4 * interval '1 second' WHERE c.id = $3 AND c.erase_at IS NULL AND ` + withinScope)
+	// Once its time has come, nobody knows how much of it is there.
+	qRestoreCustomer = prepare(`
+		UPDATE customers c SET erase_at = NULL WHERE c.id = $3 AND c.erase_at > clock_timestamp() AND ` + withinScope)
+)
 
 // SuspendCustomer suspends a company, or ends that. ErrNoRows: there is none in the scope.
 func (s *Store) SuspendCustomer(ctx context.Context, scope access.Scope, id int64, suspended bool) error {
 	return s.must(ctx, qSuspendCustomer, scope.From(), scope.To(), id, suspended)
+}
+
+// DeleteCustomer deletes a company, which is erased when the time is over. ErrNoRows: there is none in the scope, or it is
+// deleted already.
+func (s *Store) DeleteCustomer(ctx context.Context, scope access.Scope, id int64, after time.Duration) error {
+	return s.must(ctx, qDeleteCustomer, scope.From(), scope.To(), id, after.Seconds())
+}
+
+// RestoreCustomer takes the deletion of a company back. ErrNoRows: there is none in the scope that can be restored.
+func (s *Store) RestoreCustomer(ctx context.Context, scope access.Scope, id int64) error {
+	return s.must(ctx, qRestoreCustomer, scope.From(), scope.To(), id)
 }
 
 // EffectiveStatus is the status that holds for the company: the gravest of its own and of those above it.

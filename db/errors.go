@@ -24,6 +24,9 @@ var ErrNoRows = errors.New("no such row in scope")
 // worth another try. The error is a *problem.Error at the same time.
 var ErrAway = errors.New("the database is away")
 
+// ErrBusy says that what the transaction needed was held by another, and that it gave way. It is an ErrAway.
+var ErrBusy = errors.New("others hold what is needed")
+
 // ErrReadOnly says that the database takes no writes: it is a standby, or read-only by its settings.
 var ErrReadOnly = errors.New("the database is read-only")
 
@@ -37,6 +40,13 @@ func IsUnstorable(err error) bool { return errors.Is(err, errUnstorable) }
 // away is what callers hear of such a failure.
 func away(cause error) error {
 	return problem.Away("the database", fmt.Errorf("%w: %w", ErrAway, cause))
+}
+
+// busy is what they hear where others were in the way for too long.
+func busy(cause error) error {
+	p := problem.Away("the database", fmt.Errorf("%w: %w: %w", ErrAway, ErrBusy, cause))
+	p.Detail = "others are changing what is to be changed: try again"
+	return p
 }
 
 // readOnly is what they hear of a write where none is taken: it passes, as one server takes over
@@ -107,8 +117,9 @@ func translateState(e *pq.Error) error {
 		return &Conflict{Constraint: e.Constraint, cause: e}
 	case state == limitReached:
 		return reached(e)
-	case strings.HasPrefix(state, "08"), strings.HasPrefix(state, "57P"), state == "53300",
-		state == "40001", state == "40P01", state == "57014":
+	case state == "40001", state == "40P01", state == "55P03":
+		return busy(e)
+	case strings.HasPrefix(state, "08"), strings.HasPrefix(state, "57P"), state == "53300", state == "57014":
 		return away(e)
 	case state == "22021", state == "22P05":
 		return problem.Bad("text with a NUL byte or in an invalid encoding can't be stored").Because(fmt.Errorf("%w: %w", errUnstorable, e))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"canopy/internal/paging"
@@ -26,6 +27,9 @@ type List struct {
 	orders map[string]key
 	// otherwise is the order where none is asked for.
 	otherwise string
+	// own is that order, made once.
+	own  paging.Order
+	once sync.Once
 	// columns and tables read the rows, once found: tables join them to f.id.
 	columns, tables string
 }
@@ -86,9 +90,14 @@ func (l *List) Fields() []string {
 
 // Order is how the cursors of an order look; of no fields, that of the list's own order.
 func (l *List) Order(by []Sort) paging.Order {
-	if len(by) == 0 {
-		by = sorts(l.otherwise)
+	if len(by) > 0 {
+		return l.orderBy(by)
 	}
+	l.once.Do(func() { l.own = l.orderBy(sorts(l.otherwise)) })
+	return l.own
+}
+
+func (l *List) orderBy(by []Sort) paging.Order {
 	name := OrderName(by)
 	keys := l.keys(name)
 	return paging.Order{Name: name, Keys: len(keys), Fits: func(i int, text string) bool { return keys[i].kind.fits(text) }}

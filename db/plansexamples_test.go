@@ -104,6 +104,7 @@ var examples = map[query]example{
 	qCustomersByID:     within("{299}"),
 	qRoot:              few(),
 	qCustomerForUpdate: within(299),
+	qHoldParent:        within(299),
 	qCustomerRefs:      few("{1,2,299}"),
 	qSubtree:           within("{1,5}", 20),
 	qAncestorsAllow:    few("{299,5}"),
@@ -111,6 +112,8 @@ var examples = map[query]example{
 	qUpdateCustomer:    within(299, "New", true, true, nil),
 
 	// customerstatus.go
+	qDeleteCustomer:             within(299, 60),
+	qRestoreCustomer:            within(299),
 	qSuspendCustomer:            within(299, true),
 	suspendedRuns.setAside:      atWork(1000),
 	suspendedRuns.takeBack:      atWork(1000),
@@ -272,6 +275,12 @@ var examples = map[query]example{
 	qTakeName:       few(299, 299),
 	qMayActAs:       within(299, 299),
 	qMemberToInvite: within(299, 299).and("{1,15,301}", "{1,15,302}", 7, 301),
+
+	// moving.go
+	qHoldPlaces:   few("{299,5}"),
+	qHoldAlone:    few("{299,5}"),
+	qDeepest:      few(299),
+	qMoveCustomer: atWork(299, 5),
 
 	// options.go
 	qOptionApplications: few(299, false),

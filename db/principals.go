@@ -62,7 +62,7 @@ var (
 			COALESCE(p.last_access < now() - interval '1 minute', true) AS stale, ` + withdrawn + `, ` + inactive("c.lineage") + ` AS suspended, ` + rates + `
 		FROM api_keys k JOIN users u ON u.id = k.user_id
 		LEFT JOIN (permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id JOIN roles r ON r.id = p.role_id)
-			ON p.user_id = k.user_id AND p.account_id = $2
+			ON p.user_id = k.user_id AND p.account_id = $2 AND k.customer_id = ANY(c.lineage)
 		WHERE k.client_id = $1`)
 	qLoginCaller = prepare(`
 		SELECT u.email, u.password_changed_at, EXISTS (SELECT FROM sessions s WHERE s.id = $4 AND s.user_id = u.id AND s.ended_at IS NULL) AS in_session, c.lineage, COALESCE(g.code, '') AS code,

@@ -60,18 +60,22 @@ func New(r *resolvers.Resolver, o Options) http.Handler {
 	s.SetParserTokenLimit(maxTokens)
 	s.SetErrorPresenter(door.present)
 	s.SetRecoverFunc(door.recovered)
-	s.Use(extension.AutomaticPersistedQuery{Cache: door.persisted})
-	s.Use(newMetrics(o.Metrics))
-	s.Use(newGuard())
-	s.Use(door.persisted)
-	s.Use(singleField{})
-	s.Use(newListeners())
-	if o.Introspection {
-		s.Use(extension.Introspection{})
+	for _, e := range door.extensions() {
+		s.Use(e)
 	}
-	s.Use(&costs{max: o.MaxCost, perMinute: o.CostPerMinute, rates: r.Rates})
-	s.Use(newTurns())
 	return door
+}
+
+// extensions look at each operation, in this order. None looks at fields: inorder.ResolveField would not ask it.
+func (e *endpoint) extensions() []graphql.HandlerExtension {
+	o := e.options
+	list := []graphql.HandlerExtension{
+		extension.AutomaticPersistedQuery{Cache: e.persisted}, newMetrics(o.Metrics), newGuard(), e.persisted, singleField{}, newListeners(),
+	}
+	if o.Introspection {
+		list = append(list, extension.Introspection{})
+	}
+	return append(list, &costs{max: o.MaxCost, perMinute: o.CostPerMinute, rates: e.resolver.Rates}, newTurns())
 }
 
 // quietRules are the rules of validation without "Did you mean", which tells of the schema where

@@ -9,11 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"canopy/graph/generated"
 	"canopy/internal/rule"
+	"canopy/resolvers"
 )
 
 func eachType(t *testing.T, do func(*ast.Definition)) {
@@ -170,4 +172,17 @@ func TestErrorsStandInOnePlace(t *testing.T) {
 			t.Errorf("%s has errors of its own", def.Name)
 		}
 	})
+}
+
+// TestNothingLooksAtFields: an extension that looks at fields would be passed over.
+func TestNothingLooksAtFields(t *testing.T) {
+	list := (&endpoint{resolver: &resolvers.Resolver{}, options: Options{Introspection: true}, persisted: newPersisted(nil, nil)}).extensions()
+	for _, e := range list {
+		if _, looks := e.(graphql.FieldInterceptor); looks {
+			t.Errorf("%s looks at fields, and is never asked", e.ExtensionName())
+		}
+	}
+	if len(list) < 5 {
+		t.Errorf("only %d extensions", len(list))
+	}
 }

@@ -2,7 +2,6 @@ package resolvers
 
 import (
 	"context"
-	"sync"
 
 	"canopy/db"
 	"canopy/internal/paging"
@@ -12,8 +11,21 @@ import (
 type PageInfo struct {
 	HasNextPage     bool
 	HasPreviousPage bool
-	StartCursor     *string
-	EndCursor       *string
+	start, end      *paging.Cursor
+}
+
+// StartCursor is that of the first row; nil for an empty page.
+func (p *PageInfo) StartCursor() *string { return opaque(p.start) }
+
+// EndCursor is that of the last row; nil for an empty page.
+func (p *PageInfo) EndCursor() *string { return opaque(p.end) }
+
+func opaque(at *paging.Cursor) *string {
+	if at == nil {
+		return nil
+	}
+	s := at.String()
+	return &s
 }
 
 // Edge is one row of a connection with its place.
@@ -29,13 +41,24 @@ func (e *Edge[T]) Cursor() string { return e.at.String() }
 type Connection[T any] struct {
 	Edges    []Edge[T]
 	PageInfo PageInfo
-	total    func(context.Context) (int, error)
+	// count counts the whole list, and is nil once it has: it may be asked for twice, one after the other.
+	count  func(context.Context) (int, error)
+	total  int
+	failed error
+}
+
+func (c *Connection[T]) whole(ctx context.Context) (int, error) {
+	if c.count != nil {
+		c.total, c.failed = c.count(ctx)
+		c.count = nil
+	}
+	return c.total, c.failed
 }
 
 // newConnection makes a page of rows that were read with one more than asked for, which tells
 // whether there are more. total counts the whole list, when it is asked for.
 func newConnection[T any](p paging.Page, rows []T, at func(T) paging.Cursor, total func(context.Context) (int, error)) *Connection[T] {
-	c := &Connection[T]{total: once(total)}
+	c := &Connection[T]{count: total}
 	rows, more := paging.Trim(p, rows)
 	c.PageInfo.HasNextPage, c.PageInfo.HasPreviousPage = more, !p.IsOpen()
 	if p.Backward {
@@ -46,21 +69,9 @@ func newConnection[T any](p paging.Page, rows []T, at func(T) paging.Cursor, tot
 		c.Edges[i] = Edge[T]{Node: r, at: at(r)}
 	}
 	if n := len(c.Edges); n > 0 {
-		start, end := c.Edges[0].Cursor(), c.Edges[n-1].Cursor()
-		c.PageInfo.StartCursor, c.PageInfo.EndCursor = &start, &end
+		c.PageInfo.start, c.PageInfo.end = &c.Edges[0].at, &c.Edges[n-1].at
 	}
 	return c
-}
-
-// once remembers what a count gave, which may be asked for twice.
-func once(total func(context.Context) (int, error)) func(context.Context) (int, error) {
-	var asked sync.Once
-	var n int
-	var err error
-	return func(ctx context.Context) (int, error) {
-		asked.Do(func() { n, err = total(ctx) })
-		return n, err
-	}
 }
 
 // Nodes gives the rows without their cursors.
@@ -74,12 +85,12 @@ func (c *Connection[T]) Nodes() []T {
 
 // TotalCount counts the whole list, up to db.MaxCount.
 func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) {
-	n, err := c.total(ctx)
+	n, err := c.whole(ctx)
 	return min(n, db.MaxCount), err
 }
 
 // TotalCountCapped tells whether the list is longer than it is counted.
 func (c *Connection[T]) TotalCountCapped(ctx context.Context) (bool, error) {
-	n, err := c.total(ctx)
+	n, err := c.whole(ctx)
 	return n > db.MaxCount, err
 }

@@ -2,7 +2,6 @@ package resolvers
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -89,20 +88,16 @@ func (q Query) FindCustomers(ctx context.Context, id *globalid.ID, self bool, fi
 
 // namesUpTo gives the names on the way from the root to where a list goes on: in preorder the next
 // company's parent is among them, and so on for every later one. They are read before the list
-// is, which then needs nothing else.
+// is, which then needs nothing else. So the place of a company that has moved since, or is gone, will do as well.
 func (r *Resolver) namesUpTo(ctx context.Context, top *db.Customer, after paging.Cursor) ([]string, error) {
 	if after.IsZero() {
 		return ancestorNames(ctx, r.Store, top)
 	}
-	place := access.Lineage(after.Ints())
-	last, err := r.Store.Customer(ctx, top.Lineage.Subtree(), place[len(place)-1])
-	if errors.Is(err, db.ErrNoRows) || err == nil && !slices.Equal(last.Lineage, place) {
+	place := after.Ints()
+	if len(place) < len(top.Lineage) || !slices.Equal(top.Lineage, place[:len(top.Lineage)]) {
 		return nil, problem.Invalid(problem.Fault{Location: "after", Message: "is not a cursor of this list"})
 	}
-	if err != nil {
-		return nil, err
-	}
-	return ancestorNames(ctx, r.Store, last)
+	return r.Store.NamesOn(ctx, place)
 }
 
 // ancestorNames gives the names from the root down to a company, its own included.
@@ -162,6 +157,9 @@ func (m Mutation) CreateCustomer(ctx context.Context, in CreateCustomerInput) (*
 		parent, err := mayAddBelow(ctx, tx, c, in.ParentID)
 		if err != nil {
 			return err
+		}
+		if parent.Level == db.MaxLevel {
+			return errTooDeep
 		}
 		next := db.Customer{
 			ParentID: &parent.ID, Name: in.Name, RegionID: regionID,
@@ -346,7 +344,7 @@ func (e CustomerEdges) Descendants(ctx context.Context, obj *db.Customer, self b
 	if err != nil {
 		return nil, err
 	}
-	return connected(ctx, e.Resolver, c, asked{list: db.Customers, filter: filter, order: orderBy, args: page(first, after, last, before)},
+	return connected(ctx, e.Resolver, c, asked{list: db.Customers, filter: filter, order: orderBy, args: page(first, after, last, before), top: obj.Lineage},
 		func(ctx context.Context, a db.Ask) ([]*db.Customer, error) {
 			return obj.Descendants(ctx, e.Store, self, a)
 		},

@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"canopy/db"
@@ -77,6 +78,58 @@ func (m Mutation) ResumeCustomer(ctx context.Context, in ResumeCustomerInput) (*
 	return &ResumeCustomerPayload{customer}, err
 }
 
+// DeleteCustomerInput names a company to delete.
+type DeleteCustomerInput struct{ ID globalid.ID }
+
+// DeleteCustomerPayload is what DeleteCustomer deleted.
+type DeleteCustomerPayload struct {
+	DeletedID globalid.ID
+	Customer  *db.Customer
+}
+
+// DeleteCustomer deletes a company with everything below it: it is as suspended, left out of lists, and erased after a while.
+func (m Mutation) DeleteCustomer(ctx context.Context, in DeleteCustomerInput) (*DeleteCustomerPayload, error) {
+	c, err := m.may(ctx, rule.DeleteCustomer)
+	if err != nil {
+		return nil, err
+	}
+	customer, err := m.changeStatus(ctx, c, in.ID, audit.CustomerDeleted, func(tx *db.Store, row *db.Customer) error {
+		if row.Status == db.CustomerDeleted {
+			return statusRefused(row, "it can be restored until its time is over")
+		}
+		return tx.DeleteCustomer(ctx, c.Scope(), row.ID, m.EraseAfter)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &DeleteCustomerPayload{customer.GlobalID(), customer}, nil
+}
+
+// RestoreCustomerInput names a deleted company.
+type RestoreCustomerInput struct{ ID globalid.ID }
+
+// RestoreCustomerPayload is what RestoreCustomer changed.
+type RestoreCustomerPayload struct{ Customer *db.Customer }
+
+// RestoreCustomer takes the deletion of a company back, as long as its time is not over.
+func (m Mutation) RestoreCustomer(ctx context.Context, in RestoreCustomerInput) (*RestoreCustomerPayload, error) {
+	c, err := m.may(ctx, rule.RestoreCustomer)
+	if err != nil {
+		return nil, err
+	}
+	customer, err := m.changeStatus(ctx, c, in.ID, audit.CustomerRestored, func(tx *db.Store, row *db.Customer) error {
+		if row.Status != db.CustomerDeleted {
+			return statusRefused(row, "only a deleted company can be restored")
+		}
+		err := tx.RestoreCustomer(ctx, c.Scope(), row.ID)
+		if errors.Is(err, db.ErrNoRows) {
+			err = statusRefused(row, "its time is over, and it is being erased")
+		}
+		return err
+	})
+	return &RestoreCustomerPayload{customer}, err
+}
+
 // changeStatus changes the status of a company below the caller's own, whose row is held meanwhile, and gives it with its
 // place. What is open there and below is looked at again, and so is what waits.
 func (m Mutation) changeStatus(ctx context.Context, c *caller, ref globalid.ID, action audit.Action, do func(*db.Store, *db.Customer) error) (now *db.Customer, err error) {
@@ -99,7 +152,7 @@ func (m Mutation) changeStatus(ctx context.Context, c *caller, ref globalid.ID, 
 			return err
 		}
 		ch.companies, ch.due = append(ch.companies, id), true
-		return ch.audit(id, action, row, audit.None().Value("status", row.Status, now.Status))
+		return ch.audit(id, action, row, audit.None().Value("status", row.Status, now.Status).Value("eraseAt", row.EraseAt, now.EraseAt))
 	})
 	return now, err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"canopy/db"
+	"canopy/internal/access"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 )
@@ -39,6 +40,8 @@ type asked struct {
 	args   paging.Args
 	// also bounds the list further, as the place where it is asked for does.
 	also []db.Term
+	// top is the company that the companies of the list are below; nil for other lists.
+	top access.Lineage
 }
 
 // page are the arguments of a connection.
@@ -101,7 +104,23 @@ func (r *Resolver) checked(ctx context.Context, c *caller, in asked, at string) 
 	if err != nil {
 		return where, order, err
 	}
-	return where, in.list.Order(by), nil
+	return where, in.placed(in.list.Order(by)), nil
+}
+
+// placed has a cursor in the order of the tree name a place below the top of what is listed: one of the time before that
+// was moved names none.
+func (in asked) placed(o paging.Order) paging.Order {
+	if in.top == nil || o.Name != db.InPreorder {
+		return o
+	}
+	fits, top := o.Fits, ""
+	for _, id := range in.top {
+		top += "," + strconv.FormatInt(id, 10)
+	}
+	o.Fits = func(key int, text string) bool {
+		return fits(key, text) && strings.HasPrefix(","+strings.Trim(text, "{}")+",", top+",")
+	}
+	return o
 }
 
 // within is a read or a count of what a list holds within a scope, or of a store.

@@ -145,7 +145,7 @@ func (q Query) Customers(ctx context.Context, customerID *globalid.ID, subtree b
 	if err != nil {
 		return nil, err
 	}
-	return connected(ctx, q.Resolver, c, asked{list: db.Customers, filter: filter, order: orderBy, args: page(first, after, last, before), also: also},
+	return connected(ctx, q.Resolver, c, asked{list: db.Customers, filter: filter, order: orderBy, args: page(first, after, last, before), also: also, top: access.Lineage(scope.From())},
 		within(scope, q.Store.FindCustomers),
 		within(scope, q.Store.CountCustomers))
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/url"
+	"time"
 
 	"canopy/db"
 	"canopy/internal/blob"
@@ -48,6 +49,8 @@ type Resolver struct {
 	UserAgent func(context.Context) string
 	// RequestsPerMinute is the rate limit of one API key, 0 for none.
 	RequestsPerMinute int
+	// EraseAfter is how long a deleted company can be restored.
+	EraseAfter time.Duration
 	// PublicURL is where the platform is reached: the issuer of tokens, the base of links.
 	PublicURL *url.URL
 	// Blobs keeps the originals of documents; nil where no store is configured.

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 	"errors"
+	"strconv"
 
 	"canopy/db"
 	"canopy/internal/access"
@@ -144,9 +145,19 @@ func mayBeWithout(ctx context.Context, tx *db.Store, p *db.Permission) error {
 	return err
 }
 
+// errTooDeep: the tree ends somewhere.
+var errTooDeep = problem.Invalid(problem.Fault{Location: "parentId", Message: "is too deep in the tree: no company may be below level " + strconv.Itoa(db.MaxLevel)})
+
 // mayAddBelow gives the company that a new one is to be added to: one within reach, and the caller's
-// own company may add others at all.
+// own company may add others at all. Both stay where they are until it is added.
 func mayAddBelow(ctx context.Context, tx *db.Store, c *caller, parentID *globalid.ID) (*db.Customer, error) {
+	id, err := customerID(c, parentID, "parentId")
+	if err != nil {
+		return nil, err
+	}
+	if err := tx.HoldPlaces(ctx, c.CustomerID, id); err != nil {
+		return nil, err
+	}
 	own, err := tx.Customer(ctx, c.Scope(), c.CustomerID)
 	if err != nil {
 		return nil, c.unreached(err, "company", c.CustomerID)
@@ -158,7 +169,23 @@ func mayAddBelow(ctx context.Context, tx *db.Store, c *caller, parentID *globali
 	if err != nil {
 		return nil, err
 	}
-	return customerIn(ctx, tx, c, parentID, "parentId")
+	parent, err := customerIn(ctx, tx, c, parentID, "parentId")
+	if err != nil {
+		return nil, err
+	}
+	if err := tx.HoldParent(ctx, c.Scope(), parent.ID); err != nil {
+		return nil, c.unreached(err, "company", parent.ID)
+	}
+	return parent, mustNotBeDeleted(ctx, tx, parent, "parentId")
+}
+
+// mustNotBeDeleted: nothing is put into a company that is deleted, or that lies below one, as it would be erased with it.
+func mustNotBeDeleted(ctx context.Context, tx *db.Store, row *db.Customer, field string) error {
+	status, err := row.EffectiveStatus(ctx, tx)
+	if err == nil && status == db.CustomerDeleted {
+		err = problem.Invalid(problem.Fault{Location: field, Message: "is a deleted company, or lies below one"})
+	}
+	return err
 }
 
 // effectiveCanAdd: root is never restricted; below, a company's own flag holds only while every

@@ -18,14 +18,15 @@ import (
 
 // Customer are the members that every view of a company begins with.
 type Customer struct {
-	ID                int64     `json:"id"`
-	ParentID          *int64    `json:"parentId" doc:"The company above; null for the root"`
-	Name              string    `json:"name"`
-	RegionID          int64     `json:"regionId"`
-	CanAddCustomers   bool      `json:"canAddCustomers" doc:"The company may create others below it, as far as those above allow it"`
-	DescendantsCanAdd bool      `json:"descendantsCanAdd" doc:"Companies below may create others"`
-	CreatedAt         time.Time `json:"createdAt"`
-	Status            string    `json:"status,omitempty" enum:"suspended,deleted" doc:"The company's own status; left out while it is active"`
+	ID                int64      `json:"id"`
+	ParentID          *int64     `json:"parentId" doc:"The company above; null for the root"`
+	Name              string     `json:"name"`
+	RegionID          int64      `json:"regionId"`
+	CanAddCustomers   bool       `json:"canAddCustomers" doc:"The company may create others below it, as far as those above allow it"`
+	DescendantsCanAdd bool       `json:"descendantsCanAdd" doc:"Companies below may create others"`
+	CreatedAt         time.Time  `json:"createdAt"`
+	Status            string     `json:"status,omitempty" enum:"suspended,deleted" doc:"The company's own status; left out while it is active"`
+	EraseAt           *time.Time `json:"eraseAt,omitempty" doc:"From when on a deleted company is erased; left out of others"`
 }
 
 func customerOf(c *db.Customer) Customer {
@@ -38,6 +39,7 @@ func customerOf(c *db.Customer) Customer {
 		DescendantsCanAdd: c.DescendantsCanAdd,
 		CreatedAt:         c.CreatedAt.UTC(),
 		Status:            unlessActive(c.Status),
+		EraseAt:           utc(c.EraseAt),
 	}
 }
 
@@ -183,6 +185,13 @@ type updateCustomerInput struct {
 	} `nameHint:"UpdateCustomerRequest"`
 }
 
+type moveCustomerInput struct {
+	CustomerPath
+	Body struct {
+		ParentID int64 `json:"parentId" doc:"The company to put it below; neither itself nor one below it"`
+	} `nameHint:"MoveCustomerRequest"`
+}
+
 type createCustomerInput struct {
 	Body struct {
 		ParentID          *int64  `json:"parentId,omitempty" doc:"The company above; by default the caller's own"`
@@ -217,6 +226,11 @@ func (a *api) registerCustomers() {
 		id: "createCustomer", rule: rule.CreateCustomer, method: http.MethodPost, path: "/tenant/customer", tag: tagCustomers, errors: []int{http.StatusNotFound}, status: http.StatusOK,
 		summary: "Create a company", description: "Creates a company with an account for each chosen application, and invites its first admin, who owns them.",
 	}, a.createCustomer)
+	add(a, operation{
+		id: "moveCustomer", rule: rule.MoveCustomer, method: http.MethodPost, path: "/tenant/customer/{cid}/move", tag: tagCustomers, errors: []int{http.StatusNotFound}, status: http.StatusOK,
+		summary: "Move a company", description: "Puts a company below another, with everything below it, and answers it as it is there. For callers whose company is above it, and above or at both places.",
+		names: map[string]string{"id": "cid"},
+	}, a.moveCustomer)
 	const doc = "Every company below one, each before those below it, with its path and level."
 	addList(a, operation{
 		id: "listCustomers", rule: rule.CustomerDescendants, path: "/tenant/customers", tag: tagCustomers, errors: []int{http.StatusNotFound},
@@ -275,6 +289,14 @@ func (a *api) detailsOf(ctx context.Context, c *db.Customer) (*one[customerDetai
 		details.Parent = &parentCustomer{ID: p.ID, Name: p.Name, RegionID: p.RegionID}
 	}
 	return &one[customerDetails]{details}, nil
+}
+
+func (a *api) moveCustomer(ctx context.Context, in *moveCustomerInput) (*one[customerDetails], error) {
+	out, err := a.mutations().MoveCustomer(ctx, resolvers.MoveCustomerInput{ID: *in.customer(), ParentID: globalid.ID{Int: in.Body.ParentID}})
+	if err != nil {
+		return nil, err
+	}
+	return a.detailsOf(ctx, out.Customer)
 }
 
 func ancestorOf(c *db.CustomerRef) ancestorCustomer {

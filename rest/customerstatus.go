@@ -35,4 +35,26 @@ func (a *api) registerCustomerStatus() {
 		}
 		return a.detailsOf(ctx, out.Customer)
 	})
+	add(a, operation{
+		id: "deleteCustomer", rule: rule.DeleteCustomer, method: http.MethodDelete, path: path, tag: tagCustomers, errors: []int{http.StatusNotFound}, status: http.StatusAccepted,
+		summary: "Delete a company", description: "Deletes a company with everything below it: at once it is as suspended, and left out of lists; from eraseAt on it is erased. Only from above.",
+		names: map[string]string{"id": "cid"},
+	}, func(ctx context.Context, in *CustomerPath) (*one[customerDetails], error) {
+		out, err := a.mutations().DeleteCustomer(ctx, resolvers.DeleteCustomerInput{ID: in.id()})
+		if err != nil {
+			return nil, err
+		}
+		return a.detailsOf(ctx, out.Customer)
+	})
+	add(a, operation{
+		id: "restoreCustomer", rule: rule.RestoreCustomer, method: http.MethodPost, path: path + "/restore", tag: tagCustomers, errors: []int{http.StatusNotFound}, status: http.StatusOK,
+		summary: "Restore a company", description: "Takes the deletion of a company back, until it is erased. It is then as suspended, or not, as it was before. Only from above.",
+		names: map[string]string{"id": "cid"},
+	}, func(ctx context.Context, in *CustomerPath) (*one[customerDetails], error) {
+		out, err := a.mutations().RestoreCustomer(ctx, resolvers.RestoreCustomerInput{ID: in.id()})
+		if err != nil {
+			return nil, err
+		}
+		return a.detailsOf(ctx, out.Customer)
+	})
 }

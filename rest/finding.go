@@ -63,7 +63,7 @@ func (q *OrderQuery) listing(p *Paging) resolvers.Listing {
 // CustomerFilter are the parameters that bound a list of companies.
 type CustomerFilter struct {
 	IDs          []int64   `query:"ids" doc:"Only those of these ids, separated by commas"`
-	Status       string    `query:"status" enum:"active,suspended,deleted" doc:"Only those of this status, which is their own"`
+	Status       string    `query:"status" enum:"active,suspended,deleted" doc:"Only those of this status, which is their own; deleted ones, with all below them, are listed only when this asks for them"`
 	RegionID     int64     `query:"regionId" doc:"Only those whose data live in this region"`
 	Level        int       `query:"level" doc:"Only those of this depth; 0 is the root"`
 	ParentID     int64     `query:"parentId" doc:"Only those right below this company"`

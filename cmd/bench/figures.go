@@ -241,7 +241,11 @@ func (b *bencher) large() ([]row, error) {
 		return "/tenant/customer", fmt.Sprintf(`{"parentId":%d,"name":"New","regionId":1,"email":"new%d.%d@example.com"}`, spread(n), stamp, n)
 	}})
 	stream, err := b.stream(size)
-	return append(rows, stream), err
+	if err != nil {
+		return nil, err
+	}
+	moved, err := b.moved(size, top)
+	return append(rows, stream, moved), err
 }
 
 // stream reads the whole list and watches the server's memory meanwhile.

@@ -1,19 +1,15 @@
 package docs
 
 import (
-	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
 	"canopy/e2e/platform"
-	"canopy/internal/config"
 	"canopy/internal/devstack/browsertest"
 	"canopy/internal/devstack/npmtest"
 )
@@ -78,25 +74,12 @@ func TestExampleReceiverAsksForResults(t *testing.T) {
 // TestExamplePageClients builds the page in TypeScript, and uses it as a person would.
 func TestExamplePageClients(t *testing.T) {
 	t.Parallel()
-	project := npmtest.New(t, os.DirFS("../../examples/page"))
+	project := npmtest.Client(t, "../..", "examples/page").Folder("examples/page")
+	project.Install()
 	project.Run("npm", "run", "build")
 	b := browsertest.Open(t)
-	var at string // known once the platform, which must know the page's origin, has started
-	files := http.FileServerFS(project.Files())
-	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/" {
-			files.ServeHTTP(w, r)
-			return
-		}
-		index, err := os.ReadFile(filepath.Join("../../examples/page", "index.html"))
-		if err != nil {
-			t.Error(err)
-		}
-		_, _ = fmt.Fprint(w, strings.Replace(string(index), "http://127.0.0.1:8080", at, 1))
-	}))
-	t.Cleanup(page.Close)
-	s := platform.Start(t, func(c *config.Config) { c.CORSOrigins = []string{page.URL} })
-	at = s.URL
+	s := platform.Start(t)
+	page := browsertest.Serve(t, project.Folder("dist").Files(), "http://localhost:8080", browsertest.Localhost(s.URL))
 	signIn := func(password string) chromedp.Action[chromedp.Void] {
 		return chromedp.Steps(
 			chromedp.WaitVisible("#email"), chromedp.SetValue("#email", platform.DemoAdmin), chromedp.SetValue("#password", password), chromedp.Click("#sign-in button"),
@@ -105,7 +88,7 @@ func TestExamplePageClients(t *testing.T) {
 	open := func(customer string) chromedp.Action[chromedp.Void] {
 		return chromedp.Click(`//summary[span[text()="` + customer + `"]]`)
 	}
-	b.Run(t, chromedp.Navigate(page.URL), signIn("not the password"))
+	b.Run(t, chromedp.Navigate(page), signIn("not the password"))
 	b.WaitFor(t, `document.getElementById("problem").textContent !== ""`)
 	b.Run(t, signIn(s.Demo.AdminPassword), open("Northwind Group"), open("Alpine Energy"), chromedp.WaitVisible(`//li/div/span[text()="Alpine Hydro"]`))
 	b.Shoot(t, "example-page")
@@ -115,5 +98,6 @@ func TestExamplePageClients(t *testing.T) {
 	if got := b.Text(t, "#companies p"); !strings.Contains(got, platform.DemoAdmin) {
 		t.Errorf("the page says %q", got)
 	}
+	b.Run(t, chromedp.Reload(), chromedp.WaitVisible(`//summary[span[text()="Northwind Group"]]`)) // the session is still there
 	b.Run(t, chromedp.Click("#sign-out"), chromedp.WaitVisible("#sign-in"), chromedp.WaitNotVisible("#companies"))
 }

@@ -243,6 +243,7 @@ func TestRESTBadParameters(t *testing.T) {
 	w := newWorld(t)
 	x := newTables(t, w.DB)
 	_, registry := rest.New(w.App.Resolver, rest.Options{})
+	asker(w, false).aBranchBelow() // which a good body names
 	before := x.state(t)
 	for _, e := range rest.Endpoints(registry) {
 		if agentOperations()[e.OperationID] {
@@ -296,7 +297,7 @@ func goodBody(a *ask, e rest.Endpoint) any {
 	if e.Method != http.MethodPost && e.Method != http.MethodPut {
 		return nil
 	}
-	for _, row := range slices.Concat(contextRows(), limitRows(), permissionRows()) {
+	for _, row := range slices.Concat(contextRows(), limitRows(), permissionRows(), customerRows()) {
 		if row.op == e.OperationID && row.body != nil {
 			return row.body(a)
 		}

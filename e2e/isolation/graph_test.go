@@ -228,9 +228,15 @@ func customerMutations() []graphRow {
 		mutate("updateCustomer", `customer { name }`, func(a *ask) object {
 			return object{"customerId": a.theCustomer(), "name": targetName}
 		}, reach),
+		mutate("moveCustomer", `customer { name }`, func(a *ask) object {
+			return object{"id": a.aChild(), "parentId": a.aBranchBelow()}
+		}, reach),
 		mutate("suspendCustomer", `customer { status }`, func(a *ask) object { return object{"id": a.aChild()} }, reach),
 		mutate("resumeCustomer", `customer { status }`, func(a *ask) object { return object{"id": a.aSuspended()} }, reach),
 		mutate("resumeCustomer/own", `customer { status }`, func(a *ask) object { return object{"id": a.theCustomer()} }, fromAbove),
+		mutate("deleteCustomer", `deletedId customer { status eraseAt }`, func(a *ask) object { return object{"id": a.aChild()} }, reach),
+		mutate("restoreCustomer", `customer { status }`, func(a *ask) object { return object{"id": a.aDeleted()} }, reach),
+		mutate("restoreCustomer/own", `customer { status }`, func(a *ask) object { return object{"id": a.theCustomer()} }, fromAbove),
 		mutate("setLimits", `customer { name }`, func(a *ask) object {
 			return object{"customerId": a.aChild(), "limits": []object{{"name": "SECRETS", "limit": 1000}}}
 		}, reach),

@@ -25,7 +25,7 @@ type writeRow struct {
 // toldAs are the fields that the log has under another name; "" for what it tells by another field, or by
 // the company that the event is about.
 var toldAs = map[string]string{
-	"createCustomer.parentId": "parent", "createCustomer.regionId": "region", "createUser.name": "", "createAgent.accountId": "account",
+	"createCustomer.parentId": "parent", "moveCustomer.parentId": "parent", "createCustomer.regionId": "region", "createUser.name": "", "createAgent.accountId": "account",
 	"createApiKey.customerId": "", "createRole.customerId": "", "createWebhookDestination.customerId": "",
 	"updatePermission.roleId": "role", "updateAgent.diagram": "draft", "updateWebhookDestination.allEvents": "",
 	"setLimits.limits":   "", // each by its name: TestLimitsAreTold
@@ -50,6 +50,7 @@ func (y *yard) writeRows() []writeRow {
 		{mutation: "updateCustomer", app: "tenant", names: object{"customerId": a.freshCustomer()}, gives: object{
 			"name": a.unique(), "canAddCustomers": false, "descendantsCanAdd": false, "maxKeyDays": 90,
 		}},
+		{mutation: "moveCustomer", app: "tenant", names: object{"id": a.freshCustomer()}, gives: object{"parentId": a.target}},
 		{mutation: "setLimits", app: "tenant", names: object{"customerId": a.freshCustomer()}, shown: map[string]string{"limits": ""}, gives: object{
 			"limits": []object{{"name": "USERS", "limit": 10}},
 		}, byREST: object{"limits": object{"users": 10}}},

@@ -59,9 +59,15 @@ func customerRows() []restRow {
 		{op: "createCustomer", body: func(a *ask) any {
 			return object{"parentId": a.theCustomer(), "name": a.unique(), "regionId": 1, "email": a.freshMail()}
 		}, want: reach},
+		{op: "moveCustomer", path: func(a *ask) []any { return []any{a.aChild()} }, body: func(a *ask) any {
+			return object{"parentId": a.aBranchBelow()}
+		}, want: reach},
 		{op: "suspendCustomer", path: func(a *ask) []any { return []any{a.aChild()} }, want: reach},
 		{op: "resumeCustomer", path: func(a *ask) []any { return []any{a.aSuspended()} }, want: reach},
 		{op: "resumeCustomer/own", path: onCustomer, want: fromAbove},
+		{op: "deleteCustomer", path: func(a *ask) []any { return []any{a.aChild()} }, want: reach},
+		{op: "restoreCustomer", path: func(a *ask) []any { return []any{a.aDeleted()} }, want: reach},
+		{op: "restoreCustomer/own", path: onCustomer, want: fromAbove},
 		{op: "listCustomers", want: shared},
 		{op: "listCustomersOf", path: onCustomer, want: reach},
 		{op: "listAccounts", want: shared},

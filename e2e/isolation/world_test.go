@@ -36,6 +36,7 @@ type world struct {
 	owner  context.Context // of the target company's owner, for the assistant
 	homes  map[who]int64
 	target int64
+	branch int64 // a company right below the target, where nobody is at home
 	shared int64 // a user who is in the target company and in every caller's own
 	serial int
 	// otherApp is the application that the tokens of asOtherApp are for, unless the assistant is asked.
@@ -214,10 +215,27 @@ func (a *ask) aChild() int64 {
 	})
 }
 
+// aBranchBelow is a company right below the target, always the same one.
+func (a *ask) aBranchBelow() int64 {
+	return a.or(func() int64 {
+		if a.branch == 0 {
+			a.branch = a.aChild()
+		}
+		return a.branch
+	})
+}
+
 // aSuspended is a company right below the target that is suspended.
 func (a *ask) aSuspended() int64 {
 	id := a.aChild()
 	a.SQL(`UPDATE customers SET suspended = true WHERE id = $1`, id)
+	return id
+}
+
+// aDeleted is a company right below the target that is deleted.
+func (a *ask) aDeleted() int64 {
+	id := a.aChild()
+	a.SQL(`UPDATE customers SET erase_at = now() + interval '1 day' WHERE id = $1`, id)
 	return id
 }
 

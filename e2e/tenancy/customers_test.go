@@ -250,6 +250,15 @@ func TestCustomerDetails(t *testing.T) {
 	})
 }
 
+// paths are the companies of a list, each with its path and level.
+func paths(t *testing.T, a platform.Answer) (list []string) {
+	t.Helper()
+	for _, c := range a.JSON(t).([]any) {
+		list = append(list, fmt.Sprintf("%s@%v", platform.Member(t, c, "path"), platform.Member(t, c, "level")))
+	}
+	return list
+}
+
 func TestListCustomers(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
@@ -259,20 +268,13 @@ func TestListCustomers(t *testing.T) {
 		"Northwind Group/Coral Logistics/Coral Ports@2", "Northwind Group/Coral Logistics/Coral Ports/Harbour Robotics@3", "Northwind Group/Coral Logistics/Coral Air@2",
 	}
 	with := append([]string{"Northwind Group/Coral Logistics@1"}, below...)
-	lines := func(t *testing.T, a platform.Answer) (list []string) {
-		t.Helper()
-		for _, c := range a.JSON(t).([]any) {
-			list = append(list, fmt.Sprintf("%s@%v", platform.Member(t, c, "path"), platform.Member(t, c, "level")))
-		}
-		return list
-	}
 	for self, want := range map[string][]string{
 		"": below, "self=false": below, "self=0": below, "self=exclude": below, "self=true": with, "self=1": with, "self=include": with,
 	} {
 		for _, path := range []string{"/tenant/customers?", fmt.Sprintf("/tenant/customers/%d?", coral)} {
 			t.Run(path+self, func(t *testing.T) {
 				a := s.Must(200, "GET", path+self, wei, nil)
-				if got := lines(t, a); !slices.Equal(got, want) || a.Header.Get("Link") != "" {
+				if got := paths(t, a); !slices.Equal(got, want) || a.Header.Get("Link") != "" {
 					t.Errorf("%v, want %v; Link %q", got, want, a.Header.Get("Link"))
 				}
 			})
@@ -287,8 +289,8 @@ func TestListCustomers(t *testing.T) {
 	})
 	for _, limit := range []int{1, 2, 3, 5, 12, 1000} {
 		t.Run(fmt.Sprintf("pages of %d", limit), func(t *testing.T) {
-			want := lines(t, s.Must(200, "GET", "/tenant/customers?self=include", root, nil))
-			got, pages := s.Follow(t, fmt.Sprintf("/tenant/customers?self=include&limit=%d", limit), root, lines)
+			want := paths(t, s.Must(200, "GET", "/tenant/customers?self=include", root, nil))
+			got, pages := s.Follow(t, fmt.Sprintf("/tenant/customers?self=include&limit=%d", limit), root, paths)
 			if !slices.Equal(got, want) {
 				t.Errorf("%v, want %v", got, want)
 			}

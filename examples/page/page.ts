@@ -1,8 +1,13 @@
 // A page that signs a person in and shows the companies that they reach, as a tree that opens level by
 // level. What comes from the platform is put into the page as text, never as HTML.
-import { Api, type Company, Refusal } from "./api.js";
+import { Canopy, CanopyError, Session } from "canopy-client";
+import { Children, type Company, Me } from "./page.gql";
 
-const api = new Api(document.querySelector<HTMLMetaElement>('meta[name="canopy-url"]')!.content);
+const session = new Session({
+  url: document.querySelector<HTMLMetaElement>('meta[name="canopy-url"]')!.content,
+  onEnd: () => show(false),
+});
+const canopy = new Canopy(session);
 
 const form = element("sign-in", HTMLFormElement);
 const email = element("email", HTMLInputElement);
@@ -15,25 +20,37 @@ const companies = element("companies", HTMLElement);
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   void told(async () => {
-    await api.signIn(email.value, password.value, otp.value || undefined);
-    const me = await api.me();
-    element("who", HTMLElement).textContent = me.email;
-    element("tree", HTMLElement).replaceChildren(branch(me.customer));
+    await session.signIn({ email: email.value, password: password.value, otp: otp.value || undefined });
+    await open();
     form.reset();
-    show(true);
   });
 });
 
 element("sign-out", HTMLButtonElement).addEventListener("click", () => {
-  api.signOut();
-  element("tree", HTMLElement).replaceChildren();
-  show(false);
+  void told(async () => {
+    show(false);
+    await session.signOut();
+  });
 });
+
+// Who has signed in before need not do so again.
+void told(async () => {
+  if (await session.resume()) await open();
+});
+
+/** Shows who has signed in, and their company: where the tree begins. */
+async function open(): Promise<void> {
+  const { me } = await canopy.request(Me);
+  element("who", HTMLElement).textContent = me.email;
+  element("tree", HTMLElement).replaceChildren(branch(me.customer));
+  show(true);
+}
 
 function show(signedIn: boolean): void {
   form.hidden = signedIn;
   code.hidden = true;
   companies.hidden = !signedIn;
+  if (!signedIn) element("tree", HTMLElement).replaceChildren();
 }
 
 /** A company: a line, and below it, once it is opened, the companies right below. */
@@ -66,7 +83,9 @@ function branch(company: Company): HTMLElement {
 
 /** Adds a page of the companies below to a list, and a button where there are more of them. */
 async function more(company: Company, list: HTMLElement, after: string | null): Promise<void> {
-  const page = await api.children(company.databaseId, after);
+  const { customer } = await canopy.request(Children, { id: company.databaseId, after });
+  if (!customer) return;
+  const page = customer.children;
   for (const child of page.nodes) {
     const item = document.createElement("li");
     item.append(branch(child));
@@ -88,10 +107,9 @@ async function told(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (error instanceof Refusal && error.code === "otp_required") code.hidden = false;
-    if (error instanceof Refusal && error.code === "UNAUTHENTICATED") show(false);
-    if (!(error instanceof Refusal)) console.error(error);
-    problem.textContent = error instanceof Refusal ? error.message : `${api.url} can't be reached.`;
+    if (!(error instanceof CanopyError)) throw error;
+    if (error.reason === "otp_required") code.hidden = false;
+    problem.textContent = error.message;
   }
 }
 

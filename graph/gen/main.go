@@ -1,6 +1,6 @@
 // Command gen writes what follows from schema.graphql: the generated half of the graph, by gqlgen,
-// told to resolve in order and where fields come from; the rules of who may use which field; and the
-// lists of types that Go wants to see: connections, nodes, resolvers.
+// told to resolve in order and where fields come from; the rules of who may use which field; the
+// lists of types that Go wants to see: connections, nodes, resolvers; and the types of the client in TypeScript.
 //
 // gqlgen starts a goroutine for each element of a list and for each field with a resolver. Here
 // the rows of a list load their edges together, so nothing is won by that and half the speed is
@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/99designs/gqlgen/api"
 	"github.com/99designs/gqlgen/codegen"
@@ -43,10 +44,11 @@ func generate() error {
 	if err := before(cfg); err != nil {
 		return err
 	}
-	if err := gqlgen(cfg); err != nil {
+	plain := &direct{}
+	if err := gqlgen(cfg, plain); err != nil {
 		return err
 	}
-	if err := patch(cfg.Exec.Filename); err != nil {
+	if err := patch(cfg.Exec.Filename, plain); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(filepath.Dir(cfg.Exec.Filename), "sdl.go"), []byte(sdl), 0o644) //nolint:gosec // source code
@@ -79,6 +81,9 @@ func before(cfg *config.Config) error {
 		return err
 	}
 	bindEnums(cfg)
+	if err := writeTypescript(cfg.Schema); err != nil {
+		return err
+	}
 	if err := writeConnections(cfg); err != nil {
 		return err
 	}
@@ -86,12 +91,12 @@ func before(cfg *config.Config) error {
 }
 
 // gqlgen writes its half. It begins by deleting its file: where it fails, what was there comes back.
-func gqlgen(cfg *config.Config) error {
+func gqlgen(cfg *config.Config, plain *direct) error {
 	old, err := os.ReadFile(cfg.Exec.Filename)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	err = api.Generate(cfg, api.AddPlugin(&bind{}), api.AddPlugin(inOrder{}), api.AddPlugin(roots{}))
+	err = api.Generate(cfg, api.AddPlugin(&bind{}), api.AddPlugin(inOrder{}), api.AddPlugin(plain), api.AddPlugin(roots{}))
 	if err != nil && old != nil {
 		return errors.Join(err, os.WriteFile(cfg.Exec.Filename, old, 0o644)) //nolint:gosec // source code
 	}
@@ -133,16 +138,29 @@ func (inOrder) GenerateCode(data *codegen.Data) error { //nolint:unparam // a pl
 	return nil
 }
 
-// patches are what gqlgen has no settings for: the goroutines of lists, and how subscriptions are
-// resolved.
+// patches are what gqlgen has no settings for: the goroutines of lists, how fields are resolved that no extension looks
+// at, and how subscriptions are.
 var patches = map[string]string{
+	"graphql.ResolveField(":                                    "inorder.ResolveField(",
+	"graphql.CollectFields(ec.OperationContext, ":              "ec.collected.Fields(ec.OperationContext, ",
+	"type executionContext struct {\n":                         "type executionContext struct {\n\tcollected inorder.Collected\n",
 	"graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, ": "inorder.MarshalSlice(ctx, len(v), ",
 	"graphql.ResolveFieldStream(":                              "live.ResolveField(",
 }
 
-func patch(file string) error {
+// dropped is what only extensions would ask for: which fields a field has below it.
+var dropped = []*regexp.Regexp{
+	regexp.MustCompile(`(?s)\t\tChild: func\(ctx context\.Context, field graphql\.CollectedField\).*?\n\t\t\},\n`),
+	regexp.MustCompile(`(?s)// childFields_\* functions.*?\n\n`),
+	regexp.MustCompile(`(?s)func \(ec \*executionContext\) childFields_\w+\(.*?\n\}\n`),
+}
+
+func patch(file string, plain *direct) error {
 	code, err := os.ReadFile(file)
 	if err != nil {
+		return err
+	}
+	if code, err = plain.rewrite(code); err != nil {
 		return err
 	}
 	for from, to := range patches {
@@ -150,6 +168,12 @@ func patch(file string) error {
 			return fmt.Errorf("%s: there is no %s: has gqlgen changed?", file, from)
 		}
 		code = bytes.ReplaceAll(code, []byte(from), []byte(to))
+	}
+	for _, what := range dropped {
+		if !what.Match(code) {
+			return fmt.Errorf("%s: there is no %s: has gqlgen changed?", file, what)
+		}
+		code = what.ReplaceAll(code, nil)
 	}
 	code = bytes.Replace(code, []byte("import (\n"), []byte("import (\n\t\"canopy/graph/inorder\"\n\t\"canopy/graph/live\"\n"), 1)
 	imports.LocalPrefix = "canopy"

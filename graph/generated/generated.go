@@ -169,7 +169,10 @@ type MeResolver interface {
 type MutationResolver interface {
 	CreateCustomer(ctx context.Context, input resolvers.CreateCustomerInput) (*resolvers.CreateCustomerPayload, error)
 	UpdateCustomer(ctx context.Context, input resolvers.UpdateCustomerInput) (*resolvers.UpdateCustomerPayload, error)
+	MoveCustomer(ctx context.Context, input resolvers.MoveCustomerInput) (*resolvers.MoveCustomerPayload, error)
 	SuspendCustomer(ctx context.Context, input resolvers.SuspendCustomerInput) (*resolvers.SuspendCustomerPayload, error)
+	DeleteCustomer(ctx context.Context, input resolvers.DeleteCustomerInput) (*resolvers.DeleteCustomerPayload, error)
+	RestoreCustomer(ctx context.Context, input resolvers.RestoreCustomerInput) (*resolvers.RestoreCustomerPayload, error)
 	ResumeCustomer(ctx context.Context, input resolvers.ResumeCustomerInput) (*resolvers.ResumeCustomerPayload, error)
 	SetLimits(ctx context.Context, input resolvers.SetLimitsInput) (*resolvers.SetLimitsPayload, error)
 	SaveBilling(ctx context.Context, input resolvers.SaveBillingInput) (*resolvers.SaveBillingPayload, error)
@@ -364,6 +367,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeclineInvitationInput,
 		ec.unmarshalInputDeleteAgentInput,
 		ec.unmarshalInputDeleteContextInput,
+		ec.unmarshalInputDeleteCustomerInput,
 		ec.unmarshalInputDeleteDocumentInput,
 		ec.unmarshalInputDeletePermissionInput,
 		ec.unmarshalInputDeleteRoleInput,
@@ -378,6 +382,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEraseUserInput,
 		ec.unmarshalInputLeaveCustomerInput,
 		ec.unmarshalInputLimitInput,
+		ec.unmarshalInputMoveCustomerInput,
 		ec.unmarshalInputPermissionFilter,
 		ec.unmarshalInputPermissionOrder,
 		ec.unmarshalInputPublishAgentInput,
@@ -389,6 +394,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRequestEmailChangeInput,
 		ec.unmarshalInputResendInvitationInput,
 		ec.unmarshalInputResendWebhookDeliveryInput,
+		ec.unmarshalInputRestoreCustomerInput,
 		ec.unmarshalInputResumeCustomerInput,
 		ec.unmarshalInputRevokeApiKeyInput,
 		ec.unmarshalInputRevokeOtherSessionsInput,
@@ -494,6 +500,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 }
 
 type executionContext struct {
+	collected inorder.Collected
 	*graphql.ExecutionContextState[ResolverRoot, DirectiveRoot, ComplexityRoot]
 }
 
@@ -614,6 +621,8 @@ type Customer implements Node {
   maxKeyDays: Int
   "The company's own status. One that is suspended or deleted takes everything below along."
   status: CustomerStatus!
+  "From when on a deleted company is erased; until then it can be restored. Null for others."
+  eraseAt: DateTime
   "The status that holds for the company: the gravest of its own and of those above it. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   effectiveStatus: CustomerStatus! @needs(app: [TENANT], right: "company.read")
   "Names from the root down, joined by ` + "`" + `/` + "`" + `. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
@@ -821,7 +830,7 @@ type CustomerRef {
 
 "Which companies to list: those that fit every member that is given."
 input CustomerFilter {
-  "The company's own status."
+  "The company's own status. Deleted ones, with all below them, are listed only when this asks for them."
   status: CustomerStatus
   "Those of these ids, at most 200."
   ids: [ID!]
@@ -2744,10 +2753,22 @@ type Mutation {
   "Renames a company or sets its flags, which are turned on only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   updateCustomer("The change." input: UpdateCustomerInput!): UpdateCustomerPayload @needs(app: [TENANT], right: "company.write")
   """
+  Puts a company below another, with everything below it, for a caller whose company is above it and above or at both places.
+  Its limits, flags and reach are those of the new place from the next request on. Below where it is already, it stays. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
+  """
+  moveCustomer("The company and its new place." input: MoveCustomerInput!): MoveCustomerPayload @needs(app: [TENANT], right: "company.write")
+  """
   Suspends a company with everything below it, at once: nobody acts for it any more, and its deliveries and runs wait. What it has
   is kept, and companies above still reach it. Only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
   """
   suspendCustomer("The company." input: SuspendCustomerInput!): SuspendCustomerPayload @needs(app: [TENANT], right: "company.write")
+  """
+  Deletes a company with everything below it: at once it is as suspended, and left out of lists; after 30 days, unless the operator has set
+  another time, it is erased. Only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
+  """
+  deleteCustomer("The company." input: DeleteCustomerInput!): DeleteCustomerPayload @needs(app: [TENANT], right: "company.write")
+  "Takes the deletion of a company back, until it is erased. It is then as suspended, or not, as it was before. Only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  restoreCustomer("The company." input: RestoreCustomerInput!): RestoreCustomerPayload @needs(app: [TENANT], right: "company.write")
   "Ends a company's suspension: what has waited goes on, unless a company above is suspended. Only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   resumeCustomer("The company." input: ResumeCustomerInput!): ResumeCustomerPayload @needs(app: [TENANT], right: "company.write")
   "Sets how much a company may have with everything below it. Only from above: a company above it, or the root for itself. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
@@ -2960,6 +2981,20 @@ type UpdateCustomerPayload {
   customer: Customer!
 }
 
+"A company to move."
+input MoveCustomerInput {
+  "The company; not the root, nor the caller's own."
+  id: ID!
+  "The company to put it below; neither itself nor one below it."
+  parentId: ID!
+}
+
+"What ` + "`" + `moveCustomer` + "`" + ` moved."
+type MoveCustomerPayload {
+  "The company."
+  customer: Customer!
+}
+
 "A company to suspend."
 input SuspendCustomerInput {
   "The company."
@@ -2968,6 +3003,32 @@ input SuspendCustomerInput {
 
 "What ` + "`" + `suspendCustomer` + "`" + ` changed."
 type SuspendCustomerPayload {
+  "The company."
+  customer: Customer!
+}
+
+"A company to delete."
+input DeleteCustomerInput {
+  "The company."
+  id: ID!
+}
+
+"What ` + "`" + `deleteCustomer` + "`" + ` deleted."
+type DeleteCustomerPayload {
+  "The company's id."
+  deletedId: ID!
+  "The company, as it is until it is erased."
+  customer: Customer!
+}
+
+"A deleted company."
+input RestoreCustomerInput {
+  "The company."
+  id: ID!
+}
+
+"What ` + "`" + `restoreCustomer` + "`" + ` changed."
+type RestoreCustomerPayload {
   "The company."
   customer: Customer!
 }
@@ -3914,1920 +3975,6 @@ type RecoverWebhookDeliveriesPayload {
 `, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
-
-// childFields_* functions provide shared child field context lookups.
-// Each function is generated once per unique object type, deduplicating the
-// switch statements that were previously inlined in every fieldContext_* function.
-
-func (ec *executionContext) childFields_AcceptInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "invitation":
-		return ec.fieldContext_AcceptInvitationPayload_invitation(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AcceptInvitationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Account(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Account_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Account_databaseId(ctx, field)
-	case "name":
-		return ec.fieldContext_Account_name(ctx, field)
-	case "customerId":
-		return ec.fieldContext_Account_customerId(ctx, field)
-	case "appInstanceId":
-		return ec.fieldContext_Account_appInstanceId(ctx, field)
-	case "instanceAccountId":
-		return ec.fieldContext_Account_instanceAccountId(ctx, field)
-	case "disabled":
-		return ec.fieldContext_Account_disabled(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Account_createdAt(ctx, field)
-	case "instanceActive":
-		return ec.fieldContext_Account_instanceActive(ctx, field)
-	case "domain":
-		return ec.fieldContext_Account_domain(ctx, field)
-	case "customer":
-		return ec.fieldContext_Account_customer(ctx, field)
-	case "application":
-		return ec.fieldContext_Account_application(ctx, field)
-	case "region":
-		return ec.fieldContext_Account_region(ctx, field)
-	case "permissions":
-		return ec.fieldContext_Account_permissions(ctx, field)
-	case "contexts":
-		return ec.fieldContext_Account_contexts(ctx, field)
-	case "agents":
-		return ec.fieldContext_Account_agents(ctx, field)
-	case "version":
-		return ec.fieldContext_Account_version(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Account", field.Name)
-}
-
-func (ec *executionContext) childFields_AccountConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_AccountConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_AccountConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_AccountConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_AccountConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_AccountConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AccountConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_AccountEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_AccountEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_AccountEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AccountEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_Agent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Agent_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Agent_databaseId(ctx, field)
-	case "accountId":
-		return ec.fieldContext_Agent_accountId(ctx, field)
-	case "name":
-		return ec.fieldContext_Agent_name(ctx, field)
-	case "draft":
-		return ec.fieldContext_Agent_draft(ctx, field)
-	case "enabled":
-		return ec.fieldContext_Agent_enabled(ctx, field)
-	case "runnable":
-		return ec.fieldContext_Agent_runnable(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Agent_createdAt(ctx, field)
-	case "updatedAt":
-		return ec.fieldContext_Agent_updatedAt(ctx, field)
-	case "account":
-		return ec.fieldContext_Agent_account(ctx, field)
-	case "published":
-		return ec.fieldContext_Agent_published(ctx, field)
-	case "revisions":
-		return ec.fieldContext_Agent_revisions(ctx, field)
-	case "runs":
-		return ec.fieldContext_Agent_runs(ctx, field)
-	case "version":
-		return ec.fieldContext_Agent_version(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Agent", field.Name)
-}
-
-func (ec *executionContext) childFields_AgentConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_AgentConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_AgentConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_AgentConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_AgentConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_AgentConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AgentConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_AgentEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_AgentEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_AgentEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AgentEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_AgentRevision(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_AgentRevision_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_AgentRevision_databaseId(ctx, field)
-	case "number":
-		return ec.fieldContext_AgentRevision_number(ctx, field)
-	case "diagram":
-		return ec.fieldContext_AgentRevision_diagram(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_AgentRevision_createdAt(ctx, field)
-	case "agent":
-		return ec.fieldContext_AgentRevision_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AgentRevision", field.Name)
-}
-
-func (ec *executionContext) childFields_AgentRevisionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_AgentRevisionConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_AgentRevisionConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_AgentRevisionConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_AgentRevisionConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_AgentRevisionConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AgentRevisionConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_AgentRevisionEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_AgentRevisionEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_AgentRevisionEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AgentRevisionEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_ApiKey(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_ApiKey_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_ApiKey_databaseId(ctx, field)
-	case "clientId":
-		return ec.fieldContext_ApiKey_clientId(ctx, field)
-	case "name":
-		return ec.fieldContext_ApiKey_name(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_ApiKey_createdAt(ctx, field)
-	case "expiresAt":
-		return ec.fieldContext_ApiKey_expiresAt(ctx, field)
-	case "revokedAt":
-		return ec.fieldContext_ApiKey_revokedAt(ctx, field)
-	case "lastUsedAt":
-		return ec.fieldContext_ApiKey_lastUsedAt(ctx, field)
-	case "features":
-		return ec.fieldContext_ApiKey_features(ctx, field)
-	case "allowedAddresses":
-		return ec.fieldContext_ApiKey_allowedAddresses(ctx, field)
-	case "user":
-		return ec.fieldContext_ApiKey_user(ctx, field)
-	case "customer":
-		return ec.fieldContext_ApiKey_customer(ctx, field)
-	case "version":
-		return ec.fieldContext_ApiKey_version(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ApiKey", field.Name)
-}
-
-func (ec *executionContext) childFields_ApiKeyConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_ApiKeyConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_ApiKeyConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_ApiKeyConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_ApiKeyConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_ApiKeyConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ApiKeyConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_ApiKeyEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_ApiKeyEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_ApiKeyEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ApiKeyEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_Application(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Application_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Application_databaseId(ctx, field)
-	case "code":
-		return ec.fieldContext_Application_code(ctx, field)
-	case "name":
-		return ec.fieldContext_Application_name(ctx, field)
-	case "description":
-		return ec.fieldContext_Application_description(ctx, field)
-	case "appType":
-		return ec.fieldContext_Application_appType(ctx, field)
-	case "authUrl":
-		return ec.fieldContext_Application_authUrl(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Application_createdAt(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Application", field.Name)
-}
-
-func (ec *executionContext) childFields_AuditEvent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_AuditEvent_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_AuditEvent_databaseId(ctx, field)
-	case "action":
-		return ec.fieldContext_AuditEvent_action(ctx, field)
-	case "objectType":
-		return ec.fieldContext_AuditEvent_objectType(ctx, field)
-	case "objectId":
-		return ec.fieldContext_AuditEvent_objectId(ctx, field)
-	case "details":
-		return ec.fieldContext_AuditEvent_details(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_AuditEvent_createdAt(ctx, field)
-	case "clientId":
-		return ec.fieldContext_AuditEvent_clientId(ctx, field)
-	case "actor":
-		return ec.fieldContext_AuditEvent_actor(ctx, field)
-	case "customer":
-		return ec.fieldContext_AuditEvent_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuditEvent", field.Name)
-}
-
-func (ec *executionContext) childFields_AuditEventConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_AuditEventConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_AuditEventConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_AuditEventConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_AuditEventConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_AuditEventConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuditEventConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_AuditEventEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_AuditEventEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_AuditEventEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuditEventEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_Billing(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Billing_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Billing_databaseId(ctx, field)
-	case "customerId":
-		return ec.fieldContext_Billing_customerId(ctx, field)
-	case "billingName":
-		return ec.fieldContext_Billing_billingName(ctx, field)
-	case "businessId":
-		return ec.fieldContext_Billing_businessId(ctx, field)
-	case "taxId":
-		return ec.fieldContext_Billing_taxId(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Billing_createdAt(ctx, field)
-	case "locationId":
-		return ec.fieldContext_Billing_locationId(ctx, field)
-	case "addressLine1":
-		return ec.fieldContext_Billing_addressLine1(ctx, field)
-	case "addressLine2":
-		return ec.fieldContext_Billing_addressLine2(ctx, field)
-	case "city":
-		return ec.fieldContext_Billing_city(ctx, field)
-	case "state":
-		return ec.fieldContext_Billing_state(ctx, field)
-	case "zipCode":
-		return ec.fieldContext_Billing_zipCode(ctx, field)
-	case "countryCode":
-		return ec.fieldContext_Billing_countryCode(ctx, field)
-	case "version":
-		return ec.fieldContext_Billing_version(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Billing", field.Name)
-}
-
-func (ec *executionContext) childFields_CancelRunPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "run":
-		return ec.fieldContext_CancelRunPayload_run(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CancelRunPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ChangePasswordPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_ChangePasswordPayload_user(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ChangePasswordPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Chunk(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Chunk_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Chunk_databaseId(ctx, field)
-	case "position":
-		return ec.fieldContext_Chunk_position(ctx, field)
-	case "content":
-		return ec.fieldContext_Chunk_content(ctx, field)
-	case "overlapBytes":
-		return ec.fieldContext_Chunk_overlapBytes(ctx, field)
-	case "tokens":
-		return ec.fieldContext_Chunk_tokens(ctx, field)
-	case "page":
-		return ec.fieldContext_Chunk_page(ctx, field)
-	case "heading":
-		return ec.fieldContext_Chunk_heading(ctx, field)
-	case "row":
-		return ec.fieldContext_Chunk_row(ctx, field)
-	case "document":
-		return ec.fieldContext_Chunk_document(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Chunk", field.Name)
-}
-
-func (ec *executionContext) childFields_ChunkConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_ChunkConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_ChunkConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_ChunkConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_ChunkConnection_totalCount(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ChunkConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_ChunkEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_ChunkEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_ChunkEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ChunkEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_ConfirmTotpPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_ConfirmTotpPayload_user(ctx, field)
-	case "recoveryCodes":
-		return ec.fieldContext_ConfirmTotpPayload_recoveryCodes(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ConfirmTotpPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Context(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Context_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Context_databaseId(ctx, field)
-	case "name":
-		return ec.fieldContext_Context_name(ctx, field)
-	case "description":
-		return ec.fieldContext_Context_description(ctx, field)
-	case "caption":
-		return ec.fieldContext_Context_caption(ctx, field)
-	case "userId":
-		return ec.fieldContext_Context_userId(ctx, field)
-	case "accountId":
-		return ec.fieldContext_Context_accountId(ctx, field)
-	case "embeddingModel":
-		return ec.fieldContext_Context_embeddingModel(ctx, field)
-	case "maxSize":
-		return ec.fieldContext_Context_maxSize(ctx, field)
-	case "topN":
-		return ec.fieldContext_Context_topN(ctx, field)
-	case "scoreThreshold":
-		return ec.fieldContext_Context_scoreThreshold(ctx, field)
-	case "chunkSize":
-		return ec.fieldContext_Context_chunkSize(ctx, field)
-	case "overlap":
-		return ec.fieldContext_Context_overlap(ctx, field)
-	case "toolsJson":
-		return ec.fieldContext_Context_toolsJson(ctx, field)
-	case "tools":
-		return ec.fieldContext_Context_tools(ctx, field)
-	case "starterPrompts":
-		return ec.fieldContext_Context_starterPrompts(ctx, field)
-	case "shareState":
-		return ec.fieldContext_Context_shareState(ctx, field)
-	case "icon":
-		return ec.fieldContext_Context_icon(ctx, field)
-	case "deleted":
-		return ec.fieldContext_Context_deleted(ctx, field)
-	case "created":
-		return ec.fieldContext_Context_created(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Context_createdAt(ctx, field)
-	case "account":
-		return ec.fieldContext_Context_account(ctx, field)
-	case "creator":
-		return ec.fieldContext_Context_creator(ctx, field)
-	case "documents":
-		return ec.fieldContext_Context_documents(ctx, field)
-	case "version":
-		return ec.fieldContext_Context_version(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Context", field.Name)
-}
-
-func (ec *executionContext) childFields_ContextConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_ContextConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_ContextConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_ContextConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_ContextConnection_totalCount(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ContextConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_ContextEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_ContextEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_ContextEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ContextEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_ContextTool(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_ContextTool_id(ctx, field)
-	case "name":
-		return ec.fieldContext_ContextTool_name(ctx, field)
-	case "description":
-		return ec.fieldContext_ContextTool_description(ctx, field)
-	case "action":
-		return ec.fieldContext_ContextTool_action(ctx, field)
-	case "agentId":
-		return ec.fieldContext_ContextTool_agentId(ctx, field)
-	case "agent":
-		return ec.fieldContext_ContextTool_agent(ctx, field)
-	case "parameters":
-		return ec.fieldContext_ContextTool_parameters(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ContextTool", field.Name)
-}
-
-func (ec *executionContext) childFields_ContextToolParameter(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "paramName":
-		return ec.fieldContext_ContextToolParameter_paramName(ctx, field)
-	case "type":
-		return ec.fieldContext_ContextToolParameter_type(ctx, field)
-	case "required":
-		return ec.fieldContext_ContextToolParameter_required(ctx, field)
-	case "description":
-		return ec.fieldContext_ContextToolParameter_description(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ContextToolParameter", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_CreateAgentPayload_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateApiKeyPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "apiKey":
-		return ec.fieldContext_CreateApiKeyPayload_apiKey(ctx, field)
-	case "clientId":
-		return ec.fieldContext_CreateApiKeyPayload_clientId(ctx, field)
-	case "clientSecret":
-		return ec.fieldContext_CreateApiKeyPayload_clientSecret(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateApiKeyPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "context":
-		return ec.fieldContext_CreateContextPayload_context(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateContextPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_CreateCustomerPayload_customer(ctx, field)
-	case "admin":
-		return ec.fieldContext_CreateCustomerPayload_admin(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreatePermissionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "permission":
-		return ec.fieldContext_CreatePermissionPayload_permission(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreatePermissionPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateRolePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "role":
-		return ec.fieldContext_CreateRolePayload_role(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateRolePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "secret":
-		return ec.fieldContext_CreateSecretPayload_secret(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateSecretPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_CreateUserPayload_user(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateUserPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CreateWebhookDestinationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "destination":
-		return ec.fieldContext_CreateWebhookDestinationPayload_destination(ctx, field)
-	case "secret":
-		return ec.fieldContext_CreateWebhookDestinationPayload_secret(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateWebhookDestinationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Customer(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Customer_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Customer_databaseId(ctx, field)
-	case "parentId":
-		return ec.fieldContext_Customer_parentId(ctx, field)
-	case "name":
-		return ec.fieldContext_Customer_name(ctx, field)
-	case "regionId":
-		return ec.fieldContext_Customer_regionId(ctx, field)
-	case "canAddCustomers":
-		return ec.fieldContext_Customer_canAddCustomers(ctx, field)
-	case "descendantsCanAdd":
-		return ec.fieldContext_Customer_descendantsCanAdd(ctx, field)
-	case "effectiveCanAddCustomers":
-		return ec.fieldContext_Customer_effectiveCanAddCustomers(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Customer_createdAt(ctx, field)
-	case "maxKeyDays":
-		return ec.fieldContext_Customer_maxKeyDays(ctx, field)
-	case "status":
-		return ec.fieldContext_Customer_status(ctx, field)
-	case "effectiveStatus":
-		return ec.fieldContext_Customer_effectiveStatus(ctx, field)
-	case "path":
-		return ec.fieldContext_Customer_path(ctx, field)
-	case "level":
-		return ec.fieldContext_Customer_level(ctx, field)
-	case "region":
-		return ec.fieldContext_Customer_region(ctx, field)
-	case "parent":
-		return ec.fieldContext_Customer_parent(ctx, field)
-	case "ancestors":
-		return ec.fieldContext_Customer_ancestors(ctx, field)
-	case "children":
-		return ec.fieldContext_Customer_children(ctx, field)
-	case "descendants":
-		return ec.fieldContext_Customer_descendants(ctx, field)
-	case "users":
-		return ec.fieldContext_Customer_users(ctx, field)
-	case "accounts":
-		return ec.fieldContext_Customer_accounts(ctx, field)
-	case "billing":
-		return ec.fieldContext_Customer_billing(ctx, field)
-	case "roles":
-		return ec.fieldContext_Customer_roles(ctx, field)
-	case "apiKeys":
-		return ec.fieldContext_Customer_apiKeys(ctx, field)
-	case "contexts":
-		return ec.fieldContext_Customer_contexts(ctx, field)
-	case "agents":
-		return ec.fieldContext_Customer_agents(ctx, field)
-	case "usage":
-		return ec.fieldContext_Customer_usage(ctx, field)
-	case "invitations":
-		return ec.fieldContext_Customer_invitations(ctx, field)
-	case "secrets":
-		return ec.fieldContext_Customer_secrets(ctx, field)
-	case "webhookDestinations":
-		return ec.fieldContext_Customer_webhookDestinations(ctx, field)
-	case "version":
-		return ec.fieldContext_Customer_version(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Customer", field.Name)
-}
-
-func (ec *executionContext) childFields_CustomerConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_CustomerConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_CustomerConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_CustomerConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_CustomerConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_CustomerConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CustomerConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_CustomerEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_CustomerEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_CustomerEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CustomerEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_CustomerRef(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_CustomerRef_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_CustomerRef_databaseId(ctx, field)
-	case "name":
-		return ec.fieldContext_CustomerRef_name(ctx, field)
-	case "regionId":
-		return ec.fieldContext_CustomerRef_regionId(ctx, field)
-	case "level":
-		return ec.fieldContext_CustomerRef_level(ctx, field)
-	case "customer":
-		return ec.fieldContext_CustomerRef_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CustomerRef", field.Name)
-}
-
-func (ec *executionContext) childFields_DeclineInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "invitation":
-		return ec.fieldContext_DeclineInvitationPayload_invitation(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeclineInvitationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteAgentPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteContextPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteContextPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteDocumentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteDocumentPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteDocumentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeletePermissionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeletePermissionPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeletePermissionPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteRolePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteRolePayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteRolePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteSecretPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteSecretPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DeleteWebhookDestinationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_DeleteWebhookDestinationPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteWebhookDestinationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DisableAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_DisableAgentPayload_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DisableAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_DisableTotpPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_DisableTotpPayload_user(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DisableTotpPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Document(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Document_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Document_databaseId(ctx, field)
-	case "contextId":
-		return ec.fieldContext_Document_contextId(ctx, field)
-	case "fileName":
-		return ec.fieldContext_Document_fileName(ctx, field)
-	case "originalName":
-		return ec.fieldContext_Document_originalName(ctx, field)
-	case "displayName":
-		return ec.fieldContext_Document_displayName(ctx, field)
-	case "nameIndex":
-		return ec.fieldContext_Document_nameIndex(ctx, field)
-	case "contentType":
-		return ec.fieldContext_Document_contentType(ctx, field)
-	case "contentHash":
-		return ec.fieldContext_Document_contentHash(ctx, field)
-	case "size":
-		return ec.fieldContext_Document_size(ctx, field)
-	case "status":
-		return ec.fieldContext_Document_status(ctx, field)
-	case "progress":
-		return ec.fieldContext_Document_progress(ctx, field)
-	case "error":
-		return ec.fieldContext_Document_error(ctx, field)
-	case "chunkCount":
-		return ec.fieldContext_Document_chunkCount(ctx, field)
-	case "created":
-		return ec.fieldContext_Document_created(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Document_createdAt(ctx, field)
-	case "createdBy":
-		return ec.fieldContext_Document_createdBy(ctx, field)
-	case "started":
-		return ec.fieldContext_Document_started(ctx, field)
-	case "startedAt":
-		return ec.fieldContext_Document_startedAt(ctx, field)
-	case "completed":
-		return ec.fieldContext_Document_completed(ctx, field)
-	case "completedAt":
-		return ec.fieldContext_Document_completedAt(ctx, field)
-	case "context":
-		return ec.fieldContext_Document_context(ctx, field)
-	case "chunks":
-		return ec.fieldContext_Document_chunks(ctx, field)
-	case "creator":
-		return ec.fieldContext_Document_creator(ctx, field)
-	case "version":
-		return ec.fieldContext_Document_version(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Document", field.Name)
-}
-
-func (ec *executionContext) childFields_DocumentConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_DocumentConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_DocumentConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_DocumentConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_DocumentConnection_totalCount(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DocumentConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_DocumentEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_DocumentEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_DocumentEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DocumentEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_EnableAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_EnableAgentPayload_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type EnableAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_EnableTotpPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "secret":
-		return ec.fieldContext_EnableTotpPayload_secret(ctx, field)
-	case "uri":
-		return ec.fieldContext_EnableTotpPayload_uri(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type EnableTotpPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_EraseUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_EraseUserPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type EraseUserPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Grant(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "application":
-		return ec.fieldContext_Grant_application(ctx, field)
-	case "accountId":
-		return ec.fieldContext_Grant_accountId(ctx, field)
-	case "roleName":
-		return ec.fieldContext_Grant_roleName(ctx, field)
-	case "isOwner":
-		return ec.fieldContext_Grant_isOwner(ctx, field)
-	case "features":
-		return ec.fieldContext_Grant_features(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Grant", field.Name)
-}
-
-func (ec *executionContext) childFields_Invitation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Invitation_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Invitation_databaseId(ctx, field)
-	case "email":
-		return ec.fieldContext_Invitation_email(ctx, field)
-	case "status":
-		return ec.fieldContext_Invitation_status(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Invitation_createdAt(ctx, field)
-	case "expiresAt":
-		return ec.fieldContext_Invitation_expiresAt(ctx, field)
-	case "customer":
-		return ec.fieldContext_Invitation_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Invitation", field.Name)
-}
-
-func (ec *executionContext) childFields_LeaveCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_LeaveCustomerPayload_deletedId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type LeaveCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Me(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customerId":
-		return ec.fieldContext_Me_customerId(ctx, field)
-	case "userIdentityId":
-		return ec.fieldContext_Me_userIdentityId(ctx, field)
-	case "email":
-		return ec.fieldContext_Me_email(ctx, field)
-	case "user":
-		return ec.fieldContext_Me_user(ctx, field)
-	case "customer":
-		return ec.fieldContext_Me_customer(ctx, field)
-	case "grants":
-		return ec.fieldContext_Me_grants(ctx, field)
-	case "sessions":
-		return ec.fieldContext_Me_sessions(ctx, field)
-	case "invitations":
-		return ec.fieldContext_Me_invitations(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Me", field.Name)
-}
-
-func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "hasNextPage":
-		return ec.fieldContext_PageInfo_hasNextPage(ctx, field)
-	case "hasPreviousPage":
-		return ec.fieldContext_PageInfo_hasPreviousPage(ctx, field)
-	case "startCursor":
-		return ec.fieldContext_PageInfo_startCursor(ctx, field)
-	case "endCursor":
-		return ec.fieldContext_PageInfo_endCursor(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
-}
-
-func (ec *executionContext) childFields_Permission(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Permission_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Permission_databaseId(ctx, field)
-	case "lastAccess":
-		return ec.fieldContext_Permission_lastAccess(ctx, field)
-	case "disabled":
-		return ec.fieldContext_Permission_disabled(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Permission_createdAt(ctx, field)
-	case "createdBy":
-		return ec.fieldContext_Permission_createdBy(ctx, field)
-	case "instanceActive":
-		return ec.fieldContext_Permission_instanceActive(ctx, field)
-	case "user":
-		return ec.fieldContext_Permission_user(ctx, field)
-	case "account":
-		return ec.fieldContext_Permission_account(ctx, field)
-	case "role":
-		return ec.fieldContext_Permission_role(ctx, field)
-	case "application":
-		return ec.fieldContext_Permission_application(ctx, field)
-	case "region":
-		return ec.fieldContext_Permission_region(ctx, field)
-	case "version":
-		return ec.fieldContext_Permission_version(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Permission", field.Name)
-}
-
-func (ec *executionContext) childFields_PermissionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_PermissionConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_PermissionConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_PermissionConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_PermissionConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_PermissionConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PermissionConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_PermissionCreator(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_PermissionCreator_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_PermissionCreator_databaseId(ctx, field)
-	case "email":
-		return ec.fieldContext_PermissionCreator_email(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PermissionCreator", field.Name)
-}
-
-func (ec *executionContext) childFields_PermissionEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_PermissionEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_PermissionEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PermissionEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_PermissionOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "value":
-		return ec.fieldContext_PermissionOption_value(ctx, field)
-	case "title":
-		return ec.fieldContext_PermissionOption_title(ctx, field)
-	case "selected":
-		return ec.fieldContext_PermissionOption_selected(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PermissionOption", field.Name)
-}
-
-func (ec *executionContext) childFields_PermissionOptions(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "applications":
-		return ec.fieldContext_PermissionOptions_applications(ctx, field)
-	case "regions":
-		return ec.fieldContext_PermissionOptions_regions(ctx, field)
-	case "accounts":
-		return ec.fieldContext_PermissionOptions_accounts(ctx, field)
-	case "roles":
-		return ec.fieldContext_PermissionOptions_roles(ctx, field)
-	case "users":
-		return ec.fieldContext_PermissionOptions_users(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PermissionOptions", field.Name)
-}
-
-func (ec *executionContext) childFields_PublishAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_PublishAgentPayload_agent(ctx, field)
-	case "revision":
-		return ec.fieldContext_PublishAgentPayload_revision(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PublishAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RecoverWebhookDeliveriesPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "count":
-		return ec.fieldContext_RecoverWebhookDeliveriesPayload_count(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RecoverWebhookDeliveriesPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RegenerateRecoveryCodesPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_RegenerateRecoveryCodesPayload_user(ctx, field)
-	case "recoveryCodes":
-		return ec.fieldContext_RegenerateRecoveryCodesPayload_recoveryCodes(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RegenerateRecoveryCodesPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Region(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Region_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Region_databaseId(ctx, field)
-	case "name":
-		return ec.fieldContext_Region_name(ctx, field)
-	case "description":
-		return ec.fieldContext_Region_description(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Region_createdAt(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Region", field.Name)
-}
-
-func (ec *executionContext) childFields_RemoveUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_RemoveUserPayload_deletedId(ctx, field)
-	case "customer":
-		return ec.fieldContext_RemoveUserPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RemoveUserPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ReprocessContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "context":
-		return ec.fieldContext_ReprocessContextPayload_context(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ReprocessContextPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ReprocessDocumentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "document":
-		return ec.fieldContext_ReprocessDocumentPayload_document(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ReprocessDocumentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RequestEmailChangePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_RequestEmailChangePayload_user(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RequestEmailChangePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ResendInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_ResendInvitationPayload_user(ctx, field)
-	case "invitation":
-		return ec.fieldContext_ResendInvitationPayload_invitation(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ResendInvitationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ResendWebhookDeliveryPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "delivery":
-		return ec.fieldContext_ResendWebhookDeliveryPayload_delivery(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ResendWebhookDeliveryPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ResumeCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_ResumeCustomerPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ResumeCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RevokeApiKeyPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "apiKey":
-		return ec.fieldContext_RevokeApiKeyPayload_apiKey(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RevokeApiKeyPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RevokeOtherSessionsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "sessions":
-		return ec.fieldContext_RevokeOtherSessionsPayload_sessions(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RevokeOtherSessionsPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RevokeSessionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "session":
-		return ec.fieldContext_RevokeSessionPayload_session(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RevokeSessionPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Role(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Role_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Role_databaseId(ctx, field)
-	case "applicationId":
-		return ec.fieldContext_Role_applicationId(ctx, field)
-	case "customerId":
-		return ec.fieldContext_Role_customerId(ctx, field)
-	case "name":
-		return ec.fieldContext_Role_name(ctx, field)
-	case "description":
-		return ec.fieldContext_Role_description(ctx, field)
-	case "isOwner":
-		return ec.fieldContext_Role_isOwner(ctx, field)
-	case "features":
-		return ec.fieldContext_Role_features(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Role_createdAt(ctx, field)
-	case "application":
-		return ec.fieldContext_Role_application(ctx, field)
-	case "customer":
-		return ec.fieldContext_Role_customer(ctx, field)
-	case "version":
-		return ec.fieldContext_Role_version(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Role", field.Name)
-}
-
-func (ec *executionContext) childFields_RotateApiKeySecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "apiKey":
-		return ec.fieldContext_RotateApiKeySecretPayload_apiKey(ctx, field)
-	case "clientId":
-		return ec.fieldContext_RotateApiKeySecretPayload_clientId(ctx, field)
-	case "clientSecret":
-		return ec.fieldContext_RotateApiKeySecretPayload_clientSecret(ctx, field)
-	case "graceEndsAt":
-		return ec.fieldContext_RotateApiKeySecretPayload_graceEndsAt(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RotateApiKeySecretPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_RotateWebhookSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "destination":
-		return ec.fieldContext_RotateWebhookSecretPayload_destination(ctx, field)
-	case "secret":
-		return ec.fieldContext_RotateWebhookSecretPayload_secret(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RotateWebhookSecretPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Run(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Run_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Run_databaseId(ctx, field)
-	case "jobKey":
-		return ec.fieldContext_Run_jobKey(ctx, field)
-	case "status":
-		return ec.fieldContext_Run_status(ctx, field)
-	case "input":
-		return ec.fieldContext_Run_input(ctx, field)
-	case "output":
-		return ec.fieldContext_Run_output(ctx, field)
-	case "error":
-		return ec.fieldContext_Run_error(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Run_createdAt(ctx, field)
-	case "finishedAt":
-		return ec.fieldContext_Run_finishedAt(ctx, field)
-	case "agent":
-		return ec.fieldContext_Run_agent(ctx, field)
-	case "revision":
-		return ec.fieldContext_Run_revision(ctx, field)
-	case "steps":
-		return ec.fieldContext_Run_steps(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Run", field.Name)
-}
-
-func (ec *executionContext) childFields_RunConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_RunConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_RunConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_RunConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_RunConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_RunConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RunConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_RunEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_RunEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_RunEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RunEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_RunStep(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "position":
-		return ec.fieldContext_RunStep_position(ctx, field)
-	case "stepId":
-		return ec.fieldContext_RunStep_stepId(ctx, field)
-	case "type":
-		return ec.fieldContext_RunStep_type(ctx, field)
-	case "result":
-		return ec.fieldContext_RunStep_result(ctx, field)
-	case "error":
-		return ec.fieldContext_RunStep_error(ctx, field)
-	case "startedAt":
-		return ec.fieldContext_RunStep_startedAt(ctx, field)
-	case "durationMs":
-		return ec.fieldContext_RunStep_durationMs(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RunStep", field.Name)
-}
-
-func (ec *executionContext) childFields_SaveBillingPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "billing":
-		return ec.fieldContext_SaveBillingPayload_billing(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SaveBillingPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_SearchHit(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "similarity":
-		return ec.fieldContext_SearchHit_similarity(ctx, field)
-	case "content":
-		return ec.fieldContext_SearchHit_content(ctx, field)
-	case "document":
-		return ec.fieldContext_SearchHit_document(ctx, field)
-	case "chunk":
-		return ec.fieldContext_SearchHit_chunk(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SearchHit", field.Name)
-}
-
-func (ec *executionContext) childFields_Secret(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Secret_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Secret_databaseId(ctx, field)
-	case "name":
-		return ec.fieldContext_Secret_name(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Secret_createdAt(ctx, field)
-	case "updatedAt":
-		return ec.fieldContext_Secret_updatedAt(ctx, field)
-	case "customer":
-		return ec.fieldContext_Secret_customer(ctx, field)
-	case "version":
-		return ec.fieldContext_Secret_version(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Secret", field.Name)
-}
-
-func (ec *executionContext) childFields_Session(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Session_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_Session_databaseId(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Session_createdAt(ctx, field)
-	case "lastUsedAt":
-		return ec.fieldContext_Session_lastUsedAt(ctx, field)
-	case "userAgent":
-		return ec.fieldContext_Session_userAgent(ctx, field)
-	case "address":
-		return ec.fieldContext_Session_address(ctx, field)
-	case "current":
-		return ec.fieldContext_Session_current(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Session", field.Name)
-}
-
-func (ec *executionContext) childFields_SetAccountDisabledPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "account":
-		return ec.fieldContext_SetAccountDisabledPayload_account(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SetAccountDisabledPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_SetLimitsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_SetLimitsPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SetLimitsPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_SetPermissionDisabledPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "permission":
-		return ec.fieldContext_SetPermissionDisabledPayload_permission(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SetPermissionDisabledPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ShareContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "context":
-		return ec.fieldContext_ShareContextPayload_context(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ShareContextPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_StartRunPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "run":
-		return ec.fieldContext_StartRunPayload_run(ctx, field)
-	case "jobKey":
-		return ec.fieldContext_StartRunPayload_jobKey(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type StartRunPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_SuspendCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_SuspendCustomerPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SuspendCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_TestWebhookDestinationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "delivery":
-		return ec.fieldContext_TestWebhookDestinationPayload_delivery(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type TestWebhookDestinationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_TogglePermissionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "permission":
-		return ec.fieldContext_TogglePermissionPayload_permission(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type TogglePermissionPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UnpublishAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_UnpublishAgentPayload_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UnpublishAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateAgentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "agent":
-		return ec.fieldContext_UpdateAgentPayload_agent(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateAgentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateContextPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "context":
-		return ec.fieldContext_UpdateContextPayload_context(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateContextPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateCustomerPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "customer":
-		return ec.fieldContext_UpdateCustomerPayload_customer(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateCustomerPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdatePermissionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "permission":
-		return ec.fieldContext_UpdatePermissionPayload_permission(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdatePermissionPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateRolePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "role":
-		return ec.fieldContext_UpdateRolePayload_role(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateRolePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateSecretPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "secret":
-		return ec.fieldContext_UpdateSecretPayload_secret(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateSecretPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "user":
-		return ec.fieldContext_UpdateUserPayload_user(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateUserPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UpdateWebhookDestinationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "destination":
-		return ec.fieldContext_UpdateWebhookDestinationPayload_destination(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UpdateWebhookDestinationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_UploadDocumentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "document":
-		return ec.fieldContext_UploadDocumentPayload_document(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UploadDocumentPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "name":
-		return ec.fieldContext_Usage_name(ctx, field)
-	case "used":
-		return ec.fieldContext_Usage_used(ctx, field)
-	case "limit":
-		return ec.fieldContext_Usage_limit(ctx, field)
-	case "limitedBy":
-		return ec.fieldContext_Usage_limitedBy(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Usage", field.Name)
-}
-
-func (ec *executionContext) childFields_User(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_User_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_User_databaseId(ctx, field)
-	case "firstName":
-		return ec.fieldContext_User_firstName(ctx, field)
-	case "lastName":
-		return ec.fieldContext_User_lastName(ctx, field)
-	case "name":
-		return ec.fieldContext_User_name(ctx, field)
-	case "email":
-		return ec.fieldContext_User_email(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_User_createdAt(ctx, field)
-	case "hasPassword":
-		return ec.fieldContext_User_hasPassword(ctx, field)
-	case "otpMethod":
-		return ec.fieldContext_User_otpMethod(ctx, field)
-	case "lastAccess":
-		return ec.fieldContext_User_lastAccess(ctx, field)
-	case "permissions":
-		return ec.fieldContext_User_permissions(ctx, field)
-	case "customers":
-		return ec.fieldContext_User_customers(ctx, field)
-	case "version":
-		return ec.fieldContext_User_version(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-}
-
-func (ec *executionContext) childFields_UserConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_UserConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_UserConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_UserConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_UserConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_UserConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UserConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_UserEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_UserEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_UserEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type UserEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookAttempt(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "at":
-		return ec.fieldContext_WebhookAttempt_at(ctx, field)
-	case "durationMs":
-		return ec.fieldContext_WebhookAttempt_durationMs(ctx, field)
-	case "httpStatus":
-		return ec.fieldContext_WebhookAttempt_httpStatus(ctx, field)
-	case "error":
-		return ec.fieldContext_WebhookAttempt_error(ctx, field)
-	case "response":
-		return ec.fieldContext_WebhookAttempt_response(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookAttempt", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookCatalog(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "version":
-		return ec.fieldContext_WebhookCatalog_version(ctx, field)
-	case "events":
-		return ec.fieldContext_WebhookCatalog_events(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookCatalog", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDelivery(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_WebhookDelivery_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_WebhookDelivery_databaseId(ctx, field)
-	case "eventId":
-		return ec.fieldContext_WebhookDelivery_eventId(ctx, field)
-	case "destinationId":
-		return ec.fieldContext_WebhookDelivery_destinationId(ctx, field)
-	case "type":
-		return ec.fieldContext_WebhookDelivery_type(ctx, field)
-	case "status":
-		return ec.fieldContext_WebhookDelivery_status(ctx, field)
-	case "attempts":
-		return ec.fieldContext_WebhookDelivery_attempts(ctx, field)
-	case "httpStatus":
-		return ec.fieldContext_WebhookDelivery_httpStatus(ctx, field)
-	case "error":
-		return ec.fieldContext_WebhookDelivery_error(ctx, field)
-	case "test":
-		return ec.fieldContext_WebhookDelivery_test(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_WebhookDelivery_createdAt(ctx, field)
-	case "completedAt":
-		return ec.fieldContext_WebhookDelivery_completedAt(ctx, field)
-	case "destination":
-		return ec.fieldContext_WebhookDelivery_destination(ctx, field)
-	case "payload":
-		return ec.fieldContext_WebhookDelivery_payload(ctx, field)
-	case "attemptLog":
-		return ec.fieldContext_WebhookDelivery_attemptLog(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDelivery", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDeliveryConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_WebhookDeliveryConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_WebhookDeliveryConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_WebhookDeliveryConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_WebhookDeliveryConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_WebhookDeliveryConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDeliveryEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_WebhookDeliveryEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_WebhookDeliveryEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDestination(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_WebhookDestination_id(ctx, field)
-	case "databaseId":
-		return ec.fieldContext_WebhookDestination_databaseId(ctx, field)
-	case "url":
-		return ec.fieldContext_WebhookDestination_url(ctx, field)
-	case "name":
-		return ec.fieldContext_WebhookDestination_name(ctx, field)
-	case "events":
-		return ec.fieldContext_WebhookDestination_events(ctx, field)
-	case "enabled":
-		return ec.fieldContext_WebhookDestination_enabled(ctx, field)
-	case "signing":
-		return ec.fieldContext_WebhookDestination_signing(ctx, field)
-	case "autoDisabledAt":
-		return ec.fieldContext_WebhookDestination_autoDisabledAt(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_WebhookDestination_createdAt(ctx, field)
-	case "customer":
-		return ec.fieldContext_WebhookDestination_customer(ctx, field)
-	case "deliveries":
-		return ec.fieldContext_WebhookDestination_deliveries(ctx, field)
-	case "version":
-		return ec.fieldContext_WebhookDestination_version(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDestination", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDestinationConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_WebhookDestinationConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_WebhookDestinationConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_WebhookDestinationConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_WebhookDestinationConnection_totalCount(ctx, field)
-	case "totalCountCapped":
-		return ec.fieldContext_WebhookDestinationConnection_totalCountCapped(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDestinationConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookDestinationEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_WebhookDestinationEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_WebhookDestinationEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookDestinationEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_WebhookEventType(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "type":
-		return ec.fieldContext_WebhookEventType_type(ctx, field)
-	case "category":
-		return ec.fieldContext_WebhookEventType_category(ctx, field)
-	case "description":
-		return ec.fieldContext_WebhookEventType_description(ctx, field)
-	case "example":
-		return ec.fieldContext_WebhookEventType_example(ctx, field)
-	case "schema":
-		return ec.fieldContext_WebhookEventType_schema(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WebhookEventType", field.Name)
-}
-
-func (ec *executionContext) childFields_WithdrawInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "invitation":
-		return ec.fieldContext_WithdrawInvitationPayload_invitation(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type WithdrawInvitationPayload", field.Name)
-}
-
-func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "name":
-		return ec.fieldContext___Directive_name(ctx, field)
-	case "description":
-		return ec.fieldContext___Directive_description(ctx, field)
-	case "isRepeatable":
-		return ec.fieldContext___Directive_isRepeatable(ctx, field)
-	case "locations":
-		return ec.fieldContext___Directive_locations(ctx, field)
-	case "args":
-		return ec.fieldContext___Directive_args(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __Directive", field.Name)
-}
-
-func (ec *executionContext) childFields___EnumValue(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "name":
-		return ec.fieldContext___EnumValue_name(ctx, field)
-	case "description":
-		return ec.fieldContext___EnumValue_description(ctx, field)
-	case "isDeprecated":
-		return ec.fieldContext___EnumValue_isDeprecated(ctx, field)
-	case "deprecationReason":
-		return ec.fieldContext___EnumValue_deprecationReason(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __EnumValue", field.Name)
-}
-
-func (ec *executionContext) childFields___Field(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "name":
-		return ec.fieldContext___Field_name(ctx, field)
-	case "description":
-		return ec.fieldContext___Field_description(ctx, field)
-	case "args":
-		return ec.fieldContext___Field_args(ctx, field)
-	case "type":
-		return ec.fieldContext___Field_type(ctx, field)
-	case "isDeprecated":
-		return ec.fieldContext___Field_isDeprecated(ctx, field)
-	case "deprecationReason":
-		return ec.fieldContext___Field_deprecationReason(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __Field", field.Name)
-}
-
-func (ec *executionContext) childFields___InputValue(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "name":
-		return ec.fieldContext___InputValue_name(ctx, field)
-	case "description":
-		return ec.fieldContext___InputValue_description(ctx, field)
-	case "type":
-		return ec.fieldContext___InputValue_type(ctx, field)
-	case "defaultValue":
-		return ec.fieldContext___InputValue_defaultValue(ctx, field)
-	case "isDeprecated":
-		return ec.fieldContext___InputValue_isDeprecated(ctx, field)
-	case "deprecationReason":
-		return ec.fieldContext___InputValue_deprecationReason(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __InputValue", field.Name)
-}
-
-func (ec *executionContext) childFields___Schema(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "description":
-		return ec.fieldContext___Schema_description(ctx, field)
-	case "types":
-		return ec.fieldContext___Schema_types(ctx, field)
-	case "queryType":
-		return ec.fieldContext___Schema_queryType(ctx, field)
-	case "mutationType":
-		return ec.fieldContext___Schema_mutationType(ctx, field)
-	case "subscriptionType":
-		return ec.fieldContext___Schema_subscriptionType(ctx, field)
-	case "directives":
-		return ec.fieldContext___Schema_directives(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __Schema", field.Name)
-}
-
-func (ec *executionContext) childFields___Type(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "kind":
-		return ec.fieldContext___Type_kind(ctx, field)
-	case "name":
-		return ec.fieldContext___Type_name(ctx, field)
-	case "description":
-		return ec.fieldContext___Type_description(ctx, field)
-	case "specifiedByURL":
-		return ec.fieldContext___Type_specifiedByURL(ctx, field)
-	case "fields":
-		return ec.fieldContext___Type_fields(ctx, field)
-	case "interfaces":
-		return ec.fieldContext___Type_interfaces(ctx, field)
-	case "possibleTypes":
-		return ec.fieldContext___Type_possibleTypes(ctx, field)
-	case "enumValues":
-		return ec.fieldContext___Type_enumValues(ctx, field)
-	case "inputFields":
-		return ec.fieldContext___Type_inputFields(ctx, field)
-	case "ofType":
-		return ec.fieldContext___Type_ofType(ctx, field)
-	case "isOneOf":
-		return ec.fieldContext___Type_isOneOf(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type __Type", field.Name)
-}
 
 // endregion ************************** internal!.gotpl ***************************
 
@@ -6795,6 +4942,20 @@ func (ec *executionContext) field_Mutation_deleteContext_args(ctx context.Contex
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_deleteCustomer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.DeleteCustomerInput, error) {
+			return ec.unmarshalNDeleteCustomerInput2canopyᚋresolversᚐDeleteCustomerInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_deleteDocument_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -6949,6 +5110,20 @@ func (ec *executionContext) field_Mutation_leaveCustomer_args(ctx context.Contex
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_moveCustomer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.MoveCustomerInput, error) {
+			return ec.unmarshalNMoveCustomerInput2canopyᚋresolversᚐMoveCustomerInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_publishAgent_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -7067,6 +5242,20 @@ func (ec *executionContext) field_Mutation_resendWebhookDelivery_args(ctx contex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.ResendWebhookDeliveryInput, error) {
 			return ec.unmarshalNResendWebhookDeliveryInput2canopyᚋresolversᚐResendWebhookDeliveryInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_restoreCustomer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.RestoreCustomerInput, error) {
+			return ec.unmarshalNRestoreCustomerInput2canopyᚋresolversᚐRestoreCustomerInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -8698,7 +6887,7 @@ func (ec *executionContext) field___Type_fields_args(ctx context.Context, rawArg
 // region    **************************** field.gotpl *****************************
 
 func (ec *executionContext) _AcceptInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.AcceptInvitationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8722,245 +6911,52 @@ func (ec *executionContext) fieldContext_AcceptInvitationPayload_invitation(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Account_id(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Account_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Account_name(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Account_customerId(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_customerId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CustomerID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_customerId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.CustomerID)
 }
 
 func (ec *executionContext) _Account_appInstanceId(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_appInstanceId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AppInstanceID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_appInstanceId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.AppInstanceID)
 }
 
 func (ec *executionContext) _Account_instanceAccountId(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_instanceAccountId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.InstanceAccountID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_instanceAccountId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.InstanceAccountID)
 }
 
 func (ec *executionContext) _Account_disabled(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_disabled(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Disabled, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_disabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Disabled)
 }
 
 func (ec *executionContext) _Account_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Account_instanceActive(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_instanceActive(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.InstanceActive, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_instanceActive(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.InstanceActive)
 }
 
 func (ec *executionContext) _Account_domain(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_domain(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Domain, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_domain(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Domain)
 }
 
 func (ec *executionContext) _Account_customer(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -8984,15 +6980,12 @@ func (ec *executionContext) fieldContext_Account_customer(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Account_application(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9016,15 +7009,12 @@ func (ec *executionContext) fieldContext_Account_application(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Application(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Account_region(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9048,15 +7038,12 @@ func (ec *executionContext) fieldContext_Account_region(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Region(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Account_permissions(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9081,9 +7068,6 @@ func (ec *executionContext) fieldContext_Account_permissions(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -9100,7 +7084,7 @@ func (ec *executionContext) fieldContext_Account_permissions(ctx context.Context
 }
 
 func (ec *executionContext) _Account_contexts(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9125,9 +7109,6 @@ func (ec *executionContext) fieldContext_Account_contexts(ctx context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -9144,7 +7125,7 @@ func (ec *executionContext) fieldContext_Account_contexts(ctx context.Context, f
 }
 
 func (ec *executionContext) _Account_agents(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9169,9 +7150,6 @@ func (ec *executionContext) fieldContext_Account_agents(ctx context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -9188,30 +7166,11 @@ func (ec *executionContext) fieldContext_Account_agents(ctx context.Context, fie
 }
 
 func (ec *executionContext) _Account_version(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Account_version(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Version, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Account_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _AccountConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9235,15 +7194,12 @@ func (ec *executionContext) fieldContext_AccountConnection_edges(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AccountEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AccountConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9267,15 +7223,12 @@ func (ec *executionContext) fieldContext_AccountConnection_nodes(_ context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AccountConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9299,15 +7252,12 @@ func (ec *executionContext) fieldContext_AccountConnection_pageInfo(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AccountConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9330,7 +7280,7 @@ func (ec *executionContext) fieldContext_AccountConnection_totalCount(_ context.
 }
 
 func (ec *executionContext) _AccountConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9353,30 +7303,11 @@ func (ec *executionContext) fieldContext_AccountConnection_totalCountCapped(_ co
 }
 
 func (ec *executionContext) _AccountEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AccountEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AccountEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AccountEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _AccountEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Account]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9400,222 +7331,48 @@ func (ec *executionContext) fieldContext_AccountEdge_node(_ context.Context, fie
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Agent_id(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Agent_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Agent_accountId(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_accountId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AccountID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_accountId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.AccountID)
 }
 
 func (ec *executionContext) _Agent_name(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Agent_draft(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_draft(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Draft, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_draft(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Draft)
 }
 
 func (ec *executionContext) _Agent_enabled(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_enabled(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Enabled, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_enabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Enabled)
 }
 
 func (ec *executionContext) _Agent_runnable(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_runnable(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Runnable(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_runnable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, true, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Runnable())
 }
 
 func (ec *executionContext) _Agent_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Agent_updatedAt(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_updatedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UpdatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.UpdatedAt)
 }
 
 func (ec *executionContext) _Agent_account(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9639,15 +7396,12 @@ func (ec *executionContext) fieldContext_Agent_account(_ context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Agent_published(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9671,15 +7425,12 @@ func (ec *executionContext) fieldContext_Agent_published(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevision(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Agent_revisions(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9704,9 +7455,6 @@ func (ec *executionContext) fieldContext_Agent_revisions(ctx context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevisionConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -9723,7 +7471,7 @@ func (ec *executionContext) fieldContext_Agent_revisions(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Agent_runs(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9748,9 +7496,6 @@ func (ec *executionContext) fieldContext_Agent_runs(ctx context.Context, field g
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RunConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -9767,30 +7512,11 @@ func (ec *executionContext) fieldContext_Agent_runs(ctx context.Context, field g
 }
 
 func (ec *executionContext) _Agent_version(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Agent_version(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Version, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Agent_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Agent", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _AgentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9814,15 +7540,12 @@ func (ec *executionContext) fieldContext_AgentConnection_edges(_ context.Context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9846,15 +7569,12 @@ func (ec *executionContext) fieldContext_AgentConnection_nodes(_ context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9878,15 +7598,12 @@ func (ec *executionContext) fieldContext_AgentConnection_pageInfo(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9909,7 +7626,7 @@ func (ec *executionContext) fieldContext_AgentConnection_totalCount(_ context.Co
 }
 
 func (ec *executionContext) _AgentConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9932,30 +7649,11 @@ func (ec *executionContext) fieldContext_AgentConnection_totalCountCapped(_ cont
 }
 
 func (ec *executionContext) _AgentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _AgentEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Agent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -9979,130 +7677,32 @@ func (ec *executionContext) fieldContext_AgentEdge_node(_ context.Context, field
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentRevision_id(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevision_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevision_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevision", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _AgentRevision_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevision_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevision_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevision", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _AgentRevision_number(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevision_number(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Number, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevision_number(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevision", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Number)
 }
 
 func (ec *executionContext) _AgentRevision_diagram(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevision_diagram(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Diagram, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevision_diagram(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevision", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Diagram)
 }
 
 func (ec *executionContext) _AgentRevision_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevision_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevision_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevision", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _AgentRevision_agent(ctx context.Context, field graphql.CollectedField, obj *db.Revision) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10126,15 +7726,12 @@ func (ec *executionContext) fieldContext_AgentRevision_agent(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentRevisionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10158,15 +7755,12 @@ func (ec *executionContext) fieldContext_AgentRevisionConnection_edges(_ context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevisionEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentRevisionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10190,15 +7784,12 @@ func (ec *executionContext) fieldContext_AgentRevisionConnection_nodes(_ context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevision(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentRevisionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10222,15 +7813,12 @@ func (ec *executionContext) fieldContext_AgentRevisionConnection_pageInfo(_ cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AgentRevisionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10253,7 +7841,7 @@ func (ec *executionContext) fieldContext_AgentRevisionConnection_totalCount(_ co
 }
 
 func (ec *executionContext) _AgentRevisionConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10276,30 +7864,11 @@ func (ec *executionContext) fieldContext_AgentRevisionConnection_totalCountCappe
 }
 
 func (ec *executionContext) _AgentRevisionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AgentRevisionEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AgentRevisionEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AgentRevisionEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _AgentRevisionEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Revision]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10323,199 +7892,44 @@ func (ec *executionContext) fieldContext_AgentRevisionEdge_node(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevision(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKey_id(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _ApiKey_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _ApiKey_clientId(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_clientId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ClientID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_clientId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
 }
 
 func (ec *executionContext) _ApiKey_name(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _ApiKey_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _ApiKey_expiresAt(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_expiresAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ExpiresAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.ExpiresAt)
 }
 
 func (ec *executionContext) _ApiKey_revokedAt(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_revokedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.RevokedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_revokedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.RevokedAt)
 }
 
 func (ec *executionContext) _ApiKey_lastUsedAt(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_lastUsedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LastUsedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_lastUsedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.LastUsedAt)
 }
 
 func (ec *executionContext) _ApiKey_features(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10538,7 +7952,7 @@ func (ec *executionContext) fieldContext_ApiKey_features(_ context.Context, fiel
 }
 
 func (ec *executionContext) _ApiKey_allowedAddresses(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10561,7 +7975,7 @@ func (ec *executionContext) fieldContext_ApiKey_allowedAddresses(_ context.Conte
 }
 
 func (ec *executionContext) _ApiKey_user(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10585,15 +7999,12 @@ func (ec *executionContext) fieldContext_ApiKey_user(_ context.Context, field gr
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKey_customer(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10617,38 +8028,16 @@ func (ec *executionContext) fieldContext_ApiKey_customer(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKey_version(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKey_version(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Version, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKey_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKey", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _ApiKeyConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10672,15 +8061,12 @@ func (ec *executionContext) fieldContext_ApiKeyConnection_edges(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKeyEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKeyConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10704,15 +8090,12 @@ func (ec *executionContext) fieldContext_ApiKeyConnection_nodes(_ context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKey(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKeyConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10736,15 +8119,12 @@ func (ec *executionContext) fieldContext_ApiKeyConnection_pageInfo(_ context.Con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ApiKeyConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10767,7 +8147,7 @@ func (ec *executionContext) fieldContext_ApiKeyConnection_totalCount(_ context.C
 }
 
 func (ec *executionContext) _ApiKeyConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10790,30 +8170,11 @@ func (ec *executionContext) fieldContext_ApiKeyConnection_totalCountCapped(_ con
 }
 
 func (ec *executionContext) _ApiKeyEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ApiKeyEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ApiKeyEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ApiKeyEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _ApiKeyEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.APIKey]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -10837,360 +8198,72 @@ func (ec *executionContext) fieldContext_ApiKeyEdge_node(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKey(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Application_id(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Application_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Application_code(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_code(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Code, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Code)
 }
 
 func (ec *executionContext) _Application_name(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Application_description(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _Application_appType(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_appType(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AppType, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_appType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.AppType)
 }
 
 func (ec *executionContext) _Application_authUrl(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_authUrl(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AuthURL, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_authUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.AuthURL)
 }
 
 func (ec *executionContext) _Application_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Application_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Application_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Application", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _AuditEvent_id(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _AuditEvent_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _AuditEvent_action(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_action(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Action, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_action(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Action)
 }
 
 func (ec *executionContext) _AuditEvent_objectType(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_objectType(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ObjectType, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_objectType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ObjectType)
 }
 
 func (ec *executionContext) _AuditEvent_objectId(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_objectId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ObjectID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_objectId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ObjectID)
 }
 
 func (ec *executionContext) _AuditEvent_details(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_details(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Details, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_details(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Details)
 }
 
 func (ec *executionContext) _AuditEvent_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEvent_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEvent_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _AuditEvent_clientId(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11213,7 +8286,7 @@ func (ec *executionContext) fieldContext_AuditEvent_clientId(_ context.Context, 
 }
 
 func (ec *executionContext) _AuditEvent_actor(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11237,15 +8310,12 @@ func (ec *executionContext) fieldContext_AuditEvent_actor(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AuditEvent_customer(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11269,15 +8339,12 @@ func (ec *executionContext) fieldContext_AuditEvent_customer(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AuditEventConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11301,15 +8368,12 @@ func (ec *executionContext) fieldContext_AuditEventConnection_edges(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuditEventEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AuditEventConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11333,15 +8397,12 @@ func (ec *executionContext) fieldContext_AuditEventConnection_nodes(_ context.Co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuditEvent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AuditEventConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11365,15 +8426,12 @@ func (ec *executionContext) fieldContext_AuditEventConnection_pageInfo(_ context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _AuditEventConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11396,7 +8454,7 @@ func (ec *executionContext) fieldContext_AuditEventConnection_totalCount(_ conte
 }
 
 func (ec *executionContext) _AuditEventConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11419,30 +8477,11 @@ func (ec *executionContext) fieldContext_AuditEventConnection_totalCountCapped(_
 }
 
 func (ec *executionContext) _AuditEventEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEventEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEventEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEventEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _AuditEventEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.AuditEvent]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11466,360 +8505,72 @@ func (ec *executionContext) fieldContext_AuditEventEdge_node(_ context.Context, 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuditEvent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Billing_id(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Billing_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CustomerID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.CustomerID)
 }
 
 func (ec *executionContext) _Billing_customerId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_customerId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CustomerID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_customerId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.CustomerID)
 }
 
 func (ec *executionContext) _Billing_billingName(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_billingName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.BillingName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_billingName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.BillingName)
 }
 
 func (ec *executionContext) _Billing_businessId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_businessId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.BusinessID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_businessId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.BusinessID)
 }
 
 func (ec *executionContext) _Billing_taxId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_taxId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.TaxID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_taxId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.TaxID)
 }
 
 func (ec *executionContext) _Billing_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Billing_locationId(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_locationId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LocationID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_locationId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.LocationID)
 }
 
 func (ec *executionContext) _Billing_addressLine1(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_addressLine1(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AddressLine1, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_addressLine1(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.AddressLine1)
 }
 
 func (ec *executionContext) _Billing_addressLine2(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_addressLine2(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AddressLine2, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_addressLine2(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.AddressLine2)
 }
 
 func (ec *executionContext) _Billing_city(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_city(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.City, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_city(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.City)
 }
 
 func (ec *executionContext) _Billing_state(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_state(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.State, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.State)
 }
 
 func (ec *executionContext) _Billing_zipCode(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_zipCode(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ZipCode, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_zipCode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ZipCode)
 }
 
 func (ec *executionContext) _Billing_countryCode(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_countryCode(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CountryCode, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_countryCode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.CountryCode)
 }
 
 func (ec *executionContext) _Billing_version(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Billing_version(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Version, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Billing_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Billing", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _CancelRunPayload_run(ctx context.Context, field graphql.CollectedField, obj *resolvers.CancelRunPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11843,15 +8594,12 @@ func (ec *executionContext) fieldContext_CancelRunPayload_run(_ context.Context,
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ChangePasswordPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.ChangePasswordPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -11875,153 +8623,36 @@ func (ec *executionContext) fieldContext_ChangePasswordPayload_user(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Chunk_id(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Chunk_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Chunk_position(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_position(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Position, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_position(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Position)
 }
 
 func (ec *executionContext) _Chunk_content(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_content(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Content, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_content(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Content)
 }
 
 func (ec *executionContext) _Chunk_overlapBytes(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_overlapBytes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.OverlapBytes, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_overlapBytes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.OverlapBytes)
 }
 
 func (ec *executionContext) _Chunk_tokens(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Chunk_tokens(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Tokens, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Chunk_tokens(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Chunk", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Tokens)
 }
 
 func (ec *executionContext) _Chunk_page(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12044,7 +8675,7 @@ func (ec *executionContext) fieldContext_Chunk_page(_ context.Context, field gra
 }
 
 func (ec *executionContext) _Chunk_heading(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12067,7 +8698,7 @@ func (ec *executionContext) fieldContext_Chunk_heading(_ context.Context, field 
 }
 
 func (ec *executionContext) _Chunk_row(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12090,7 +8721,7 @@ func (ec *executionContext) fieldContext_Chunk_row(_ context.Context, field grap
 }
 
 func (ec *executionContext) _Chunk_document(ctx context.Context, field graphql.CollectedField, obj *db.Chunk) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12114,15 +8745,12 @@ func (ec *executionContext) fieldContext_Chunk_document(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ChunkConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12146,15 +8774,12 @@ func (ec *executionContext) fieldContext_ChunkConnection_edges(_ context.Context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ChunkEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ChunkConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12178,15 +8803,12 @@ func (ec *executionContext) fieldContext_ChunkConnection_nodes(_ context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Chunk(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ChunkConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12210,15 +8832,12 @@ func (ec *executionContext) fieldContext_ChunkConnection_pageInfo(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ChunkConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12241,30 +8860,11 @@ func (ec *executionContext) fieldContext_ChunkConnection_totalCount(_ context.Co
 }
 
 func (ec *executionContext) _ChunkEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ChunkEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ChunkEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ChunkEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _ChunkEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Chunk]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12288,15 +8888,12 @@ func (ec *executionContext) fieldContext_ChunkEdge_node(_ context.Context, field
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Chunk(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ConfirmTotpPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.ConfirmTotpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12320,15 +8917,12 @@ func (ec *executionContext) fieldContext_ConfirmTotpPayload_user(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ConfirmTotpPayload_recoveryCodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.ConfirmTotpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12351,329 +8945,63 @@ func (ec *executionContext) fieldContext_ConfirmTotpPayload_recoveryCodes(_ cont
 }
 
 func (ec *executionContext) _Context_id(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Context_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Context_name(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Context_description(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _Context_caption(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_caption(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Caption, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_caption(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Caption)
 }
 
 func (ec *executionContext) _Context_userId(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_userId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint64(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Context_userId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint64(ctx, field.Selections, obj.UserID)
 }
 
 func (ec *executionContext) _Context_accountId(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_accountId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AccountID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_accountId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.AccountID)
 }
 
 func (ec *executionContext) _Context_embeddingModel(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_embeddingModel(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.EmbeddingModel, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_embeddingModel(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.EmbeddingModel)
 }
 
 func (ec *executionContext) _Context_maxSize(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_maxSize(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.MaxSize, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_maxSize(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.MaxSize)
 }
 
 func (ec *executionContext) _Context_topN(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_topN(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.TopN, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_topN(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.TopN)
 }
 
 func (ec *executionContext) _Context_scoreThreshold(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_scoreThreshold(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ScoreThreshold, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_scoreThreshold(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.ScoreThreshold)
 }
 
 func (ec *executionContext) _Context_chunkSize(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_chunkSize(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ChunkSize, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_chunkSize(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.ChunkSize)
 }
 
 func (ec *executionContext) _Context_overlap(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_overlap(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Overlap, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_overlap(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.Overlap)
 }
 
 func (ec *executionContext) _Context_toolsJson(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_toolsJson(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ToolsJSON, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_toolsJson(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ToolsJSON)
 }
 
 func (ec *executionContext) _Context_tools(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12697,15 +9025,12 @@ func (ec *executionContext) fieldContext_Context_tools(_ context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextTool(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Context_starterPrompts(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12728,53 +9053,15 @@ func (ec *executionContext) fieldContext_Context_starterPrompts(_ context.Contex
 }
 
 func (ec *executionContext) _Context_shareState(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_shareState(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ShareState, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_shareState(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.ShareState)
 }
 
 func (ec *executionContext) _Context_icon(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_icon(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Icon, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_icon(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Icon)
 }
 
 func (ec *executionContext) _Context_deleted(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12797,53 +9084,15 @@ func (ec *executionContext) fieldContext_Context_deleted(_ context.Context, fiel
 }
 
 func (ec *executionContext) _Context_created(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_created(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_created(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Context_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Context_account(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12867,15 +9116,12 @@ func (ec *executionContext) fieldContext_Context_account(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Context_creator(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12899,15 +9145,12 @@ func (ec *executionContext) fieldContext_Context_creator(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Context_documents(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12932,9 +9175,6 @@ func (ec *executionContext) fieldContext_Context_documents(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DocumentConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -12951,30 +9191,11 @@ func (ec *executionContext) fieldContext_Context_documents(ctx context.Context, 
 }
 
 func (ec *executionContext) _Context_version(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Context_version(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Version, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Context_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Context", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _ContextConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -12998,15 +9219,12 @@ func (ec *executionContext) fieldContext_ContextConnection_edges(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13030,15 +9248,12 @@ func (ec *executionContext) fieldContext_ContextConnection_nodes(_ context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13062,15 +9277,12 @@ func (ec *executionContext) fieldContext_ContextConnection_pageInfo(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13093,30 +9305,11 @@ func (ec *executionContext) fieldContext_ContextConnection_totalCount(_ context.
 }
 
 func (ec *executionContext) _ContextEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _ContextEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Context]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13140,130 +9333,32 @@ func (ec *executionContext) fieldContext_ContextEdge_node(_ context.Context, fie
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextTool_id(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextTool_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextTool_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _ContextTool_name(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextTool_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextTool_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _ContextTool_description(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextTool_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextTool_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _ContextTool_action(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextTool_action(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Action, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextTool_action(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Action)
 }
 
 func (ec *executionContext) _ContextTool_agentId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextTool_agentId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AgentID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextTool_agentId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextTool", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.AgentID)
 }
 
 func (ec *executionContext) _ContextTool_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13287,15 +9382,12 @@ func (ec *executionContext) fieldContext_ContextTool_agent(_ context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextTool_parameters(ctx context.Context, field graphql.CollectedField, obj *resolvers.Tool) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13319,107 +9411,28 @@ func (ec *executionContext) fieldContext_ContextTool_parameters(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextToolParameter(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ContextToolParameter_paramName(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextToolParameter_paramName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ParamName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextToolParameter_paramName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextToolParameter", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ParamName)
 }
 
 func (ec *executionContext) _ContextToolParameter_type(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextToolParameter_type(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Type, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextToolParameter_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextToolParameter", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
 }
 
 func (ec *executionContext) _ContextToolParameter_required(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextToolParameter_required(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Required, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextToolParameter_required(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextToolParameter", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Required)
 }
 
 func (ec *executionContext) _ContextToolParameter_description(ctx context.Context, field graphql.CollectedField, obj *resolvers.ToolParameter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ContextToolParameter_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ContextToolParameter_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ContextToolParameter", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _CreateAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13443,15 +9456,12 @@ func (ec *executionContext) fieldContext_CreateAgentPayload_agent(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateApiKeyPayload_apiKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAPIKeyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13475,61 +9485,20 @@ func (ec *executionContext) fieldContext_CreateApiKeyPayload_apiKey(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKey(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateApiKeyPayload_clientId(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAPIKeyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateApiKeyPayload_clientId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ClientID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CreateApiKeyPayload_clientId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CreateApiKeyPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
 }
 
 func (ec *executionContext) _CreateApiKeyPayload_clientSecret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateAPIKeyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateApiKeyPayload_clientSecret(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ClientSecret, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CreateApiKeyPayload_clientSecret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CreateApiKeyPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ClientSecret)
 }
 
 func (ec *executionContext) _CreateContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateContextPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13553,15 +9522,12 @@ func (ec *executionContext) fieldContext_CreateContextPayload_context(_ context.
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13585,15 +9551,12 @@ func (ec *executionContext) fieldContext_CreateCustomerPayload_customer(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateCustomerPayload_admin(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13617,15 +9580,12 @@ func (ec *executionContext) fieldContext_CreateCustomerPayload_admin(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreatePermissionPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreatePermissionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13649,15 +9609,12 @@ func (ec *executionContext) fieldContext_CreatePermissionPayload_permission(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateRolePayload_role(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateRolePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13681,15 +9638,12 @@ func (ec *executionContext) fieldContext_CreateRolePayload_role(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Role(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateSecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13713,15 +9667,12 @@ func (ec *executionContext) fieldContext_CreateSecretPayload_secret(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Secret(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateUserPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateUserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13745,15 +9696,12 @@ func (ec *executionContext) fieldContext_CreateUserPayload_user(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateWebhookDestinationPayload_destination(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13777,199 +9725,44 @@ func (ec *executionContext) fieldContext_CreateWebhookDestinationPayload_destina
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CreateWebhookDestinationPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CreateWebhookDestinationPayload_secret(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Secret, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CreateWebhookDestinationPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CreateWebhookDestinationPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Secret)
 }
 
 func (ec *executionContext) _Customer_id(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Customer_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Customer_parentId(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_parentId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ParentID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint64(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_parentId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint64(ctx, field.Selections, obj.ParentID)
 }
 
 func (ec *executionContext) _Customer_name(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Customer_regionId(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_regionId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.RegionID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_regionId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.RegionID)
 }
 
 func (ec *executionContext) _Customer_canAddCustomers(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_canAddCustomers(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CanAddCustomers, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_canAddCustomers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.CanAddCustomers)
 }
 
 func (ec *executionContext) _Customer_descendantsCanAdd(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_descendantsCanAdd(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DescendantsCanAdd, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_descendantsCanAdd(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.DescendantsCanAdd)
 }
 
 func (ec *executionContext) _Customer_effectiveCanAddCustomers(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -13992,76 +9785,23 @@ func (ec *executionContext) fieldContext_Customer_effectiveCanAddCustomers(_ con
 }
 
 func (ec *executionContext) _Customer_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Customer_maxKeyDays(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_maxKeyDays(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.MaxKeyDays, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_maxKeyDays(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.MaxKeyDays)
 }
 
 func (ec *executionContext) _Customer_status(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNCustomerStatus2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
+	return ec.marshalNCustomerStatus2string(ctx, field.Selections, obj.Status)
 }
-func (ec *executionContext) fieldContext_Customer_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type CustomerStatus does not have child fields"))
+
+func (ec *executionContext) _Customer_eraseAt(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.EraseAt)
 }
 
 func (ec *executionContext) _Customer_effectiveStatus(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14084,7 +9824,7 @@ func (ec *executionContext) fieldContext_Customer_effectiveStatus(_ context.Cont
 }
 
 func (ec *executionContext) _Customer_path(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14107,30 +9847,11 @@ func (ec *executionContext) fieldContext_Customer_path(_ context.Context, field 
 }
 
 func (ec *executionContext) _Customer_level(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_level(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Level, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_level(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Level)
 }
 
 func (ec *executionContext) _Customer_region(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14154,15 +9875,12 @@ func (ec *executionContext) fieldContext_Customer_region(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Region(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_parent(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14186,15 +9904,12 @@ func (ec *executionContext) fieldContext_Customer_parent(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerRef(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_ancestors(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14218,15 +9933,12 @@ func (ec *executionContext) fieldContext_Customer_ancestors(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerRef(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_children(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14251,9 +9963,6 @@ func (ec *executionContext) fieldContext_Customer_children(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14270,7 +9979,7 @@ func (ec *executionContext) fieldContext_Customer_children(ctx context.Context, 
 }
 
 func (ec *executionContext) _Customer_descendants(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14295,9 +10004,6 @@ func (ec *executionContext) fieldContext_Customer_descendants(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14314,7 +10020,7 @@ func (ec *executionContext) fieldContext_Customer_descendants(ctx context.Contex
 }
 
 func (ec *executionContext) _Customer_users(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14339,9 +10045,6 @@ func (ec *executionContext) fieldContext_Customer_users(ctx context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14358,7 +10061,7 @@ func (ec *executionContext) fieldContext_Customer_users(ctx context.Context, fie
 }
 
 func (ec *executionContext) _Customer_accounts(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14383,9 +10086,6 @@ func (ec *executionContext) fieldContext_Customer_accounts(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AccountConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14402,7 +10102,7 @@ func (ec *executionContext) fieldContext_Customer_accounts(ctx context.Context, 
 }
 
 func (ec *executionContext) _Customer_billing(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14426,15 +10126,12 @@ func (ec *executionContext) fieldContext_Customer_billing(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Billing(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_roles(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14458,15 +10155,12 @@ func (ec *executionContext) fieldContext_Customer_roles(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Role(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_apiKeys(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14491,9 +10185,6 @@ func (ec *executionContext) fieldContext_Customer_apiKeys(ctx context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKeyConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14510,7 +10201,7 @@ func (ec *executionContext) fieldContext_Customer_apiKeys(ctx context.Context, f
 }
 
 func (ec *executionContext) _Customer_contexts(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14535,9 +10226,6 @@ func (ec *executionContext) fieldContext_Customer_contexts(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14554,7 +10242,7 @@ func (ec *executionContext) fieldContext_Customer_contexts(ctx context.Context, 
 }
 
 func (ec *executionContext) _Customer_agents(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14579,9 +10267,6 @@ func (ec *executionContext) fieldContext_Customer_agents(ctx context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14598,7 +10283,7 @@ func (ec *executionContext) fieldContext_Customer_agents(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Customer_usage(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14622,15 +10307,12 @@ func (ec *executionContext) fieldContext_Customer_usage(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Usage(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_invitations(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14654,15 +10336,12 @@ func (ec *executionContext) fieldContext_Customer_invitations(_ context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_secrets(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14686,15 +10365,12 @@ func (ec *executionContext) fieldContext_Customer_secrets(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Secret(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Customer_webhookDestinations(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14719,9 +10395,6 @@ func (ec *executionContext) fieldContext_Customer_webhookDestinations(ctx contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestinationConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -14738,30 +10411,11 @@ func (ec *executionContext) fieldContext_Customer_webhookDestinations(ctx contex
 }
 
 func (ec *executionContext) _Customer_version(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Customer_version(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Version, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Customer_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _CustomerConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14785,15 +10439,12 @@ func (ec *executionContext) fieldContext_CustomerConnection_edges(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CustomerConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14817,15 +10468,12 @@ func (ec *executionContext) fieldContext_CustomerConnection_nodes(_ context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CustomerConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14849,15 +10497,12 @@ func (ec *executionContext) fieldContext_CustomerConnection_pageInfo(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CustomerConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14880,7 +10525,7 @@ func (ec *executionContext) fieldContext_CustomerConnection_totalCount(_ context
 }
 
 func (ec *executionContext) _CustomerConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14903,30 +10548,11 @@ func (ec *executionContext) fieldContext_CustomerConnection_totalCountCapped(_ c
 }
 
 func (ec *executionContext) _CustomerEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _CustomerEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Customer]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -14950,130 +10576,32 @@ func (ec *executionContext) fieldContext_CustomerEdge_node(_ context.Context, fi
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _CustomerRef_id(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerRef_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerRef_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerRef", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _CustomerRef_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerRef_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerRef_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerRef", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _CustomerRef_name(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerRef_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerRef_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerRef", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _CustomerRef_regionId(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerRef_regionId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.RegionID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerRef_regionId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerRef", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.RegionID)
 }
 
 func (ec *executionContext) _CustomerRef_level(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CustomerRef_level(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Level, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CustomerRef_level(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CustomerRef", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Level)
 }
 
 func (ec *executionContext) _CustomerRef_customer(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15097,15 +10625,12 @@ func (ec *executionContext) fieldContext_CustomerRef_customer(_ context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DeclineInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeclineInvitationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15129,176 +10654,73 @@ func (ec *executionContext) fieldContext_DeclineInvitationPayload_invitation(_ c
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DeleteAgentPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteAgentPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteAgentPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteAgentPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeleteContextPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteContextPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
+}
+
+func (ec *executionContext) _DeleteCustomerPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteCustomerPayload) (ret graphql.Marshaler) {
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
+}
+
+func (ec *executionContext) _DeleteCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteCustomerPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteContextPayload_deletedId(ctx, field)
+			return ec.fieldContext_DeleteCustomerPayload_customer(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
+			return obj.Customer, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
+			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_DeleteContextPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteContextPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+func (ec *executionContext) fieldContext_DeleteCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _DeleteDocumentPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteDocumentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteDocumentPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteDocumentPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteDocumentPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeletePermissionPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeletePermissionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeletePermissionPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeletePermissionPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeletePermissionPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeleteRolePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteRolePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteRolePayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteRolePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteRolePayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeleteSecretPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteSecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteSecretPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteSecretPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteSecretPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DeleteWebhookDestinationPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeleteWebhookDestinationPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeleteWebhookDestinationPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DeleteWebhookDestinationPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _DisableAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.DisableAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15322,15 +10744,12 @@ func (ec *executionContext) fieldContext_DisableAgentPayload_agent(_ context.Con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DisableTotpPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.DisableTotpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15354,291 +10773,60 @@ func (ec *executionContext) fieldContext_DisableTotpPayload_user(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Document_id(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Document_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Document_contextId(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_contextId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ContextID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_contextId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ContextID)
 }
 
 func (ec *executionContext) _Document_fileName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_fileName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.FileName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_fileName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.FileName)
 }
 
 func (ec *executionContext) _Document_originalName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_originalName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.OriginalName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_originalName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.OriginalName)
 }
 
 func (ec *executionContext) _Document_displayName(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_displayName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DisplayName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_displayName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.DisplayName)
 }
 
 func (ec *executionContext) _Document_nameIndex(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_nameIndex(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.NameIndex, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_nameIndex(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.NameIndex)
 }
 
 func (ec *executionContext) _Document_contentType(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_contentType(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ContentType, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_contentType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ContentType)
 }
 
 func (ec *executionContext) _Document_contentHash(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_contentHash(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ContentHash, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_contentHash(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ContentHash)
 }
 
 func (ec *executionContext) _Document_size(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_size(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Size, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_size(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.Size)
 }
 
 func (ec *executionContext) _Document_status(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNDocumentStatus2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DocumentStatus does not have child fields"))
+	return ec.marshalNDocumentStatus2string(ctx, field.Selections, obj.Status)
 }
 
 func (ec *executionContext) _Document_progress(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_progress(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Progress, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_progress(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.Progress)
 }
 
 func (ec *executionContext) _Document_error(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15661,191 +10849,39 @@ func (ec *executionContext) fieldContext_Document_error(_ context.Context, field
 }
 
 func (ec *executionContext) _Document_chunkCount(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_chunkCount(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ChunkCount, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_chunkCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.ChunkCount)
 }
 
 func (ec *executionContext) _Document_created(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_created(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_created(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Document_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Document_createdBy(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_createdBy(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedBy, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint64(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Document_createdBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint64(ctx, field.Selections, obj.CreatedBy)
 }
 
 func (ec *executionContext) _Document_started(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_started(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.StartedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Document_started(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.StartedAt)
 }
 
 func (ec *executionContext) _Document_startedAt(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_startedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.StartedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Document_startedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.StartedAt)
 }
 
 func (ec *executionContext) _Document_completed(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_completed(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CompletedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Document_completed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.CompletedAt)
 }
 
 func (ec *executionContext) _Document_completedAt(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_completedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CompletedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Document_completedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.CompletedAt)
 }
 
 func (ec *executionContext) _Document_context(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15869,15 +10905,12 @@ func (ec *executionContext) fieldContext_Document_context(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Document_chunks(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15902,9 +10935,6 @@ func (ec *executionContext) fieldContext_Document_chunks(ctx context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ChunkConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -15921,7 +10951,7 @@ func (ec *executionContext) fieldContext_Document_chunks(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Document_creator(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -15945,38 +10975,16 @@ func (ec *executionContext) fieldContext_Document_creator(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Document_version(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Document_version(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Version, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Document_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Document", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _DocumentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16000,15 +11008,12 @@ func (ec *executionContext) fieldContext_DocumentConnection_edges(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DocumentEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DocumentConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16032,15 +11037,12 @@ func (ec *executionContext) fieldContext_DocumentConnection_nodes(_ context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DocumentConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16064,15 +11066,12 @@ func (ec *executionContext) fieldContext_DocumentConnection_pageInfo(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _DocumentConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16095,30 +11094,11 @@ func (ec *executionContext) fieldContext_DocumentConnection_totalCount(_ context
 }
 
 func (ec *executionContext) _DocumentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DocumentEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DocumentEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("DocumentEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _DocumentEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Document]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16142,15 +11122,12 @@ func (ec *executionContext) fieldContext_DocumentEdge_node(_ context.Context, fi
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _EnableAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.EnableAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16174,176 +11151,40 @@ func (ec *executionContext) fieldContext_EnableAgentPayload_agent(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _EnableTotpPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.EnableTotpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_EnableTotpPayload_secret(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Secret, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_EnableTotpPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("EnableTotpPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Secret)
 }
 
 func (ec *executionContext) _EnableTotpPayload_uri(ctx context.Context, field graphql.CollectedField, obj *resolvers.EnableTotpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_EnableTotpPayload_uri(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.URI, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_EnableTotpPayload_uri(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("EnableTotpPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.URI)
 }
 
 func (ec *executionContext) _EraseUserPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.EraseUserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_EraseUserPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_EraseUserPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("EraseUserPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _Grant_application(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Grant_application(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Application, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Grant_application(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Grant", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Application)
 }
 
 func (ec *executionContext) _Grant_accountId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Grant_accountId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AccountID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Grant_accountId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Grant", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.AccountID)
 }
 
 func (ec *executionContext) _Grant_roleName(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Grant_roleName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.RoleName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Grant_roleName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Grant", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.RoleName)
 }
 
 func (ec *executionContext) _Grant_isOwner(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Grant_isOwner(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.IsOwner, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Grant_isOwner(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Grant", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsOwner)
 }
 
 func (ec *executionContext) _Grant_features(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16366,145 +11207,31 @@ func (ec *executionContext) fieldContext_Grant_features(_ context.Context, field
 }
 
 func (ec *executionContext) _Invitation_id(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Invitation_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Invitation_email(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_email(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Email, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_email(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
 }
 
 func (ec *executionContext) _Invitation_status(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNInvitationStatus2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type InvitationStatus does not have child fields"))
+	return ec.marshalNInvitationStatus2string(ctx, field.Selections, obj.Status)
 }
 
 func (ec *executionContext) _Invitation_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Invitation_expiresAt(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Invitation_expiresAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ExpiresAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Invitation_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.ExpiresAt)
 }
 
 func (ec *executionContext) _Invitation_customer(ctx context.Context, field graphql.CollectedField, obj *db.Invitation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16528,107 +11255,28 @@ func (ec *executionContext) fieldContext_Invitation_customer(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerRef(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _LeaveCustomerPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.LeaveCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_LeaveCustomerPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_LeaveCustomerPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("LeaveCustomerPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _Me_customerId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Me_customerId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CustomerID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Me_customerId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Me", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.CustomerID)
 }
 
 func (ec *executionContext) _Me_userIdentityId(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Me_userIdentityId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserIdentityID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Me_userIdentityId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Me", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.UserIdentityID)
 }
 
 func (ec *executionContext) _Me_email(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Me_email(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Email, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Me_email(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Me", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
 }
 
 func (ec *executionContext) _Me_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16652,15 +11300,12 @@ func (ec *executionContext) fieldContext_Me_user(_ context.Context, field graphq
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Me_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16684,15 +11329,12 @@ func (ec *executionContext) fieldContext_Me_customer(_ context.Context, field gr
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Me_grants(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16716,15 +11358,12 @@ func (ec *executionContext) fieldContext_Me_grants(_ context.Context, field grap
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Grant(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Me_sessions(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16748,15 +11387,12 @@ func (ec *executionContext) fieldContext_Me_sessions(_ context.Context, field gr
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Session(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Me_invitations(ctx context.Context, field graphql.CollectedField, obj *resolvers.Me) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16780,15 +11416,41 @@ func (ec *executionContext) fieldContext_Me_invitations(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MoveCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.MoveCustomerPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MoveCustomerPayload_customer(ctx, field)
 		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
+			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MoveCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MoveCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Mutation_createCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16813,9 +11475,6 @@ func (ec *executionContext) fieldContext_Mutation_createCustomer(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -16832,7 +11491,7 @@ func (ec *executionContext) fieldContext_Mutation_createCustomer(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_updateCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16857,9 +11516,6 @@ func (ec *executionContext) fieldContext_Mutation_updateCustomer(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -16875,8 +11531,49 @@ func (ec *executionContext) fieldContext_Mutation_updateCustomer(ctx context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_moveCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_moveCustomer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().MoveCustomer(ctx, fc.Args["input"].(resolvers.MoveCustomerInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.MoveCustomerPayload) graphql.Marshaler {
+			return ec.marshalOMoveCustomerPayload2ᚖcanopyᚋresolversᚐMoveCustomerPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_moveCustomer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_moveCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_suspendCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16901,9 +11598,6 @@ func (ec *executionContext) fieldContext_Mutation_suspendCustomer(ctx context.Co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SuspendCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -16919,8 +11613,90 @@ func (ec *executionContext) fieldContext_Mutation_suspendCustomer(ctx context.Co
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_deleteCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteCustomer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteCustomer(ctx, fc.Args["input"].(resolvers.DeleteCustomerInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.DeleteCustomerPayload) graphql.Marshaler {
+			return ec.marshalODeleteCustomerPayload2ᚖcanopyᚋresolversᚐDeleteCustomerPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteCustomer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_restoreCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_restoreCustomer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RestoreCustomer(ctx, fc.Args["input"].(resolvers.RestoreCustomerInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RestoreCustomerPayload) graphql.Marshaler {
+			return ec.marshalORestoreCustomerPayload2ᚖcanopyᚋresolversᚐRestoreCustomerPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_restoreCustomer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_restoreCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_resumeCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16945,9 +11721,6 @@ func (ec *executionContext) fieldContext_Mutation_resumeCustomer(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ResumeCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -16964,7 +11737,7 @@ func (ec *executionContext) fieldContext_Mutation_resumeCustomer(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_setLimits(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -16989,9 +11762,6 @@ func (ec *executionContext) fieldContext_Mutation_setLimits(ctx context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SetLimitsPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17008,7 +11778,7 @@ func (ec *executionContext) fieldContext_Mutation_setLimits(ctx context.Context,
 }
 
 func (ec *executionContext) _Mutation_saveBilling(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17033,9 +11803,6 @@ func (ec *executionContext) fieldContext_Mutation_saveBilling(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SaveBillingPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17052,7 +11819,7 @@ func (ec *executionContext) fieldContext_Mutation_saveBilling(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_createUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17077,9 +11844,6 @@ func (ec *executionContext) fieldContext_Mutation_createUser(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateUserPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17096,7 +11860,7 @@ func (ec *executionContext) fieldContext_Mutation_createUser(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_resendInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17121,9 +11885,6 @@ func (ec *executionContext) fieldContext_Mutation_resendInvitation(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ResendInvitationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17140,7 +11901,7 @@ func (ec *executionContext) fieldContext_Mutation_resendInvitation(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_withdrawInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17165,9 +11926,6 @@ func (ec *executionContext) fieldContext_Mutation_withdrawInvitation(ctx context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WithdrawInvitationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17184,7 +11942,7 @@ func (ec *executionContext) fieldContext_Mutation_withdrawInvitation(ctx context
 }
 
 func (ec *executionContext) _Mutation_acceptInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17209,9 +11967,6 @@ func (ec *executionContext) fieldContext_Mutation_acceptInvitation(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AcceptInvitationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17228,7 +11983,7 @@ func (ec *executionContext) fieldContext_Mutation_acceptInvitation(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_declineInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17253,9 +12008,6 @@ func (ec *executionContext) fieldContext_Mutation_declineInvitation(ctx context.
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeclineInvitationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17272,7 +12024,7 @@ func (ec *executionContext) fieldContext_Mutation_declineInvitation(ctx context.
 }
 
 func (ec *executionContext) _Mutation_createPermission(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17297,9 +12049,6 @@ func (ec *executionContext) fieldContext_Mutation_createPermission(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreatePermissionPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17316,7 +12065,7 @@ func (ec *executionContext) fieldContext_Mutation_createPermission(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_updatePermission(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17341,9 +12090,6 @@ func (ec *executionContext) fieldContext_Mutation_updatePermission(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdatePermissionPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17360,7 +12106,7 @@ func (ec *executionContext) fieldContext_Mutation_updatePermission(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_togglePermission(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17385,9 +12131,6 @@ func (ec *executionContext) fieldContext_Mutation_togglePermission(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TogglePermissionPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17404,7 +12147,7 @@ func (ec *executionContext) fieldContext_Mutation_togglePermission(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_setPermissionDisabled(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17429,9 +12172,6 @@ func (ec *executionContext) fieldContext_Mutation_setPermissionDisabled(ctx cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SetPermissionDisabledPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17448,7 +12188,7 @@ func (ec *executionContext) fieldContext_Mutation_setPermissionDisabled(ctx cont
 }
 
 func (ec *executionContext) _Mutation_deletePermission(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17473,9 +12213,6 @@ func (ec *executionContext) fieldContext_Mutation_deletePermission(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeletePermissionPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17492,7 +12229,7 @@ func (ec *executionContext) fieldContext_Mutation_deletePermission(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_createApiKey(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17517,9 +12254,6 @@ func (ec *executionContext) fieldContext_Mutation_createApiKey(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateApiKeyPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17536,7 +12270,7 @@ func (ec *executionContext) fieldContext_Mutation_createApiKey(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_rotateApiKeySecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17561,9 +12295,6 @@ func (ec *executionContext) fieldContext_Mutation_rotateApiKeySecret(ctx context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RotateApiKeySecretPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17580,7 +12311,7 @@ func (ec *executionContext) fieldContext_Mutation_rotateApiKeySecret(ctx context
 }
 
 func (ec *executionContext) _Mutation_revokeApiKey(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17605,9 +12336,6 @@ func (ec *executionContext) fieldContext_Mutation_revokeApiKey(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RevokeApiKeyPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17624,7 +12352,7 @@ func (ec *executionContext) fieldContext_Mutation_revokeApiKey(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_createRole(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17649,9 +12377,6 @@ func (ec *executionContext) fieldContext_Mutation_createRole(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateRolePayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17668,7 +12393,7 @@ func (ec *executionContext) fieldContext_Mutation_createRole(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_updateRole(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17693,9 +12418,6 @@ func (ec *executionContext) fieldContext_Mutation_updateRole(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateRolePayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17712,7 +12434,7 @@ func (ec *executionContext) fieldContext_Mutation_updateRole(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_deleteRole(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17737,9 +12459,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteRole(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteRolePayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17756,7 +12475,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteRole(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_updateUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17781,9 +12500,6 @@ func (ec *executionContext) fieldContext_Mutation_updateUser(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateUserPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17800,7 +12516,7 @@ func (ec *executionContext) fieldContext_Mutation_updateUser(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_removeUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17825,9 +12541,6 @@ func (ec *executionContext) fieldContext_Mutation_removeUser(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RemoveUserPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17844,7 +12557,7 @@ func (ec *executionContext) fieldContext_Mutation_removeUser(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_leaveCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17869,9 +12582,6 @@ func (ec *executionContext) fieldContext_Mutation_leaveCustomer(ctx context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_LeaveCustomerPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17888,7 +12598,7 @@ func (ec *executionContext) fieldContext_Mutation_leaveCustomer(ctx context.Cont
 }
 
 func (ec *executionContext) _Mutation_eraseUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17913,9 +12623,6 @@ func (ec *executionContext) fieldContext_Mutation_eraseUser(ctx context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_EraseUserPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17932,7 +12639,7 @@ func (ec *executionContext) fieldContext_Mutation_eraseUser(ctx context.Context,
 }
 
 func (ec *executionContext) _Mutation_setAccountDisabled(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -17957,9 +12664,6 @@ func (ec *executionContext) fieldContext_Mutation_setAccountDisabled(ctx context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SetAccountDisabledPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -17976,7 +12680,7 @@ func (ec *executionContext) fieldContext_Mutation_setAccountDisabled(ctx context
 }
 
 func (ec *executionContext) _Mutation_enableTotp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18001,9 +12705,6 @@ func (ec *executionContext) fieldContext_Mutation_enableTotp(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_EnableTotpPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18020,7 +12721,7 @@ func (ec *executionContext) fieldContext_Mutation_enableTotp(ctx context.Context
 }
 
 func (ec *executionContext) _Mutation_confirmTotp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18045,9 +12746,6 @@ func (ec *executionContext) fieldContext_Mutation_confirmTotp(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ConfirmTotpPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18064,7 +12762,7 @@ func (ec *executionContext) fieldContext_Mutation_confirmTotp(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_regenerateRecoveryCodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18089,9 +12787,6 @@ func (ec *executionContext) fieldContext_Mutation_regenerateRecoveryCodes(ctx co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RegenerateRecoveryCodesPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18108,7 +12803,7 @@ func (ec *executionContext) fieldContext_Mutation_regenerateRecoveryCodes(ctx co
 }
 
 func (ec *executionContext) _Mutation_disableTotp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18133,9 +12828,6 @@ func (ec *executionContext) fieldContext_Mutation_disableTotp(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DisableTotpPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18152,7 +12844,7 @@ func (ec *executionContext) fieldContext_Mutation_disableTotp(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_changePassword(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18177,9 +12869,6 @@ func (ec *executionContext) fieldContext_Mutation_changePassword(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ChangePasswordPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18196,7 +12885,7 @@ func (ec *executionContext) fieldContext_Mutation_changePassword(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_requestEmailChange(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18221,9 +12910,6 @@ func (ec *executionContext) fieldContext_Mutation_requestEmailChange(ctx context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RequestEmailChangePayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18240,7 +12926,7 @@ func (ec *executionContext) fieldContext_Mutation_requestEmailChange(ctx context
 }
 
 func (ec *executionContext) _Mutation_revokeSession(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18265,9 +12951,6 @@ func (ec *executionContext) fieldContext_Mutation_revokeSession(ctx context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RevokeSessionPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18284,7 +12967,7 @@ func (ec *executionContext) fieldContext_Mutation_revokeSession(ctx context.Cont
 }
 
 func (ec *executionContext) _Mutation_revokeOtherSessions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18309,9 +12992,6 @@ func (ec *executionContext) fieldContext_Mutation_revokeOtherSessions(ctx contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RevokeOtherSessionsPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18328,7 +13008,7 @@ func (ec *executionContext) fieldContext_Mutation_revokeOtherSessions(ctx contex
 }
 
 func (ec *executionContext) _Mutation_createContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18353,9 +13033,6 @@ func (ec *executionContext) fieldContext_Mutation_createContext(ctx context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateContextPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18372,7 +13049,7 @@ func (ec *executionContext) fieldContext_Mutation_createContext(ctx context.Cont
 }
 
 func (ec *executionContext) _Mutation_updateContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18397,9 +13074,6 @@ func (ec *executionContext) fieldContext_Mutation_updateContext(ctx context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateContextPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18416,7 +13090,7 @@ func (ec *executionContext) fieldContext_Mutation_updateContext(ctx context.Cont
 }
 
 func (ec *executionContext) _Mutation_deleteContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18441,9 +13115,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteContext(ctx context.Cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteContextPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18460,7 +13131,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteContext(ctx context.Cont
 }
 
 func (ec *executionContext) _Mutation_shareContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18485,9 +13156,6 @@ func (ec *executionContext) fieldContext_Mutation_shareContext(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ShareContextPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18504,7 +13172,7 @@ func (ec *executionContext) fieldContext_Mutation_shareContext(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_uploadDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18529,9 +13197,6 @@ func (ec *executionContext) fieldContext_Mutation_uploadDocument(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UploadDocumentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18548,7 +13213,7 @@ func (ec *executionContext) fieldContext_Mutation_uploadDocument(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_deleteDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18573,9 +13238,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteDocument(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteDocumentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18592,7 +13254,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteDocument(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_reprocessDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18617,9 +13279,6 @@ func (ec *executionContext) fieldContext_Mutation_reprocessDocument(ctx context.
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ReprocessDocumentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18636,7 +13295,7 @@ func (ec *executionContext) fieldContext_Mutation_reprocessDocument(ctx context.
 }
 
 func (ec *executionContext) _Mutation_reprocessContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18661,9 +13320,6 @@ func (ec *executionContext) fieldContext_Mutation_reprocessContext(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ReprocessContextPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18680,7 +13336,7 @@ func (ec *executionContext) fieldContext_Mutation_reprocessContext(ctx context.C
 }
 
 func (ec *executionContext) _Mutation_createAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18705,9 +13361,6 @@ func (ec *executionContext) fieldContext_Mutation_createAgent(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18724,7 +13377,7 @@ func (ec *executionContext) fieldContext_Mutation_createAgent(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_updateAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18749,9 +13402,6 @@ func (ec *executionContext) fieldContext_Mutation_updateAgent(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18768,7 +13418,7 @@ func (ec *executionContext) fieldContext_Mutation_updateAgent(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_publishAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18793,9 +13443,6 @@ func (ec *executionContext) fieldContext_Mutation_publishAgent(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PublishAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18812,7 +13459,7 @@ func (ec *executionContext) fieldContext_Mutation_publishAgent(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_unpublishAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18837,9 +13484,6 @@ func (ec *executionContext) fieldContext_Mutation_unpublishAgent(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UnpublishAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18856,7 +13500,7 @@ func (ec *executionContext) fieldContext_Mutation_unpublishAgent(ctx context.Con
 }
 
 func (ec *executionContext) _Mutation_enableAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18881,9 +13525,6 @@ func (ec *executionContext) fieldContext_Mutation_enableAgent(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_EnableAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18900,7 +13541,7 @@ func (ec *executionContext) fieldContext_Mutation_enableAgent(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_disableAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18925,9 +13566,6 @@ func (ec *executionContext) fieldContext_Mutation_disableAgent(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DisableAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18944,7 +13582,7 @@ func (ec *executionContext) fieldContext_Mutation_disableAgent(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_deleteAgent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -18969,9 +13607,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteAgent(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteAgentPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -18988,7 +13623,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteAgent(ctx context.Contex
 }
 
 func (ec *executionContext) _Mutation_startRun(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19013,9 +13648,6 @@ func (ec *executionContext) fieldContext_Mutation_startRun(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_StartRunPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19032,7 +13664,7 @@ func (ec *executionContext) fieldContext_Mutation_startRun(ctx context.Context, 
 }
 
 func (ec *executionContext) _Mutation_cancelRun(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19057,9 +13689,6 @@ func (ec *executionContext) fieldContext_Mutation_cancelRun(ctx context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CancelRunPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19076,7 +13705,7 @@ func (ec *executionContext) fieldContext_Mutation_cancelRun(ctx context.Context,
 }
 
 func (ec *executionContext) _Mutation_createSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19101,9 +13730,6 @@ func (ec *executionContext) fieldContext_Mutation_createSecret(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateSecretPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19120,7 +13746,7 @@ func (ec *executionContext) fieldContext_Mutation_createSecret(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_updateSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19145,9 +13771,6 @@ func (ec *executionContext) fieldContext_Mutation_updateSecret(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateSecretPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19164,7 +13787,7 @@ func (ec *executionContext) fieldContext_Mutation_updateSecret(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_deleteSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19189,9 +13812,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteSecret(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteSecretPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19208,7 +13828,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteSecret(ctx context.Conte
 }
 
 func (ec *executionContext) _Mutation_createWebhookDestination(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19233,9 +13853,6 @@ func (ec *executionContext) fieldContext_Mutation_createWebhookDestination(ctx c
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CreateWebhookDestinationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19252,7 +13869,7 @@ func (ec *executionContext) fieldContext_Mutation_createWebhookDestination(ctx c
 }
 
 func (ec *executionContext) _Mutation_updateWebhookDestination(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19277,9 +13894,6 @@ func (ec *executionContext) fieldContext_Mutation_updateWebhookDestination(ctx c
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UpdateWebhookDestinationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19296,7 +13910,7 @@ func (ec *executionContext) fieldContext_Mutation_updateWebhookDestination(ctx c
 }
 
 func (ec *executionContext) _Mutation_deleteWebhookDestination(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19321,9 +13935,6 @@ func (ec *executionContext) fieldContext_Mutation_deleteWebhookDestination(ctx c
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeleteWebhookDestinationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19340,7 +13951,7 @@ func (ec *executionContext) fieldContext_Mutation_deleteWebhookDestination(ctx c
 }
 
 func (ec *executionContext) _Mutation_rotateWebhookSecret(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19365,9 +13976,6 @@ func (ec *executionContext) fieldContext_Mutation_rotateWebhookSecret(ctx contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RotateWebhookSecretPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19384,7 +13992,7 @@ func (ec *executionContext) fieldContext_Mutation_rotateWebhookSecret(ctx contex
 }
 
 func (ec *executionContext) _Mutation_testWebhookDestination(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19409,9 +14017,6 @@ func (ec *executionContext) fieldContext_Mutation_testWebhookDestination(ctx con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TestWebhookDestinationPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19428,7 +14033,7 @@ func (ec *executionContext) fieldContext_Mutation_testWebhookDestination(ctx con
 }
 
 func (ec *executionContext) _Mutation_resendWebhookDelivery(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19453,9 +14058,6 @@ func (ec *executionContext) fieldContext_Mutation_resendWebhookDelivery(ctx cont
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ResendWebhookDeliveryPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19472,7 +14074,7 @@ func (ec *executionContext) fieldContext_Mutation_resendWebhookDelivery(ctx cont
 }
 
 func (ec *executionContext) _Mutation_recoverWebhookDeliveries(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19497,9 +14099,6 @@ func (ec *executionContext) fieldContext_Mutation_recoverWebhookDeliveries(ctx c
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RecoverWebhookDeliveriesPayload(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -19516,214 +14115,43 @@ func (ec *executionContext) fieldContext_Mutation_recoverWebhookDeliveries(ctx c
 }
 
 func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *resolvers.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PageInfo_hasNextPage(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HasNextPage, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PageInfo_hasNextPage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.HasNextPage)
 }
 
 func (ec *executionContext) _PageInfo_hasPreviousPage(ctx context.Context, field graphql.CollectedField, obj *resolvers.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PageInfo_hasPreviousPage(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HasPreviousPage, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PageInfo_hasPreviousPage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.HasPreviousPage)
 }
 
 func (ec *executionContext) _PageInfo_startCursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PageInfo_startCursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.StartCursor, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PageInfo_startCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalOString2ᚖstring(ctx, field.Selections, obj.StartCursor())
 }
 
 func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PageInfo_endCursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.EndCursor, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PageInfo_endCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalOString2ᚖstring(ctx, field.Selections, obj.EndCursor())
 }
 
 func (ec *executionContext) _Permission_id(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Permission_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Permission_lastAccess(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_lastAccess(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LastAccess, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_lastAccess(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.LastAccess)
 }
 
 func (ec *executionContext) _Permission_disabled(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_disabled(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Disabled, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_disabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Disabled)
 }
 
 func (ec *executionContext) _Permission_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Permission_createdBy(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19747,38 +14175,16 @@ func (ec *executionContext) fieldContext_Permission_createdBy(_ context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionCreator(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Permission_instanceActive(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_instanceActive(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.InstanceActive, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_instanceActive(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.InstanceActive)
 }
 
 func (ec *executionContext) _Permission_user(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19802,15 +14208,12 @@ func (ec *executionContext) fieldContext_Permission_user(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Permission_account(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19834,15 +14237,12 @@ func (ec *executionContext) fieldContext_Permission_account(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Permission_role(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19866,15 +14266,12 @@ func (ec *executionContext) fieldContext_Permission_role(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Role(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Permission_application(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19898,15 +14295,12 @@ func (ec *executionContext) fieldContext_Permission_application(_ context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Application(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Permission_region(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19930,38 +14324,16 @@ func (ec *executionContext) fieldContext_Permission_region(_ context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Region(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Permission_version(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Permission_version(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Version, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Permission_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Permission", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _PermissionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -19985,15 +14357,12 @@ func (ec *executionContext) fieldContext_PermissionConnection_edges(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20017,15 +14386,12 @@ func (ec *executionContext) fieldContext_PermissionConnection_nodes(_ context.Co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20049,15 +14415,12 @@ func (ec *executionContext) fieldContext_PermissionConnection_pageInfo(_ context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20080,7 +14443,7 @@ func (ec *executionContext) fieldContext_PermissionConnection_totalCount(_ conte
 }
 
 func (ec *executionContext) _PermissionConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20103,99 +14466,23 @@ func (ec *executionContext) fieldContext_PermissionConnection_totalCountCapped(_
 }
 
 func (ec *executionContext) _PermissionCreator_id(ctx context.Context, field graphql.CollectedField, obj *db.Creator) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionCreator_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionCreator_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionCreator", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _PermissionCreator_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Creator) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionCreator_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionCreator_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionCreator", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _PermissionCreator_email(ctx context.Context, field graphql.CollectedField, obj *db.Creator) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionCreator_email(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Email, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionCreator_email(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionCreator", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
 }
 
 func (ec *executionContext) _PermissionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _PermissionEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Permission]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20219,84 +14506,24 @@ func (ec *executionContext) fieldContext_PermissionEdge_node(_ context.Context, 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionOption_value(ctx context.Context, field graphql.CollectedField, obj *db.Option) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionOption_value(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Value, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionOption_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionOption", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.Value)
 }
 
 func (ec *executionContext) _PermissionOption_title(ctx context.Context, field graphql.CollectedField, obj *db.Option) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionOption_title(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Title, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionOption_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionOption", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Title)
 }
 
 func (ec *executionContext) _PermissionOption_selected(ctx context.Context, field graphql.CollectedField, obj *db.Option) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PermissionOption_selected(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Selected, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PermissionOption_selected(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PermissionOption", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Selected)
 }
 
 func (ec *executionContext) _PermissionOptions_applications(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20320,15 +14547,12 @@ func (ec *executionContext) fieldContext_PermissionOptions_applications(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOption(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionOptions_regions(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20352,15 +14576,12 @@ func (ec *executionContext) fieldContext_PermissionOptions_regions(_ context.Con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOption(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionOptions_accounts(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20384,15 +14605,12 @@ func (ec *executionContext) fieldContext_PermissionOptions_accounts(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOption(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionOptions_roles(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20416,15 +14634,12 @@ func (ec *executionContext) fieldContext_PermissionOptions_roles(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOption(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PermissionOptions_users(ctx context.Context, field graphql.CollectedField, obj *resolvers.PermissionOptions) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20448,15 +14663,12 @@ func (ec *executionContext) fieldContext_PermissionOptions_users(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOption(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PublishAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.PublishAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20480,15 +14692,12 @@ func (ec *executionContext) fieldContext_PublishAgentPayload_agent(_ context.Con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _PublishAgentPayload_revision(ctx context.Context, field graphql.CollectedField, obj *resolvers.PublishAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20512,15 +14721,12 @@ func (ec *executionContext) fieldContext_PublishAgentPayload_revision(_ context.
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevision(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Query_me(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20544,15 +14750,12 @@ func (ec *executionContext) fieldContext_Query_me(_ context.Context, field graph
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Me(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Query_node(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20577,9 +14780,6 @@ func (ec *executionContext) fieldContext_Query_node(ctx context.Context, field g
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20596,7 +14796,7 @@ func (ec *executionContext) fieldContext_Query_node(ctx context.Context, field g
 }
 
 func (ec *executionContext) _Query_customer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20621,9 +14821,6 @@ func (ec *executionContext) fieldContext_Query_customer(ctx context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20640,7 +14837,7 @@ func (ec *executionContext) fieldContext_Query_customer(ctx context.Context, fie
 }
 
 func (ec *executionContext) _Query_user(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20665,9 +14862,6 @@ func (ec *executionContext) fieldContext_Query_user(ctx context.Context, field g
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20684,7 +14878,7 @@ func (ec *executionContext) fieldContext_Query_user(ctx context.Context, field g
 }
 
 func (ec *executionContext) _Query_account(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20709,9 +14903,6 @@ func (ec *executionContext) fieldContext_Query_account(ctx context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20728,7 +14919,7 @@ func (ec *executionContext) fieldContext_Query_account(ctx context.Context, fiel
 }
 
 func (ec *executionContext) _Query_permission(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20753,9 +14944,6 @@ func (ec *executionContext) fieldContext_Query_permission(ctx context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20772,7 +14960,7 @@ func (ec *executionContext) fieldContext_Query_permission(ctx context.Context, f
 }
 
 func (ec *executionContext) _Query_regions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20797,9 +14985,6 @@ func (ec *executionContext) fieldContext_Query_regions(ctx context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Region(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20816,7 +15001,7 @@ func (ec *executionContext) fieldContext_Query_regions(ctx context.Context, fiel
 }
 
 func (ec *executionContext) _Query_region(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20841,9 +15026,6 @@ func (ec *executionContext) fieldContext_Query_region(ctx context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Region(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20860,7 +15042,7 @@ func (ec *executionContext) fieldContext_Query_region(ctx context.Context, field
 }
 
 func (ec *executionContext) _Query_applications(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20884,15 +15066,12 @@ func (ec *executionContext) fieldContext_Query_applications(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Application(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Query_roles(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20917,9 +15096,6 @@ func (ec *executionContext) fieldContext_Query_roles(ctx context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Role(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20936,7 +15112,7 @@ func (ec *executionContext) fieldContext_Query_roles(ctx context.Context, field 
 }
 
 func (ec *executionContext) _Query_permissionOptions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -20961,9 +15137,6 @@ func (ec *executionContext) fieldContext_Query_permissionOptions(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionOptions(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -20980,7 +15153,7 @@ func (ec *executionContext) fieldContext_Query_permissionOptions(ctx context.Con
 }
 
 func (ec *executionContext) _Query_customers(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21005,9 +15178,6 @@ func (ec *executionContext) fieldContext_Query_customers(ctx context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21024,7 +15194,7 @@ func (ec *executionContext) fieldContext_Query_customers(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Query_users(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21049,9 +15219,6 @@ func (ec *executionContext) fieldContext_Query_users(ctx context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21068,7 +15235,7 @@ func (ec *executionContext) fieldContext_Query_users(ctx context.Context, field 
 }
 
 func (ec *executionContext) _Query_permissions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21093,9 +15260,6 @@ func (ec *executionContext) fieldContext_Query_permissions(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21112,7 +15276,7 @@ func (ec *executionContext) fieldContext_Query_permissions(ctx context.Context, 
 }
 
 func (ec *executionContext) _Query_auditEvents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21137,9 +15301,6 @@ func (ec *executionContext) fieldContext_Query_auditEvents(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuditEventConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21156,7 +15317,7 @@ func (ec *executionContext) fieldContext_Query_auditEvents(ctx context.Context, 
 }
 
 func (ec *executionContext) _Query_contexts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21181,9 +15342,6 @@ func (ec *executionContext) fieldContext_Query_contexts(ctx context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ContextConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21200,7 +15358,7 @@ func (ec *executionContext) fieldContext_Query_contexts(ctx context.Context, fie
 }
 
 func (ec *executionContext) _Query_context(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21225,9 +15383,6 @@ func (ec *executionContext) fieldContext_Query_context(ctx context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21244,7 +15399,7 @@ func (ec *executionContext) fieldContext_Query_context(ctx context.Context, fiel
 }
 
 func (ec *executionContext) _Query_documents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21269,9 +15424,6 @@ func (ec *executionContext) fieldContext_Query_documents(ctx context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DocumentConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21288,7 +15440,7 @@ func (ec *executionContext) fieldContext_Query_documents(ctx context.Context, fi
 }
 
 func (ec *executionContext) _Query_searchContext(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21313,9 +15465,6 @@ func (ec *executionContext) fieldContext_Query_searchContext(ctx context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SearchHit(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21332,7 +15481,7 @@ func (ec *executionContext) fieldContext_Query_searchContext(ctx context.Context
 }
 
 func (ec *executionContext) _Query_agents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21357,9 +15506,6 @@ func (ec *executionContext) fieldContext_Query_agents(ctx context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21376,7 +15522,7 @@ func (ec *executionContext) fieldContext_Query_agents(ctx context.Context, field
 }
 
 func (ec *executionContext) _Query_agent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21401,9 +15547,6 @@ func (ec *executionContext) fieldContext_Query_agent(ctx context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21420,7 +15563,7 @@ func (ec *executionContext) fieldContext_Query_agent(ctx context.Context, field 
 }
 
 func (ec *executionContext) _Query_runs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21445,9 +15588,6 @@ func (ec *executionContext) fieldContext_Query_runs(ctx context.Context, field g
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RunConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21464,7 +15604,7 @@ func (ec *executionContext) fieldContext_Query_runs(ctx context.Context, field g
 }
 
 func (ec *executionContext) _Query_run(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21489,9 +15629,6 @@ func (ec *executionContext) fieldContext_Query_run(ctx context.Context, field gr
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21508,7 +15645,7 @@ func (ec *executionContext) fieldContext_Query_run(ctx context.Context, field gr
 }
 
 func (ec *executionContext) _Query_webhookCatalog(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21533,9 +15670,6 @@ func (ec *executionContext) fieldContext_Query_webhookCatalog(ctx context.Contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookCatalog(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21552,7 +15686,7 @@ func (ec *executionContext) fieldContext_Query_webhookCatalog(ctx context.Contex
 }
 
 func (ec *executionContext) _Query_webhookDestinations(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21577,9 +15711,6 @@ func (ec *executionContext) fieldContext_Query_webhookDestinations(ctx context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestinationConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21596,7 +15727,7 @@ func (ec *executionContext) fieldContext_Query_webhookDestinations(ctx context.C
 }
 
 func (ec *executionContext) _Query_webhookDestination(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21621,9 +15752,6 @@ func (ec *executionContext) fieldContext_Query_webhookDestination(ctx context.Co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21640,7 +15768,7 @@ func (ec *executionContext) fieldContext_Query_webhookDestination(ctx context.Co
 }
 
 func (ec *executionContext) _Query_webhookDeliveries(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21665,9 +15793,6 @@ func (ec *executionContext) fieldContext_Query_webhookDeliveries(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDeliveryConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21684,7 +15809,7 @@ func (ec *executionContext) fieldContext_Query_webhookDeliveries(ctx context.Con
 }
 
 func (ec *executionContext) _Query_webhookDelivery(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21709,9 +15834,6 @@ func (ec *executionContext) fieldContext_Query_webhookDelivery(ctx context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21728,7 +15850,7 @@ func (ec *executionContext) fieldContext_Query_webhookDelivery(ctx context.Conte
 }
 
 func (ec *executionContext) _Query___type(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21753,9 +15875,6 @@ func (ec *executionContext) fieldContext_Query___type(ctx context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -21772,7 +15891,7 @@ func (ec *executionContext) fieldContext_Query___type(ctx context.Context, field
 }
 
 func (ec *executionContext) _Query___schema(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21796,38 +15915,16 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Schema(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RecoverWebhookDeliveriesPayload_count(ctx context.Context, field graphql.CollectedField, obj *resolvers.RecoverWebhookDeliveriesPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RecoverWebhookDeliveriesPayload_count(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Count, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RecoverWebhookDeliveriesPayload_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RecoverWebhookDeliveriesPayload", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.Count)
 }
 
 func (ec *executionContext) _RegenerateRecoveryCodesPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.RegenerateRecoveryCodesPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21851,15 +15948,12 @@ func (ec *executionContext) fieldContext_RegenerateRecoveryCodesPayload_user(_ c
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RegenerateRecoveryCodesPayload_recoveryCodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.RegenerateRecoveryCodesPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -21882,145 +15976,31 @@ func (ec *executionContext) fieldContext_RegenerateRecoveryCodesPayload_recovery
 }
 
 func (ec *executionContext) _Region_id(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Region_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Region_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Region", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Region_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Region_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Region_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Region", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Region_name(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Region_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Region_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Region", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Region_description(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Region_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Region_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Region", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _Region_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Region) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Region_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Region_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Region", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _RemoveUserPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.RemoveUserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RemoveUserPayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RemoveUserPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RemoveUserPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _RemoveUserPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.RemoveUserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22044,15 +16024,12 @@ func (ec *executionContext) fieldContext_RemoveUserPayload_customer(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ReprocessContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.ReprocessContextPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22076,15 +16053,12 @@ func (ec *executionContext) fieldContext_ReprocessContextPayload_context(_ conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ReprocessDocumentPayload_document(ctx context.Context, field graphql.CollectedField, obj *resolvers.ReprocessDocumentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22108,15 +16082,12 @@ func (ec *executionContext) fieldContext_ReprocessDocumentPayload_document(_ con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RequestEmailChangePayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.RequestEmailChangePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22140,15 +16111,12 @@ func (ec *executionContext) fieldContext_RequestEmailChangePayload_user(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ResendInvitationPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResendInvitationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22172,15 +16140,12 @@ func (ec *executionContext) fieldContext_ResendInvitationPayload_user(_ context.
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ResendInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResendInvitationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22204,15 +16169,12 @@ func (ec *executionContext) fieldContext_ResendInvitationPayload_invitation(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ResendWebhookDeliveryPayload_delivery(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResendWebhookDeliveryPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22236,15 +16198,41 @@ func (ec *executionContext) fieldContext_ResendWebhookDeliveryPayload_delivery(_
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RestoreCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.RestoreCustomerPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RestoreCustomerPayload_customer(ctx, field)
 		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
+			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RestoreCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RestoreCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ResumeCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.ResumeCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22268,15 +16256,12 @@ func (ec *executionContext) fieldContext_ResumeCustomerPayload_customer(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RevokeApiKeyPayload_apiKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.RevokeAPIKeyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22300,15 +16285,12 @@ func (ec *executionContext) fieldContext_RevokeApiKeyPayload_apiKey(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKey(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RevokeOtherSessionsPayload_sessions(ctx context.Context, field graphql.CollectedField, obj *resolvers.RevokeOtherSessionsPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22332,15 +16314,12 @@ func (ec *executionContext) fieldContext_RevokeOtherSessionsPayload_sessions(_ c
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Session(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RevokeSessionPayload_session(ctx context.Context, field graphql.CollectedField, obj *resolvers.RevokeSessionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22364,176 +16343,40 @@ func (ec *executionContext) fieldContext_RevokeSessionPayload_session(_ context.
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Session(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Role_id(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Role_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Role_applicationId(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_applicationId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ApplicationID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_applicationId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ApplicationID)
 }
 
 func (ec *executionContext) _Role_customerId(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_customerId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CustomerID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint64(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Role_customerId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint64(ctx, field.Selections, obj.CustomerID)
 }
 
 func (ec *executionContext) _Role_name(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Role_description(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _Role_isOwner(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_isOwner(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.IsOwner, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_isOwner(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsOwner)
 }
 
 func (ec *executionContext) _Role_features(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22556,30 +16399,11 @@ func (ec *executionContext) fieldContext_Role_features(_ context.Context, field 
 }
 
 func (ec *executionContext) _Role_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Role_application(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22603,15 +16427,12 @@ func (ec *executionContext) fieldContext_Role_application(_ context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Application(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Role_customer(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22635,38 +16456,16 @@ func (ec *executionContext) fieldContext_Role_customer(_ context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Role_version(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Role_version(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Version, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Role_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Role", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_apiKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22690,84 +16489,24 @@ func (ec *executionContext) fieldContext_RotateApiKeySecretPayload_apiKey(_ cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ApiKey(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_clientId(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RotateApiKeySecretPayload_clientId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ClientID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RotateApiKeySecretPayload_clientId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RotateApiKeySecretPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ClientID)
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_clientSecret(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RotateApiKeySecretPayload_clientSecret(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ClientSecret, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RotateApiKeySecretPayload_clientSecret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RotateApiKeySecretPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.ClientSecret)
 }
 
 func (ec *executionContext) _RotateApiKeySecretPayload_graceEndsAt(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RotateApiKeySecretPayload_graceEndsAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GraceEndsAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RotateApiKeySecretPayload_graceEndsAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RotateApiKeySecretPayload", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.GraceEndsAt)
 }
 
 func (ec *executionContext) _RotateWebhookSecretPayload_destination(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateWebhookSecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -22791,245 +16530,52 @@ func (ec *executionContext) fieldContext_RotateWebhookSecretPayload_destination(
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RotateWebhookSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateWebhookSecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RotateWebhookSecretPayload_secret(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Secret, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RotateWebhookSecretPayload_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RotateWebhookSecretPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Secret)
 }
 
 func (ec *executionContext) _Run_id(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Run_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Run_jobKey(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_jobKey(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.JobKey, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_jobKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.JobKey)
 }
 
 func (ec *executionContext) _Run_status(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNRunStatus2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type RunStatus does not have child fields"))
+	return ec.marshalNRunStatus2string(ctx, field.Selections, obj.Status)
 }
 
 func (ec *executionContext) _Run_input(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_input(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Input, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_input(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Input)
 }
 
 func (ec *executionContext) _Run_output(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_output(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.OutputJSON(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Run_output(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, true, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.OutputJSON())
 }
 
 func (ec *executionContext) _Run_error(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_error(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ErrorJSON(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Run_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, true, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.ErrorJSON())
 }
 
 func (ec *executionContext) _Run_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Run_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Run_finishedAt(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Run_finishedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.FinishedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Run_finishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Run", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.FinishedAt)
 }
 
 func (ec *executionContext) _Run_agent(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23053,15 +16599,12 @@ func (ec *executionContext) fieldContext_Run_agent(_ context.Context, field grap
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Run_revision(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23085,15 +16628,12 @@ func (ec *executionContext) fieldContext_Run_revision(_ context.Context, field g
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AgentRevision(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Run_steps(ctx context.Context, field graphql.CollectedField, obj *db.Run) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23117,15 +16657,12 @@ func (ec *executionContext) fieldContext_Run_steps(_ context.Context, field grap
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RunStep(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RunConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23149,15 +16686,12 @@ func (ec *executionContext) fieldContext_RunConnection_edges(_ context.Context, 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RunEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RunConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23181,15 +16715,12 @@ func (ec *executionContext) fieldContext_RunConnection_nodes(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RunConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23213,15 +16744,12 @@ func (ec *executionContext) fieldContext_RunConnection_pageInfo(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RunConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23244,7 +16772,7 @@ func (ec *executionContext) fieldContext_RunConnection_totalCount(_ context.Cont
 }
 
 func (ec *executionContext) _RunConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23267,30 +16795,11 @@ func (ec *executionContext) fieldContext_RunConnection_totalCountCapped(_ contex
 }
 
 func (ec *executionContext) _RunEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _RunEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Run]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23314,176 +16823,40 @@ func (ec *executionContext) fieldContext_RunEdge_node(_ context.Context, field g
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _RunStep_position(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_position(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Position, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_position(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Position)
 }
 
 func (ec *executionContext) _RunStep_stepId(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_stepId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.StepID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_stepId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.StepID)
 }
 
 func (ec *executionContext) _RunStep_type(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_type(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Type, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
 }
 
 func (ec *executionContext) _RunStep_result(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_result(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ResultJSON(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_result(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, true, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.ResultJSON())
 }
 
 func (ec *executionContext) _RunStep_error(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_error(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ErrorJSON(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, true, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.ErrorJSON())
 }
 
 func (ec *executionContext) _RunStep_startedAt(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_startedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.StartedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_startedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.StartedAt)
 }
 
 func (ec *executionContext) _RunStep_durationMs(ctx context.Context, field graphql.CollectedField, obj *db.RunStep) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RunStep_durationMs(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DurationMs, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RunStep_durationMs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RunStep", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.DurationMs)
 }
 
 func (ec *executionContext) _SaveBillingPayload_billing(ctx context.Context, field graphql.CollectedField, obj *resolvers.SaveBillingPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23507,61 +16880,20 @@ func (ec *executionContext) fieldContext_SaveBillingPayload_billing(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Billing(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _SearchHit_similarity(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SearchHit_similarity(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Similarity, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SearchHit_similarity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("SearchHit", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.Similarity)
 }
 
 func (ec *executionContext) _SearchHit_content(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SearchHit_content(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Content, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SearchHit_content(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("SearchHit", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Content)
 }
 
 func (ec *executionContext) _SearchHit_document(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23585,15 +16917,12 @@ func (ec *executionContext) fieldContext_SearchHit_document(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _SearchHit_chunk(ctx context.Context, field graphql.CollectedField, obj *search.Hit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23617,130 +16946,32 @@ func (ec *executionContext) fieldContext_SearchHit_chunk(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Chunk(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Secret_id(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Secret_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Secret_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Secret", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Secret_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Secret_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Secret_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Secret_name(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Secret_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Secret_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Secret_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Secret_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Secret_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Secret_updatedAt(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Secret_updatedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UpdatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Secret_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.UpdatedAt)
 }
 
 func (ec *executionContext) _Secret_customer(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23764,176 +16995,40 @@ func (ec *executionContext) fieldContext_Secret_customer(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Secret_version(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Secret_version(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Version, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Secret_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _Session_id(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _Session_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _Session_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _Session_lastUsedAt(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_lastUsedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LastUsedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_lastUsedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.LastUsedAt)
 }
 
 func (ec *executionContext) _Session_userAgent(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_userAgent(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserAgent, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_userAgent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.UserAgent)
 }
 
 func (ec *executionContext) _Session_address(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Session_address(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Address, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Session_address(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Address)
 }
 
 func (ec *executionContext) _Session_current(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23956,7 +17051,7 @@ func (ec *executionContext) fieldContext_Session_current(_ context.Context, fiel
 }
 
 func (ec *executionContext) _SetAccountDisabledPayload_account(ctx context.Context, field graphql.CollectedField, obj *resolvers.SetAccountDisabledPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -23980,15 +17075,12 @@ func (ec *executionContext) fieldContext_SetAccountDisabledPayload_account(_ con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Account(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _SetLimitsPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.SetLimitsPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24012,15 +17104,12 @@ func (ec *executionContext) fieldContext_SetLimitsPayload_customer(_ context.Con
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _SetPermissionDisabledPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.SetPermissionDisabledPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24044,15 +17133,12 @@ func (ec *executionContext) fieldContext_SetPermissionDisabledPayload_permission
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _ShareContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.ShareContextPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24076,15 +17162,12 @@ func (ec *executionContext) fieldContext_ShareContextPayload_context(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _StartRunPayload_run(ctx context.Context, field graphql.CollectedField, obj *resolvers.StartRunPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24108,34 +17191,12 @@ func (ec *executionContext) fieldContext_StartRunPayload_run(_ context.Context, 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _StartRunPayload_jobKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.StartRunPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_StartRunPayload_jobKey(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.JobKey, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_StartRunPayload_jobKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("StartRunPayload", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.JobKey)
 }
 
 func (ec *executionContext) _Subscription_auditEvent(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
@@ -24163,9 +17224,6 @@ func (ec *executionContext) fieldContext_Subscription_auditEvent(_ context.Conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuditEvent(ctx, field)
-		},
 	}
 	return fc, nil
 }
@@ -24196,9 +17254,6 @@ func (ec *executionContext) fieldContext_Subscription_documentUpdated(ctx contex
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -24240,9 +17295,6 @@ func (ec *executionContext) fieldContext_Subscription_runUpdated(ctx context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Run(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -24284,9 +17336,6 @@ func (ec *executionContext) fieldContext_Subscription_webhookDeliveryUpdated(ctx
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -24303,7 +17352,7 @@ func (ec *executionContext) fieldContext_Subscription_webhookDeliveryUpdated(ctx
 }
 
 func (ec *executionContext) _SuspendCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.SuspendCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24327,15 +17376,12 @@ func (ec *executionContext) fieldContext_SuspendCustomerPayload_customer(_ conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _TestWebhookDestinationPayload_delivery(ctx context.Context, field graphql.CollectedField, obj *resolvers.TestWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24359,15 +17405,12 @@ func (ec *executionContext) fieldContext_TestWebhookDestinationPayload_delivery(
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _TogglePermissionPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.TogglePermissionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24391,15 +17434,12 @@ func (ec *executionContext) fieldContext_TogglePermissionPayload_permission(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UnpublishAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.UnpublishAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24423,15 +17463,12 @@ func (ec *executionContext) fieldContext_UnpublishAgentPayload_agent(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateAgentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24455,15 +17492,12 @@ func (ec *executionContext) fieldContext_UpdateAgentPayload_agent(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Agent(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateContextPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24487,15 +17521,12 @@ func (ec *executionContext) fieldContext_UpdateContextPayload_context(_ context.
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Context(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateCustomerPayload_customer(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateCustomerPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24519,15 +17550,12 @@ func (ec *executionContext) fieldContext_UpdateCustomerPayload_customer(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdatePermissionPayload_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdatePermissionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24551,15 +17579,12 @@ func (ec *executionContext) fieldContext_UpdatePermissionPayload_permission(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Permission(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateRolePayload_role(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateRolePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24583,15 +17608,12 @@ func (ec *executionContext) fieldContext_UpdateRolePayload_role(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Role(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateSecretPayload_secret(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateSecretPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24615,15 +17637,12 @@ func (ec *executionContext) fieldContext_UpdateSecretPayload_secret(_ context.Co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Secret(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateUserPayload_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateUserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24647,15 +17666,12 @@ func (ec *executionContext) fieldContext_UpdateUserPayload_user(_ context.Contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UpdateWebhookDestinationPayload_destination(ctx context.Context, field graphql.CollectedField, obj *resolvers.UpdateWebhookDestinationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24679,15 +17695,12 @@ func (ec *executionContext) fieldContext_UpdateWebhookDestinationPayload_destina
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UploadDocumentPayload_document(ctx context.Context, field graphql.CollectedField, obj *resolvers.UploadDocumentPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24711,84 +17724,24 @@ func (ec *executionContext) fieldContext_UploadDocumentPayload_document(_ contex
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Document(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _Usage_name(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Usage_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v quota.Name) graphql.Marshaler {
-			return ec.marshalNLimitName2canopyᚋinternalᚋquotaᚐName(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Usage_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Usage", field, false, false, errors.New("field of type LimitName does not have child fields"))
+	return ec.marshalNLimitName2canopyᚋinternalᚋquotaᚐName(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _Usage_used(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Usage_used(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Used, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNLong2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Usage_used(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Usage", field, false, false, errors.New("field of type Long does not have child fields"))
+	return ec.marshalNLong2int64(ctx, field.Selections, obj.Used)
 }
 
 func (ec *executionContext) _Usage_limit(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Usage_limit(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Limit, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
-			return ec.marshalOLong2ᚖint64(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Usage_limit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Usage", field, false, false, errors.New("field of type Long does not have child fields"))
+	return ec.marshalOLong2ᚖint64(ctx, field.Selections, obj.Limit)
 }
 
 func (ec *executionContext) _Usage_limitedBy(ctx context.Context, field graphql.CollectedField, obj *db.Usage) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -24812,222 +17765,48 @@ func (ec *executionContext) fieldContext_Usage_limitedBy(_ context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerRef(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _User_id(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _User_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _User_firstName(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_firstName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.FirstName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_firstName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.FirstName)
 }
 
 func (ec *executionContext) _User_lastName(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_lastName(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LastName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_lastName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.LastName)
 }
 
 func (ec *executionContext) _User_name(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name())
 }
 
 func (ec *executionContext) _User_email(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_email(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Email, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_email(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Email)
 }
 
 func (ec *executionContext) _User_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _User_hasPassword(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_hasPassword(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HasPassword, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_hasPassword(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.HasPassword)
 }
 
 func (ec *executionContext) _User_otpMethod(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_otpMethod(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.OTPMethod, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_otpMethod(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.OTPMethod)
 }
 
 func (ec *executionContext) _User_lastAccess(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25050,7 +17829,7 @@ func (ec *executionContext) fieldContext_User_lastAccess(_ context.Context, fiel
 }
 
 func (ec *executionContext) _User_permissions(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25075,9 +17854,6 @@ func (ec *executionContext) fieldContext_User_permissions(ctx context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PermissionConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -25094,7 +17870,7 @@ func (ec *executionContext) fieldContext_User_permissions(ctx context.Context, f
 }
 
 func (ec *executionContext) _User_customers(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25119,9 +17895,6 @@ func (ec *executionContext) fieldContext_User_customers(ctx context.Context, fie
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CustomerConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -25138,30 +17911,11 @@ func (ec *executionContext) fieldContext_User_customers(ctx context.Context, fie
 }
 
 func (ec *executionContext) _User_version(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_User_version(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Version, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_User_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _UserConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25185,15 +17939,12 @@ func (ec *executionContext) fieldContext_UserConnection_edges(_ context.Context,
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UserConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25217,15 +17968,12 @@ func (ec *executionContext) fieldContext_UserConnection_nodes(_ context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UserConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25249,15 +17997,12 @@ func (ec *executionContext) fieldContext_UserConnection_pageInfo(_ context.Conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _UserConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25280,7 +18025,7 @@ func (ec *executionContext) fieldContext_UserConnection_totalCount(_ context.Con
 }
 
 func (ec *executionContext) _UserConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25303,30 +18048,11 @@ func (ec *executionContext) fieldContext_UserConnection_totalCountCapped(_ conte
 }
 
 func (ec *executionContext) _UserEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UserEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_UserEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("UserEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _UserEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.User]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25350,153 +18076,36 @@ func (ec *executionContext) fieldContext_UserEdge_node(_ context.Context, field 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_User(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookAttempt_at(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookAttempt_at(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.At, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookAttempt_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookAttempt", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.At)
 }
 
 func (ec *executionContext) _WebhookAttempt_durationMs(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookAttempt_durationMs(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DurationMs, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
-			return ec.marshalNFloat2float64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookAttempt_durationMs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookAttempt", field, false, false, errors.New("field of type Float does not have child fields"))
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.DurationMs)
 }
 
 func (ec *executionContext) _WebhookAttempt_httpStatus(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookAttempt_httpStatus(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HTTPStatus, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookAttempt_httpStatus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookAttempt", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.HTTPStatus)
 }
 
 func (ec *executionContext) _WebhookAttempt_error(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookAttempt_error(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Failure(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookAttempt_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookAttempt", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Failure())
 }
 
 func (ec *executionContext) _WebhookAttempt_response(ctx context.Context, field graphql.CollectedField, obj *db.Attempt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookAttempt_response(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Response, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookAttempt_response(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookAttempt", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Response)
 }
 
 func (ec *executionContext) _WebhookCatalog_version(ctx context.Context, field graphql.CollectedField, obj *resolvers.WebhookCatalog) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookCatalog_version(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Version, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookCatalog_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookCatalog", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _WebhookCatalog_events(ctx context.Context, field graphql.CollectedField, obj *resolvers.WebhookCatalog) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25520,291 +18129,60 @@ func (ec *executionContext) fieldContext_WebhookCatalog_events(_ context.Context
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookEventType(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDelivery_id(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _WebhookDelivery_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _WebhookDelivery_eventId(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_eventId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.EventID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_eventId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.EventID)
 }
 
 func (ec *executionContext) _WebhookDelivery_destinationId(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_destinationId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DestinationID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_destinationId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.DestinationID)
 }
 
 func (ec *executionContext) _WebhookDelivery_type(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_type(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Type, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
 }
 
 func (ec *executionContext) _WebhookDelivery_status(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNWebhookDeliveryStatus2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type WebhookDeliveryStatus does not have child fields"))
+	return ec.marshalNWebhookDeliveryStatus2string(ctx, field.Selections, obj.Status)
 }
 
 func (ec *executionContext) _WebhookDelivery_attempts(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_attempts(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Attempts, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_attempts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Attempts)
 }
 
 func (ec *executionContext) _WebhookDelivery_httpStatus(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_httpStatus(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HTTPStatus, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_httpStatus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalOInt2ᚖint(ctx, field.Selections, obj.HTTPStatus)
 }
 
 func (ec *executionContext) _WebhookDelivery_error(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_error(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Failure(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Failure())
 }
 
 func (ec *executionContext) _WebhookDelivery_test(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_test(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Test, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_test(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Test)
 }
 
 func (ec *executionContext) _WebhookDelivery_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _WebhookDelivery_completedAt(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDelivery_completedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CompletedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDelivery_completedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDelivery", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.CompletedAt)
 }
 
 func (ec *executionContext) _WebhookDelivery_destination(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25828,15 +18206,12 @@ func (ec *executionContext) fieldContext_WebhookDelivery_destination(_ context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDelivery_payload(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25859,7 +18234,7 @@ func (ec *executionContext) fieldContext_WebhookDelivery_payload(_ context.Conte
 }
 
 func (ec *executionContext) _WebhookDelivery_attemptLog(ctx context.Context, field graphql.CollectedField, obj *db.Delivery) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25883,15 +18258,12 @@ func (ec *executionContext) fieldContext_WebhookDelivery_attemptLog(_ context.Co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookAttempt(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDeliveryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25915,15 +18287,12 @@ func (ec *executionContext) fieldContext_WebhookDeliveryConnection_edges(_ conte
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDeliveryEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDeliveryConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25947,15 +18316,12 @@ func (ec *executionContext) fieldContext_WebhookDeliveryConnection_nodes(_ conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDeliveryConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -25979,15 +18345,12 @@ func (ec *executionContext) fieldContext_WebhookDeliveryConnection_pageInfo(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDeliveryConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26010,7 +18373,7 @@ func (ec *executionContext) fieldContext_WebhookDeliveryConnection_totalCount(_ 
 }
 
 func (ec *executionContext) _WebhookDeliveryConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26033,30 +18396,11 @@ func (ec *executionContext) fieldContext_WebhookDeliveryConnection_totalCountCap
 }
 
 func (ec *executionContext) _WebhookDeliveryEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDeliveryEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDeliveryEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDeliveryEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _WebhookDeliveryEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Delivery]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26080,107 +18424,28 @@ func (ec *executionContext) fieldContext_WebhookDeliveryEdge_node(_ context.Cont
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDelivery(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDestination_id(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-			return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, true, false, errors.New("field of type ID does not have child fields"))
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
 
 func (ec *executionContext) _WebhookDestination_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_databaseId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_databaseId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
 }
 
 func (ec *executionContext) _WebhookDestination_url(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_url(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.URL, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_url(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.URL)
 }
 
 func (ec *executionContext) _WebhookDestination_name(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
 }
 
 func (ec *executionContext) _WebhookDestination_events(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26203,99 +18468,23 @@ func (ec *executionContext) fieldContext_WebhookDestination_events(_ context.Con
 }
 
 func (ec *executionContext) _WebhookDestination_enabled(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_enabled(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Enabled, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_enabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Enabled)
 }
 
 func (ec *executionContext) _WebhookDestination_signing(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_signing(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Signing, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNWebhookSigning2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_signing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type WebhookSigning does not have child fields"))
+	return ec.marshalNWebhookSigning2string(ctx, field.Selections, obj.Signing)
 }
 
 func (ec *executionContext) _WebhookDestination_autoDisabledAt(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_autoDisabledAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AutoDisabledAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
-			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_autoDisabledAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.AutoDisabledAt)
 }
 
 func (ec *executionContext) _WebhookDestination_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type DateTime does not have child fields"))
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
 
 func (ec *executionContext) _WebhookDestination_customer(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26319,15 +18508,12 @@ func (ec *executionContext) fieldContext_WebhookDestination_customer(_ context.C
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Customer(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDestination_deliveries(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26352,9 +18538,6 @@ func (ec *executionContext) fieldContext_WebhookDestination_deliveries(ctx conte
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDeliveryConnection(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -26371,30 +18554,11 @@ func (ec *executionContext) fieldContext_WebhookDestination_deliveries(ctx conte
 }
 
 func (ec *executionContext) _WebhookDestination_version(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestination_version(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Version, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestination_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestination", field, false, false, errors.New("field of type Int does not have child fields"))
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26418,15 +18582,12 @@ func (ec *executionContext) fieldContext_WebhookDestinationConnection_edges(_ co
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestinationEdge(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26450,15 +18611,12 @@ func (ec *executionContext) fieldContext_WebhookDestinationConnection_nodes(_ co
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26482,15 +18640,12 @@ func (ec *executionContext) fieldContext_WebhookDestinationConnection_pageInfo(_
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26513,7 +18668,7 @@ func (ec *executionContext) fieldContext_WebhookDestinationConnection_totalCount
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_totalCountCapped(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26536,30 +18691,11 @@ func (ec *executionContext) fieldContext_WebhookDestinationConnection_totalCount
 }
 
 func (ec *executionContext) _WebhookDestinationEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookDestinationEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookDestinationEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookDestinationEdge", field, true, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Cursor())
 }
 
 func (ec *executionContext) _WebhookDestinationEdge_node(ctx context.Context, field graphql.CollectedField, obj *resolvers.Edge[*db.Destination]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26583,130 +18719,32 @@ func (ec *executionContext) fieldContext_WebhookDestinationEdge_node(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_WebhookDestination(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) _WebhookEventType_type(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookEventType_type(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Type, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookEventType_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookEventType", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Type)
 }
 
 func (ec *executionContext) _WebhookEventType_category(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookEventType_category(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Category, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookEventType_category(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookEventType", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Category)
 }
 
 func (ec *executionContext) _WebhookEventType_description(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookEventType_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookEventType_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookEventType", field, false, false, errors.New("field of type String does not have child fields"))
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _WebhookEventType_example(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookEventType_example(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Example, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookEventType_example(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookEventType", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Example)
 }
 
 func (ec *executionContext) _WebhookEventType_schema(ctx context.Context, field graphql.CollectedField, obj *webhook.Entry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_WebhookEventType_schema(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Schema, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_WebhookEventType_schema(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("WebhookEventType", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, field.Selections, obj.Schema)
 }
 
 func (ec *executionContext) _WithdrawInvitationPayload_invitation(ctx context.Context, field graphql.CollectedField, obj *resolvers.WithdrawInvitationPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26730,15 +18768,12 @@ func (ec *executionContext) fieldContext_WithdrawInvitationPayload_invitation(_ 
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Invitation(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26761,7 +18796,7 @@ func (ec *executionContext) fieldContext___Directive_name(_ context.Context, fie
 }
 
 func (ec *executionContext) ___Directive_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26784,7 +18819,7 @@ func (ec *executionContext) fieldContext___Directive_description(_ context.Conte
 }
 
 func (ec *executionContext) ___Directive_isRepeatable(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26807,7 +18842,7 @@ func (ec *executionContext) fieldContext___Directive_isRepeatable(_ context.Cont
 }
 
 func (ec *executionContext) ___Directive_locations(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26830,7 +18865,7 @@ func (ec *executionContext) fieldContext___Directive_locations(_ context.Context
 }
 
 func (ec *executionContext) ___Directive_args(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26854,9 +18889,6 @@ func (ec *executionContext) fieldContext___Directive_args(ctx context.Context, f
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___InputValue(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -26873,7 +18905,7 @@ func (ec *executionContext) fieldContext___Directive_args(ctx context.Context, f
 }
 
 func (ec *executionContext) ___EnumValue_name(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26896,7 +18928,7 @@ func (ec *executionContext) fieldContext___EnumValue_name(_ context.Context, fie
 }
 
 func (ec *executionContext) ___EnumValue_description(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26919,7 +18951,7 @@ func (ec *executionContext) fieldContext___EnumValue_description(_ context.Conte
 }
 
 func (ec *executionContext) ___EnumValue_isDeprecated(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26942,7 +18974,7 @@ func (ec *executionContext) fieldContext___EnumValue_isDeprecated(_ context.Cont
 }
 
 func (ec *executionContext) ___EnumValue_deprecationReason(ctx context.Context, field graphql.CollectedField, obj *introspection.EnumValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26965,7 +18997,7 @@ func (ec *executionContext) fieldContext___EnumValue_deprecationReason(_ context
 }
 
 func (ec *executionContext) ___Field_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -26988,7 +19020,7 @@ func (ec *executionContext) fieldContext___Field_name(_ context.Context, field g
 }
 
 func (ec *executionContext) ___Field_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27011,7 +19043,7 @@ func (ec *executionContext) fieldContext___Field_description(_ context.Context, 
 }
 
 func (ec *executionContext) ___Field_args(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27035,9 +19067,6 @@ func (ec *executionContext) fieldContext___Field_args(ctx context.Context, field
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___InputValue(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -27054,7 +19083,7 @@ func (ec *executionContext) fieldContext___Field_args(ctx context.Context, field
 }
 
 func (ec *executionContext) ___Field_type(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27078,15 +19107,12 @@ func (ec *executionContext) fieldContext___Field_type(_ context.Context, field g
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Field_isDeprecated(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27109,7 +19135,7 @@ func (ec *executionContext) fieldContext___Field_isDeprecated(_ context.Context,
 }
 
 func (ec *executionContext) ___Field_deprecationReason(ctx context.Context, field graphql.CollectedField, obj *introspection.Field) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27132,7 +19158,7 @@ func (ec *executionContext) fieldContext___Field_deprecationReason(_ context.Con
 }
 
 func (ec *executionContext) ___InputValue_name(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27155,7 +19181,7 @@ func (ec *executionContext) fieldContext___InputValue_name(_ context.Context, fi
 }
 
 func (ec *executionContext) ___InputValue_description(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27178,7 +19204,7 @@ func (ec *executionContext) fieldContext___InputValue_description(_ context.Cont
 }
 
 func (ec *executionContext) ___InputValue_type(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27202,15 +19228,12 @@ func (ec *executionContext) fieldContext___InputValue_type(_ context.Context, fi
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___InputValue_defaultValue(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27233,7 +19256,7 @@ func (ec *executionContext) fieldContext___InputValue_defaultValue(_ context.Con
 }
 
 func (ec *executionContext) ___InputValue_isDeprecated(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27256,7 +19279,7 @@ func (ec *executionContext) fieldContext___InputValue_isDeprecated(_ context.Con
 }
 
 func (ec *executionContext) ___InputValue_deprecationReason(ctx context.Context, field graphql.CollectedField, obj *introspection.InputValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27279,7 +19302,7 @@ func (ec *executionContext) fieldContext___InputValue_deprecationReason(_ contex
 }
 
 func (ec *executionContext) ___Schema_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27302,7 +19325,7 @@ func (ec *executionContext) fieldContext___Schema_description(_ context.Context,
 }
 
 func (ec *executionContext) ___Schema_types(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27326,15 +19349,12 @@ func (ec *executionContext) fieldContext___Schema_types(_ context.Context, field
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Schema_queryType(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27358,15 +19378,12 @@ func (ec *executionContext) fieldContext___Schema_queryType(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Schema_mutationType(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27390,15 +19407,12 @@ func (ec *executionContext) fieldContext___Schema_mutationType(_ context.Context
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Schema_subscriptionType(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27422,15 +19436,12 @@ func (ec *executionContext) fieldContext___Schema_subscriptionType(_ context.Con
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Schema_directives(ctx context.Context, field graphql.CollectedField, obj *introspection.Schema) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27454,15 +19465,12 @@ func (ec *executionContext) fieldContext___Schema_directives(_ context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Directive(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Type_kind(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27485,7 +19493,7 @@ func (ec *executionContext) fieldContext___Type_kind(_ context.Context, field gr
 }
 
 func (ec *executionContext) ___Type_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27508,7 +19516,7 @@ func (ec *executionContext) fieldContext___Type_name(_ context.Context, field gr
 }
 
 func (ec *executionContext) ___Type_description(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27531,7 +19539,7 @@ func (ec *executionContext) fieldContext___Type_description(_ context.Context, f
 }
 
 func (ec *executionContext) ___Type_specifiedByURL(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27554,7 +19562,7 @@ func (ec *executionContext) fieldContext___Type_specifiedByURL(_ context.Context
 }
 
 func (ec *executionContext) ___Type_fields(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27579,9 +19587,6 @@ func (ec *executionContext) fieldContext___Type_fields(ctx context.Context, fiel
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Field(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -27598,7 +19603,7 @@ func (ec *executionContext) fieldContext___Type_fields(ctx context.Context, fiel
 }
 
 func (ec *executionContext) ___Type_interfaces(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27622,15 +19627,12 @@ func (ec *executionContext) fieldContext___Type_interfaces(_ context.Context, fi
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Type_possibleTypes(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27654,15 +19656,12 @@ func (ec *executionContext) fieldContext___Type_possibleTypes(_ context.Context,
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Type_enumValues(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27687,9 +19686,6 @@ func (ec *executionContext) fieldContext___Type_enumValues(ctx context.Context, 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___EnumValue(ctx, field)
-		},
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -27706,7 +19702,7 @@ func (ec *executionContext) fieldContext___Type_enumValues(ctx context.Context, 
 }
 
 func (ec *executionContext) ___Type_inputFields(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27730,15 +19726,12 @@ func (ec *executionContext) fieldContext___Type_inputFields(_ context.Context, f
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___InputValue(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Type_ofType(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -27762,15 +19755,12 @@ func (ec *executionContext) fieldContext___Type_ofType(_ context.Context, field 
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields___Type(ctx, field)
-		},
 	}
 	return fc, nil
 }
 
 func (ec *executionContext) ___Type_isOneOf(ctx context.Context, field graphql.CollectedField, obj *introspection.Type) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
+	return inorder.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
@@ -29037,6 +21027,36 @@ func (ec *executionContext) unmarshalInputDeleteContextInput(ctx context.Context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputDeleteCustomerInput(ctx context.Context, obj any) (resolvers.DeleteCustomerInput, error) {
+	var it resolvers.DeleteCustomerInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputDeleteDocumentInput(ctx context.Context, obj any) (resolvers.DeleteDocumentInput, error) {
 	var it resolvers.DeleteDocumentInput
 	if obj == nil {
@@ -29538,6 +21558,43 @@ func (ec *executionContext) unmarshalInputLimitInput(ctx context.Context, obj an
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputMoveCustomerInput(ctx context.Context, obj any) (resolvers.MoveCustomerInput, error) {
+	var it resolvers.MoveCustomerInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "parentId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "parentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPermissionFilter(ctx context.Context, obj any) (resolvers.PermissionFilter, error) {
 	var it resolvers.PermissionFilter
 	if obj == nil {
@@ -29928,6 +21985,36 @@ func (ec *executionContext) unmarshalInputResendInvitationInput(ctx context.Cont
 
 func (ec *executionContext) unmarshalInputResendWebhookDeliveryInput(ctx context.Context, obj any) (resolvers.ResendWebhookDeliveryInput, error) {
 	var it resolvers.ResendWebhookDeliveryInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRestoreCustomerInput(ctx context.Context, obj any) (resolvers.RestoreCustomerInput, error) {
+	var it resolvers.RestoreCustomerInput
 	if obj == nil {
 		return it, nil
 	}
@@ -31630,7 +23717,7 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 var acceptInvitationPayloadImplementors = []string{"AcceptInvitationPayload"}
 
 func (ec *executionContext) _AcceptInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.AcceptInvitationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, acceptInvitationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, acceptInvitationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -31669,7 +23756,7 @@ func (ec *executionContext) _AcceptInvitationPayload(ctx context.Context, sel as
 var accountImplementors = []string{"Account", "Node"}
 
 func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, obj *db.Account) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, accountImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, accountImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -31788,7 +23875,7 @@ func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, 
 var accountConnectionImplementors = []string{"AccountConnection"}
 
 func (ec *executionContext) _AccountConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Account]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, accountConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, accountConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -31847,7 +23934,7 @@ func (ec *executionContext) _AccountConnection(ctx context.Context, sel ast.Sele
 var accountEdgeImplementors = []string{"AccountEdge"}
 
 func (ec *executionContext) _AccountEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Account]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, accountEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, accountEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -31891,7 +23978,7 @@ func (ec *executionContext) _AccountEdge(ctx context.Context, sel ast.SelectionS
 var agentImplementors = []string{"Agent", "Node"}
 
 func (ec *executionContext) _Agent(ctx context.Context, sel ast.SelectionSet, obj *db.Agent) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -31995,7 +24082,7 @@ func (ec *executionContext) _Agent(ctx context.Context, sel ast.SelectionSet, ob
 var agentConnectionImplementors = []string{"AgentConnection"}
 
 func (ec *executionContext) _AgentConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Agent]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32054,7 +24141,7 @@ func (ec *executionContext) _AgentConnection(ctx context.Context, sel ast.Select
 var agentEdgeImplementors = []string{"AgentEdge"}
 
 func (ec *executionContext) _AgentEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Agent]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32098,7 +24185,7 @@ func (ec *executionContext) _AgentEdge(ctx context.Context, sel ast.SelectionSet
 var agentRevisionImplementors = []string{"AgentRevision", "Node"}
 
 func (ec *executionContext) _AgentRevision(ctx context.Context, sel ast.SelectionSet, obj *db.Revision) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentRevisionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentRevisionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32162,7 +24249,7 @@ func (ec *executionContext) _AgentRevision(ctx context.Context, sel ast.Selectio
 var agentRevisionConnectionImplementors = []string{"AgentRevisionConnection"}
 
 func (ec *executionContext) _AgentRevisionConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Revision]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentRevisionConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentRevisionConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32221,7 +24308,7 @@ func (ec *executionContext) _AgentRevisionConnection(ctx context.Context, sel as
 var agentRevisionEdgeImplementors = []string{"AgentRevisionEdge"}
 
 func (ec *executionContext) _AgentRevisionEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Revision]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, agentRevisionEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, agentRevisionEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32265,7 +24352,7 @@ func (ec *executionContext) _AgentRevisionEdge(ctx context.Context, sel ast.Sele
 var apiKeyImplementors = []string{"ApiKey", "Node"}
 
 func (ec *executionContext) _ApiKey(ctx context.Context, sel ast.SelectionSet, obj *db.APIKey) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, apiKeyImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, apiKeyImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32364,7 +24451,7 @@ func (ec *executionContext) _ApiKey(ctx context.Context, sel ast.SelectionSet, o
 var apiKeyConnectionImplementors = []string{"ApiKeyConnection"}
 
 func (ec *executionContext) _ApiKeyConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.APIKey]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, apiKeyConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, apiKeyConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32423,7 +24510,7 @@ func (ec *executionContext) _ApiKeyConnection(ctx context.Context, sel ast.Selec
 var apiKeyEdgeImplementors = []string{"ApiKeyEdge"}
 
 func (ec *executionContext) _ApiKeyEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.APIKey]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, apiKeyEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, apiKeyEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32467,7 +24554,7 @@ func (ec *executionContext) _ApiKeyEdge(ctx context.Context, sel ast.SelectionSe
 var applicationImplementors = []string{"Application", "Node"}
 
 func (ec *executionContext) _Application(ctx context.Context, sel ast.SelectionSet, obj *db.Application) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, applicationImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, applicationImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32541,7 +24628,7 @@ func (ec *executionContext) _Application(ctx context.Context, sel ast.SelectionS
 var auditEventImplementors = []string{"AuditEvent", "Node"}
 
 func (ec *executionContext) _AuditEvent(ctx context.Context, sel ast.SelectionSet, obj *db.AuditEvent) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, auditEventImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, auditEventImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32625,7 +24712,7 @@ func (ec *executionContext) _AuditEvent(ctx context.Context, sel ast.SelectionSe
 var auditEventConnectionImplementors = []string{"AuditEventConnection"}
 
 func (ec *executionContext) _AuditEventConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.AuditEvent]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, auditEventConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, auditEventConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32684,7 +24771,7 @@ func (ec *executionContext) _AuditEventConnection(ctx context.Context, sel ast.S
 var auditEventEdgeImplementors = []string{"AuditEventEdge"}
 
 func (ec *executionContext) _AuditEventEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.AuditEvent]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, auditEventEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, auditEventEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32728,7 +24815,7 @@ func (ec *executionContext) _AuditEventEdge(ctx context.Context, sel ast.Selecti
 var billingImplementors = []string{"Billing", "Node"}
 
 func (ec *executionContext) _Billing(ctx context.Context, sel ast.SelectionSet, obj *db.Billing) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, billingImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, billingImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32837,7 +24924,7 @@ func (ec *executionContext) _Billing(ctx context.Context, sel ast.SelectionSet, 
 var cancelRunPayloadImplementors = []string{"CancelRunPayload"}
 
 func (ec *executionContext) _CancelRunPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CancelRunPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, cancelRunPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, cancelRunPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32876,7 +24963,7 @@ func (ec *executionContext) _CancelRunPayload(ctx context.Context, sel ast.Selec
 var changePasswordPayloadImplementors = []string{"ChangePasswordPayload"}
 
 func (ec *executionContext) _ChangePasswordPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ChangePasswordPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, changePasswordPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, changePasswordPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32915,7 +25002,7 @@ func (ec *executionContext) _ChangePasswordPayload(ctx context.Context, sel ast.
 var chunkImplementors = []string{"Chunk", "Node"}
 
 func (ec *executionContext) _Chunk(ctx context.Context, sel ast.SelectionSet, obj *db.Chunk) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, chunkImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, chunkImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -32999,7 +25086,7 @@ func (ec *executionContext) _Chunk(ctx context.Context, sel ast.SelectionSet, ob
 var chunkConnectionImplementors = []string{"ChunkConnection"}
 
 func (ec *executionContext) _ChunkConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Chunk]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, chunkConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, chunkConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33053,7 +25140,7 @@ func (ec *executionContext) _ChunkConnection(ctx context.Context, sel ast.Select
 var chunkEdgeImplementors = []string{"ChunkEdge"}
 
 func (ec *executionContext) _ChunkEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Chunk]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, chunkEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, chunkEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33097,7 +25184,7 @@ func (ec *executionContext) _ChunkEdge(ctx context.Context, sel ast.SelectionSet
 var confirmTotpPayloadImplementors = []string{"ConfirmTotpPayload"}
 
 func (ec *executionContext) _ConfirmTotpPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ConfirmTotpPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, confirmTotpPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, confirmTotpPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33141,7 +25228,7 @@ func (ec *executionContext) _ConfirmTotpPayload(ctx context.Context, sel ast.Sel
 var contextImplementors = []string{"Context", "Node"}
 
 func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, obj *db.Context) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, contextImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33300,7 +25387,7 @@ func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, 
 var contextConnectionImplementors = []string{"ContextConnection"}
 
 func (ec *executionContext) _ContextConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Context]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, contextConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33354,7 +25441,7 @@ func (ec *executionContext) _ContextConnection(ctx context.Context, sel ast.Sele
 var contextEdgeImplementors = []string{"ContextEdge"}
 
 func (ec *executionContext) _ContextEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Context]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, contextEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33398,7 +25485,7 @@ func (ec *executionContext) _ContextEdge(ctx context.Context, sel ast.SelectionS
 var contextToolImplementors = []string{"ContextTool"}
 
 func (ec *executionContext) _ContextTool(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Tool) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, contextToolImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextToolImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33467,7 +25554,7 @@ func (ec *executionContext) _ContextTool(ctx context.Context, sel ast.SelectionS
 var contextToolParameterImplementors = []string{"ContextToolParameter"}
 
 func (ec *executionContext) _ContextToolParameter(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ToolParameter) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, contextToolParameterImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, contextToolParameterImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33521,7 +25608,7 @@ func (ec *executionContext) _ContextToolParameter(ctx context.Context, sel ast.S
 var createAgentPayloadImplementors = []string{"CreateAgentPayload"}
 
 func (ec *executionContext) _CreateAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33560,7 +25647,7 @@ func (ec *executionContext) _CreateAgentPayload(ctx context.Context, sel ast.Sel
 var createApiKeyPayloadImplementors = []string{"CreateApiKeyPayload"}
 
 func (ec *executionContext) _CreateApiKeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateAPIKeyPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createApiKeyPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createApiKeyPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33609,7 +25696,7 @@ func (ec *executionContext) _CreateApiKeyPayload(ctx context.Context, sel ast.Se
 var createContextPayloadImplementors = []string{"CreateContextPayload"}
 
 func (ec *executionContext) _CreateContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateContextPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createContextPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createContextPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33648,7 +25735,7 @@ func (ec *executionContext) _CreateContextPayload(ctx context.Context, sel ast.S
 var createCustomerPayloadImplementors = []string{"CreateCustomerPayload"}
 
 func (ec *executionContext) _CreateCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33692,7 +25779,7 @@ func (ec *executionContext) _CreateCustomerPayload(ctx context.Context, sel ast.
 var createPermissionPayloadImplementors = []string{"CreatePermissionPayload"}
 
 func (ec *executionContext) _CreatePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreatePermissionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createPermissionPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createPermissionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33731,7 +25818,7 @@ func (ec *executionContext) _CreatePermissionPayload(ctx context.Context, sel as
 var createRolePayloadImplementors = []string{"CreateRolePayload"}
 
 func (ec *executionContext) _CreateRolePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateRolePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createRolePayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createRolePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33770,7 +25857,7 @@ func (ec *executionContext) _CreateRolePayload(ctx context.Context, sel ast.Sele
 var createSecretPayloadImplementors = []string{"CreateSecretPayload"}
 
 func (ec *executionContext) _CreateSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateSecretPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createSecretPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createSecretPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33809,7 +25896,7 @@ func (ec *executionContext) _CreateSecretPayload(ctx context.Context, sel ast.Se
 var createUserPayloadImplementors = []string{"CreateUserPayload"}
 
 func (ec *executionContext) _CreateUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateUserPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createUserPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createUserPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33848,7 +25935,7 @@ func (ec *executionContext) _CreateUserPayload(ctx context.Context, sel ast.Sele
 var createWebhookDestinationPayloadImplementors = []string{"CreateWebhookDestinationPayload"}
 
 func (ec *executionContext) _CreateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateWebhookDestinationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createWebhookDestinationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, createWebhookDestinationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33892,7 +25979,7 @@ func (ec *executionContext) _CreateWebhookDestinationPayload(ctx context.Context
 var customerImplementors = []string{"Customer", "Node"}
 
 func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet, obj *db.Customer) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, customerImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, customerImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -33953,6 +26040,11 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 		case "status":
 			out.Values[i] = ec._Customer_status(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "eraseAt":
+			out.Values[i] = ec._Customer_eraseAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "effectiveStatus":
@@ -34081,7 +26173,7 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 var customerConnectionImplementors = []string{"CustomerConnection"}
 
 func (ec *executionContext) _CustomerConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Customer]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, customerConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, customerConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34140,7 +26232,7 @@ func (ec *executionContext) _CustomerConnection(ctx context.Context, sel ast.Sel
 var customerEdgeImplementors = []string{"CustomerEdge"}
 
 func (ec *executionContext) _CustomerEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Customer]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, customerEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, customerEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34184,7 +26276,7 @@ func (ec *executionContext) _CustomerEdge(ctx context.Context, sel ast.Selection
 var customerRefImplementors = []string{"CustomerRef"}
 
 func (ec *executionContext) _CustomerRef(ctx context.Context, sel ast.SelectionSet, obj *db.CustomerRef) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, customerRefImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, customerRefImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34248,7 +26340,7 @@ func (ec *executionContext) _CustomerRef(ctx context.Context, sel ast.SelectionS
 var declineInvitationPayloadImplementors = []string{"DeclineInvitationPayload"}
 
 func (ec *executionContext) _DeclineInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeclineInvitationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, declineInvitationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, declineInvitationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34287,7 +26379,7 @@ func (ec *executionContext) _DeclineInvitationPayload(ctx context.Context, sel a
 var deleteAgentPayloadImplementors = []string{"DeleteAgentPayload"}
 
 func (ec *executionContext) _DeleteAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34326,7 +26418,7 @@ func (ec *executionContext) _DeleteAgentPayload(ctx context.Context, sel ast.Sel
 var deleteContextPayloadImplementors = []string{"DeleteContextPayload"}
 
 func (ec *executionContext) _DeleteContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteContextPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteContextPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteContextPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34362,10 +26454,54 @@ func (ec *executionContext) _DeleteContextPayload(ctx context.Context, sel ast.S
 	return out
 }
 
+var deleteCustomerPayloadImplementors = []string{"DeleteCustomerPayload"}
+
+func (ec *executionContext) _DeleteCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteCustomerPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteCustomerPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteCustomerPayload")
+		case "deletedId":
+			out.Values[i] = ec._DeleteCustomerPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "customer":
+			out.Values[i] = ec._DeleteCustomerPayload_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var deleteDocumentPayloadImplementors = []string{"DeleteDocumentPayload"}
 
 func (ec *executionContext) _DeleteDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteDocumentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteDocumentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteDocumentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34404,7 +26540,7 @@ func (ec *executionContext) _DeleteDocumentPayload(ctx context.Context, sel ast.
 var deletePermissionPayloadImplementors = []string{"DeletePermissionPayload"}
 
 func (ec *executionContext) _DeletePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeletePermissionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deletePermissionPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deletePermissionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34443,7 +26579,7 @@ func (ec *executionContext) _DeletePermissionPayload(ctx context.Context, sel as
 var deleteRolePayloadImplementors = []string{"DeleteRolePayload"}
 
 func (ec *executionContext) _DeleteRolePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteRolePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteRolePayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteRolePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34482,7 +26618,7 @@ func (ec *executionContext) _DeleteRolePayload(ctx context.Context, sel ast.Sele
 var deleteSecretPayloadImplementors = []string{"DeleteSecretPayload"}
 
 func (ec *executionContext) _DeleteSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteSecretPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteSecretPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteSecretPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34521,7 +26657,7 @@ func (ec *executionContext) _DeleteSecretPayload(ctx context.Context, sel ast.Se
 var deleteWebhookDestinationPayloadImplementors = []string{"DeleteWebhookDestinationPayload"}
 
 func (ec *executionContext) _DeleteWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteWebhookDestinationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteWebhookDestinationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, deleteWebhookDestinationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34560,7 +26696,7 @@ func (ec *executionContext) _DeleteWebhookDestinationPayload(ctx context.Context
 var disableAgentPayloadImplementors = []string{"DisableAgentPayload"}
 
 func (ec *executionContext) _DisableAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DisableAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, disableAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, disableAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34599,7 +26735,7 @@ func (ec *executionContext) _DisableAgentPayload(ctx context.Context, sel ast.Se
 var disableTotpPayloadImplementors = []string{"DisableTotpPayload"}
 
 func (ec *executionContext) _DisableTotpPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DisableTotpPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, disableTotpPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, disableTotpPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34638,7 +26774,7 @@ func (ec *executionContext) _DisableTotpPayload(ctx context.Context, sel ast.Sel
 var documentImplementors = []string{"Document", "Node"}
 
 func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet, obj *db.Document) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, documentImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, documentImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34797,7 +26933,7 @@ func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet,
 var documentConnectionImplementors = []string{"DocumentConnection"}
 
 func (ec *executionContext) _DocumentConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Document]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, documentConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, documentConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34851,7 +26987,7 @@ func (ec *executionContext) _DocumentConnection(ctx context.Context, sel ast.Sel
 var documentEdgeImplementors = []string{"DocumentEdge"}
 
 func (ec *executionContext) _DocumentEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Document]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, documentEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, documentEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34895,7 +27031,7 @@ func (ec *executionContext) _DocumentEdge(ctx context.Context, sel ast.Selection
 var enableAgentPayloadImplementors = []string{"EnableAgentPayload"}
 
 func (ec *executionContext) _EnableAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.EnableAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, enableAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, enableAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34934,7 +27070,7 @@ func (ec *executionContext) _EnableAgentPayload(ctx context.Context, sel ast.Sel
 var enableTotpPayloadImplementors = []string{"EnableTotpPayload"}
 
 func (ec *executionContext) _EnableTotpPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.EnableTotpPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, enableTotpPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, enableTotpPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -34978,7 +27114,7 @@ func (ec *executionContext) _EnableTotpPayload(ctx context.Context, sel ast.Sele
 var eraseUserPayloadImplementors = []string{"EraseUserPayload"}
 
 func (ec *executionContext) _EraseUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.EraseUserPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, eraseUserPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, eraseUserPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35017,7 +27153,7 @@ func (ec *executionContext) _EraseUserPayload(ctx context.Context, sel ast.Selec
 var grantImplementors = []string{"Grant"}
 
 func (ec *executionContext) _Grant(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Grant) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, grantImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, grantImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35076,7 +27212,7 @@ func (ec *executionContext) _Grant(ctx context.Context, sel ast.SelectionSet, ob
 var invitationImplementors = []string{"Invitation", "Node"}
 
 func (ec *executionContext) _Invitation(ctx context.Context, sel ast.SelectionSet, obj *db.Invitation) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, invitationImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, invitationImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35145,7 +27281,7 @@ func (ec *executionContext) _Invitation(ctx context.Context, sel ast.SelectionSe
 var leaveCustomerPayloadImplementors = []string{"LeaveCustomerPayload"}
 
 func (ec *executionContext) _LeaveCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.LeaveCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, leaveCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, leaveCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35184,7 +27320,7 @@ func (ec *executionContext) _LeaveCustomerPayload(ctx context.Context, sel ast.S
 var meImplementors = []string{"Me"}
 
 func (ec *executionContext) _Me(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Me) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, meImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, meImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35255,10 +27391,49 @@ func (ec *executionContext) _Me(ctx context.Context, sel ast.SelectionSet, obj *
 	return out
 }
 
+var moveCustomerPayloadImplementors = []string{"MoveCustomerPayload"}
+
+func (ec *executionContext) _MoveCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.MoveCustomerPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, moveCustomerPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MoveCustomerPayload")
+		case "customer":
+			out.Values[i] = ec._MoveCustomerPayload_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var mutationImplementors = []string{"Mutation"}
 
 func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, mutationImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, mutationImplementors)
 	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
 		Object: "Mutation",
 	})
@@ -35288,9 +27463,30 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "moveCustomer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_moveCustomer(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "suspendCustomer":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_suspendCustomer(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteCustomer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteCustomer(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "restoreCustomer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_restoreCustomer(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -35734,7 +27930,7 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 var pageInfoImplementors = []string{"PageInfo"}
 
 func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *resolvers.PageInfo) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, pageInfoImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, pageInfoImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35788,7 +27984,7 @@ func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet,
 var permissionImplementors = []string{"Permission", "Node"}
 
 func (ec *executionContext) _Permission(ctx context.Context, sel ast.SelectionSet, obj *db.Permission) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35887,7 +28083,7 @@ func (ec *executionContext) _Permission(ctx context.Context, sel ast.SelectionSe
 var permissionConnectionImplementors = []string{"PermissionConnection"}
 
 func (ec *executionContext) _PermissionConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Permission]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35946,7 +28142,7 @@ func (ec *executionContext) _PermissionConnection(ctx context.Context, sel ast.S
 var permissionCreatorImplementors = []string{"PermissionCreator"}
 
 func (ec *executionContext) _PermissionCreator(ctx context.Context, sel ast.SelectionSet, obj *db.Creator) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionCreatorImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionCreatorImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -35995,7 +28191,7 @@ func (ec *executionContext) _PermissionCreator(ctx context.Context, sel ast.Sele
 var permissionEdgeImplementors = []string{"PermissionEdge"}
 
 func (ec *executionContext) _PermissionEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Permission]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36039,7 +28235,7 @@ func (ec *executionContext) _PermissionEdge(ctx context.Context, sel ast.Selecti
 var permissionOptionImplementors = []string{"PermissionOption"}
 
 func (ec *executionContext) _PermissionOption(ctx context.Context, sel ast.SelectionSet, obj *db.Option) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionOptionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionOptionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36088,7 +28284,7 @@ func (ec *executionContext) _PermissionOption(ctx context.Context, sel ast.Selec
 var permissionOptionsImplementors = []string{"PermissionOptions"}
 
 func (ec *executionContext) _PermissionOptions(ctx context.Context, sel ast.SelectionSet, obj *resolvers.PermissionOptions) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, permissionOptionsImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, permissionOptionsImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36147,7 +28343,7 @@ func (ec *executionContext) _PermissionOptions(ctx context.Context, sel ast.Sele
 var publishAgentPayloadImplementors = []string{"PublishAgentPayload"}
 
 func (ec *executionContext) _PublishAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.PublishAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, publishAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, publishAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36191,7 +28387,7 @@ func (ec *executionContext) _PublishAgentPayload(ctx context.Context, sel ast.Se
 var queryImplementors = []string{"Query"}
 
 func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, queryImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, queryImplementors)
 	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
 		Object: "Query",
 	})
@@ -36443,7 +28639,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 var recoverWebhookDeliveriesPayloadImplementors = []string{"RecoverWebhookDeliveriesPayload"}
 
 func (ec *executionContext) _RecoverWebhookDeliveriesPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RecoverWebhookDeliveriesPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, recoverWebhookDeliveriesPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, recoverWebhookDeliveriesPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36482,7 +28678,7 @@ func (ec *executionContext) _RecoverWebhookDeliveriesPayload(ctx context.Context
 var regenerateRecoveryCodesPayloadImplementors = []string{"RegenerateRecoveryCodesPayload"}
 
 func (ec *executionContext) _RegenerateRecoveryCodesPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RegenerateRecoveryCodesPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, regenerateRecoveryCodesPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, regenerateRecoveryCodesPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36526,7 +28722,7 @@ func (ec *executionContext) _RegenerateRecoveryCodesPayload(ctx context.Context,
 var regionImplementors = []string{"Region", "Node"}
 
 func (ec *executionContext) _Region(ctx context.Context, sel ast.SelectionSet, obj *db.Region) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, regionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, regionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36585,7 +28781,7 @@ func (ec *executionContext) _Region(ctx context.Context, sel ast.SelectionSet, o
 var removeUserPayloadImplementors = []string{"RemoveUserPayload"}
 
 func (ec *executionContext) _RemoveUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RemoveUserPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, removeUserPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, removeUserPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36629,7 +28825,7 @@ func (ec *executionContext) _RemoveUserPayload(ctx context.Context, sel ast.Sele
 var reprocessContextPayloadImplementors = []string{"ReprocessContextPayload"}
 
 func (ec *executionContext) _ReprocessContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ReprocessContextPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, reprocessContextPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, reprocessContextPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36668,7 +28864,7 @@ func (ec *executionContext) _ReprocessContextPayload(ctx context.Context, sel as
 var reprocessDocumentPayloadImplementors = []string{"ReprocessDocumentPayload"}
 
 func (ec *executionContext) _ReprocessDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ReprocessDocumentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, reprocessDocumentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, reprocessDocumentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36707,7 +28903,7 @@ func (ec *executionContext) _ReprocessDocumentPayload(ctx context.Context, sel a
 var requestEmailChangePayloadImplementors = []string{"RequestEmailChangePayload"}
 
 func (ec *executionContext) _RequestEmailChangePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RequestEmailChangePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, requestEmailChangePayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, requestEmailChangePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36746,7 +28942,7 @@ func (ec *executionContext) _RequestEmailChangePayload(ctx context.Context, sel 
 var resendInvitationPayloadImplementors = []string{"ResendInvitationPayload"}
 
 func (ec *executionContext) _ResendInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ResendInvitationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, resendInvitationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, resendInvitationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36790,7 +28986,7 @@ func (ec *executionContext) _ResendInvitationPayload(ctx context.Context, sel as
 var resendWebhookDeliveryPayloadImplementors = []string{"ResendWebhookDeliveryPayload"}
 
 func (ec *executionContext) _ResendWebhookDeliveryPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ResendWebhookDeliveryPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, resendWebhookDeliveryPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, resendWebhookDeliveryPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36826,10 +29022,49 @@ func (ec *executionContext) _ResendWebhookDeliveryPayload(ctx context.Context, s
 	return out
 }
 
+var restoreCustomerPayloadImplementors = []string{"RestoreCustomerPayload"}
+
+func (ec *executionContext) _RestoreCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RestoreCustomerPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, restoreCustomerPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RestoreCustomerPayload")
+		case "customer":
+			out.Values[i] = ec._RestoreCustomerPayload_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var resumeCustomerPayloadImplementors = []string{"ResumeCustomerPayload"}
 
 func (ec *executionContext) _ResumeCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ResumeCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, resumeCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, resumeCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36868,7 +29103,7 @@ func (ec *executionContext) _ResumeCustomerPayload(ctx context.Context, sel ast.
 var revokeApiKeyPayloadImplementors = []string{"RevokeApiKeyPayload"}
 
 func (ec *executionContext) _RevokeApiKeyPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RevokeAPIKeyPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, revokeApiKeyPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, revokeApiKeyPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36907,7 +29142,7 @@ func (ec *executionContext) _RevokeApiKeyPayload(ctx context.Context, sel ast.Se
 var revokeOtherSessionsPayloadImplementors = []string{"RevokeOtherSessionsPayload"}
 
 func (ec *executionContext) _RevokeOtherSessionsPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RevokeOtherSessionsPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, revokeOtherSessionsPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, revokeOtherSessionsPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36946,7 +29181,7 @@ func (ec *executionContext) _RevokeOtherSessionsPayload(ctx context.Context, sel
 var revokeSessionPayloadImplementors = []string{"RevokeSessionPayload"}
 
 func (ec *executionContext) _RevokeSessionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RevokeSessionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, revokeSessionPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, revokeSessionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -36985,7 +29220,7 @@ func (ec *executionContext) _RevokeSessionPayload(ctx context.Context, sel ast.S
 var roleImplementors = []string{"Role", "Node"}
 
 func (ec *executionContext) _Role(ctx context.Context, sel ast.SelectionSet, obj *db.Role) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, roleImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, roleImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37079,7 +29314,7 @@ func (ec *executionContext) _Role(ctx context.Context, sel ast.SelectionSet, obj
 var rotateApiKeySecretPayloadImplementors = []string{"RotateApiKeySecretPayload"}
 
 func (ec *executionContext) _RotateApiKeySecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RotateAPIKeySecretPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, rotateApiKeySecretPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, rotateApiKeySecretPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37133,7 +29368,7 @@ func (ec *executionContext) _RotateApiKeySecretPayload(ctx context.Context, sel 
 var rotateWebhookSecretPayloadImplementors = []string{"RotateWebhookSecretPayload"}
 
 func (ec *executionContext) _RotateWebhookSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RotateWebhookSecretPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, rotateWebhookSecretPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, rotateWebhookSecretPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37177,7 +29412,7 @@ func (ec *executionContext) _RotateWebhookSecretPayload(ctx context.Context, sel
 var runImplementors = []string{"Run", "Node"}
 
 func (ec *executionContext) _Run(ctx context.Context, sel ast.SelectionSet, obj *db.Run) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, runImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, runImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37271,7 +29506,7 @@ func (ec *executionContext) _Run(ctx context.Context, sel ast.SelectionSet, obj 
 var runConnectionImplementors = []string{"RunConnection"}
 
 func (ec *executionContext) _RunConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Run]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, runConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, runConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37330,7 +29565,7 @@ func (ec *executionContext) _RunConnection(ctx context.Context, sel ast.Selectio
 var runEdgeImplementors = []string{"RunEdge"}
 
 func (ec *executionContext) _RunEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Run]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, runEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, runEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37374,7 +29609,7 @@ func (ec *executionContext) _RunEdge(ctx context.Context, sel ast.SelectionSet, 
 var runStepImplementors = []string{"RunStep"}
 
 func (ec *executionContext) _RunStep(ctx context.Context, sel ast.SelectionSet, obj *db.RunStep) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, runStepImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, runStepImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37443,7 +29678,7 @@ func (ec *executionContext) _RunStep(ctx context.Context, sel ast.SelectionSet, 
 var saveBillingPayloadImplementors = []string{"SaveBillingPayload"}
 
 func (ec *executionContext) _SaveBillingPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SaveBillingPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, saveBillingPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, saveBillingPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37482,7 +29717,7 @@ func (ec *executionContext) _SaveBillingPayload(ctx context.Context, sel ast.Sel
 var searchHitImplementors = []string{"SearchHit"}
 
 func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet, obj *search.Hit) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, searchHitImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, searchHitImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37536,7 +29771,7 @@ func (ec *executionContext) _SearchHit(ctx context.Context, sel ast.SelectionSet
 var secretImplementors = []string{"Secret", "Node"}
 
 func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, obj *db.Secret) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, secretImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, secretImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37605,7 +29840,7 @@ func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, o
 var sessionImplementors = []string{"Session", "Node"}
 
 func (ec *executionContext) _Session(ctx context.Context, sel ast.SelectionSet, obj *db.Session) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, sessionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, sessionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37674,7 +29909,7 @@ func (ec *executionContext) _Session(ctx context.Context, sel ast.SelectionSet, 
 var setAccountDisabledPayloadImplementors = []string{"SetAccountDisabledPayload"}
 
 func (ec *executionContext) _SetAccountDisabledPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SetAccountDisabledPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, setAccountDisabledPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, setAccountDisabledPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37713,7 +29948,7 @@ func (ec *executionContext) _SetAccountDisabledPayload(ctx context.Context, sel 
 var setLimitsPayloadImplementors = []string{"SetLimitsPayload"}
 
 func (ec *executionContext) _SetLimitsPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SetLimitsPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, setLimitsPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, setLimitsPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37752,7 +29987,7 @@ func (ec *executionContext) _SetLimitsPayload(ctx context.Context, sel ast.Selec
 var setPermissionDisabledPayloadImplementors = []string{"SetPermissionDisabledPayload"}
 
 func (ec *executionContext) _SetPermissionDisabledPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SetPermissionDisabledPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, setPermissionDisabledPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, setPermissionDisabledPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37791,7 +30026,7 @@ func (ec *executionContext) _SetPermissionDisabledPayload(ctx context.Context, s
 var shareContextPayloadImplementors = []string{"ShareContextPayload"}
 
 func (ec *executionContext) _ShareContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ShareContextPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, shareContextPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, shareContextPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37830,7 +30065,7 @@ func (ec *executionContext) _ShareContextPayload(ctx context.Context, sel ast.Se
 var startRunPayloadImplementors = []string{"StartRunPayload"}
 
 func (ec *executionContext) _StartRunPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.StartRunPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, startRunPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, startRunPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37874,7 +30109,7 @@ func (ec *executionContext) _StartRunPayload(ctx context.Context, sel ast.Select
 var subscriptionImplementors = []string{"Subscription"}
 
 func (ec *executionContext) _Subscription(ctx context.Context, sel ast.SelectionSet) func(ctx context.Context) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, subscriptionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, subscriptionImplementors)
 	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
 		Object: "Subscription",
 	})
@@ -37900,7 +30135,7 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 var suspendCustomerPayloadImplementors = []string{"SuspendCustomerPayload"}
 
 func (ec *executionContext) _SuspendCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.SuspendCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, suspendCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, suspendCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37939,7 +30174,7 @@ func (ec *executionContext) _SuspendCustomerPayload(ctx context.Context, sel ast
 var testWebhookDestinationPayloadImplementors = []string{"TestWebhookDestinationPayload"}
 
 func (ec *executionContext) _TestWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.TestWebhookDestinationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, testWebhookDestinationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, testWebhookDestinationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -37978,7 +30213,7 @@ func (ec *executionContext) _TestWebhookDestinationPayload(ctx context.Context, 
 var togglePermissionPayloadImplementors = []string{"TogglePermissionPayload"}
 
 func (ec *executionContext) _TogglePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.TogglePermissionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, togglePermissionPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, togglePermissionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38017,7 +30252,7 @@ func (ec *executionContext) _TogglePermissionPayload(ctx context.Context, sel as
 var unpublishAgentPayloadImplementors = []string{"UnpublishAgentPayload"}
 
 func (ec *executionContext) _UnpublishAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UnpublishAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, unpublishAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, unpublishAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38056,7 +30291,7 @@ func (ec *executionContext) _UnpublishAgentPayload(ctx context.Context, sel ast.
 var updateAgentPayloadImplementors = []string{"UpdateAgentPayload"}
 
 func (ec *executionContext) _UpdateAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateAgentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateAgentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateAgentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38095,7 +30330,7 @@ func (ec *executionContext) _UpdateAgentPayload(ctx context.Context, sel ast.Sel
 var updateContextPayloadImplementors = []string{"UpdateContextPayload"}
 
 func (ec *executionContext) _UpdateContextPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateContextPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateContextPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateContextPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38134,7 +30369,7 @@ func (ec *executionContext) _UpdateContextPayload(ctx context.Context, sel ast.S
 var updateCustomerPayloadImplementors = []string{"UpdateCustomerPayload"}
 
 func (ec *executionContext) _UpdateCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateCustomerPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateCustomerPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38173,7 +30408,7 @@ func (ec *executionContext) _UpdateCustomerPayload(ctx context.Context, sel ast.
 var updatePermissionPayloadImplementors = []string{"UpdatePermissionPayload"}
 
 func (ec *executionContext) _UpdatePermissionPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdatePermissionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updatePermissionPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updatePermissionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38212,7 +30447,7 @@ func (ec *executionContext) _UpdatePermissionPayload(ctx context.Context, sel as
 var updateRolePayloadImplementors = []string{"UpdateRolePayload"}
 
 func (ec *executionContext) _UpdateRolePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateRolePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateRolePayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateRolePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38251,7 +30486,7 @@ func (ec *executionContext) _UpdateRolePayload(ctx context.Context, sel ast.Sele
 var updateSecretPayloadImplementors = []string{"UpdateSecretPayload"}
 
 func (ec *executionContext) _UpdateSecretPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateSecretPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateSecretPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateSecretPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38290,7 +30525,7 @@ func (ec *executionContext) _UpdateSecretPayload(ctx context.Context, sel ast.Se
 var updateUserPayloadImplementors = []string{"UpdateUserPayload"}
 
 func (ec *executionContext) _UpdateUserPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateUserPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateUserPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateUserPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38329,7 +30564,7 @@ func (ec *executionContext) _UpdateUserPayload(ctx context.Context, sel ast.Sele
 var updateWebhookDestinationPayloadImplementors = []string{"UpdateWebhookDestinationPayload"}
 
 func (ec *executionContext) _UpdateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UpdateWebhookDestinationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateWebhookDestinationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, updateWebhookDestinationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38368,7 +30603,7 @@ func (ec *executionContext) _UpdateWebhookDestinationPayload(ctx context.Context
 var uploadDocumentPayloadImplementors = []string{"UploadDocumentPayload"}
 
 func (ec *executionContext) _UploadDocumentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.UploadDocumentPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, uploadDocumentPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, uploadDocumentPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38407,7 +30642,7 @@ func (ec *executionContext) _UploadDocumentPayload(ctx context.Context, sel ast.
 var usageImplementors = []string{"Usage"}
 
 func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, obj *db.Usage) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, usageImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, usageImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38461,7 +30696,7 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 var userImplementors = []string{"User", "Node"}
 
 func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj *db.User) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, userImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, userImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38560,7 +30795,7 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 var userConnectionImplementors = []string{"UserConnection"}
 
 func (ec *executionContext) _UserConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.User]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, userConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, userConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38619,7 +30854,7 @@ func (ec *executionContext) _UserConnection(ctx context.Context, sel ast.Selecti
 var userEdgeImplementors = []string{"UserEdge"}
 
 func (ec *executionContext) _UserEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.User]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, userEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, userEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38663,7 +30898,7 @@ func (ec *executionContext) _UserEdge(ctx context.Context, sel ast.SelectionSet,
 var webhookAttemptImplementors = []string{"WebhookAttempt"}
 
 func (ec *executionContext) _WebhookAttempt(ctx context.Context, sel ast.SelectionSet, obj *db.Attempt) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookAttemptImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookAttemptImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38722,7 +30957,7 @@ func (ec *executionContext) _WebhookAttempt(ctx context.Context, sel ast.Selecti
 var webhookCatalogImplementors = []string{"WebhookCatalog"}
 
 func (ec *executionContext) _WebhookCatalog(ctx context.Context, sel ast.SelectionSet, obj *resolvers.WebhookCatalog) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookCatalogImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookCatalogImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38766,7 +31001,7 @@ func (ec *executionContext) _WebhookCatalog(ctx context.Context, sel ast.Selecti
 var webhookDeliveryImplementors = []string{"WebhookDelivery", "Node"}
 
 func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.SelectionSet, obj *db.Delivery) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDeliveryImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDeliveryImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38875,7 +31110,7 @@ func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.Select
 var webhookDeliveryConnectionImplementors = []string{"WebhookDeliveryConnection"}
 
 func (ec *executionContext) _WebhookDeliveryConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Delivery]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDeliveryConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDeliveryConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38934,7 +31169,7 @@ func (ec *executionContext) _WebhookDeliveryConnection(ctx context.Context, sel 
 var webhookDeliveryEdgeImplementors = []string{"WebhookDeliveryEdge"}
 
 func (ec *executionContext) _WebhookDeliveryEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Delivery]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDeliveryEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDeliveryEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -38978,7 +31213,7 @@ func (ec *executionContext) _WebhookDeliveryEdge(ctx context.Context, sel ast.Se
 var webhookDestinationImplementors = []string{"WebhookDestination", "Node"}
 
 func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.SelectionSet, obj *db.Destination) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDestinationImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDestinationImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39072,7 +31307,7 @@ func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.Sel
 var webhookDestinationConnectionImplementors = []string{"WebhookDestinationConnection"}
 
 func (ec *executionContext) _WebhookDestinationConnection(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Connection[*db.Destination]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDestinationConnectionImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDestinationConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39131,7 +31366,7 @@ func (ec *executionContext) _WebhookDestinationConnection(ctx context.Context, s
 var webhookDestinationEdgeImplementors = []string{"WebhookDestinationEdge"}
 
 func (ec *executionContext) _WebhookDestinationEdge(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Edge[*db.Destination]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDestinationEdgeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDestinationEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39175,7 +31410,7 @@ func (ec *executionContext) _WebhookDestinationEdge(ctx context.Context, sel ast
 var webhookEventTypeImplementors = []string{"WebhookEventType"}
 
 func (ec *executionContext) _WebhookEventType(ctx context.Context, sel ast.SelectionSet, obj *webhook.Entry) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, webhookEventTypeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, webhookEventTypeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39234,7 +31469,7 @@ func (ec *executionContext) _WebhookEventType(ctx context.Context, sel ast.Selec
 var withdrawInvitationPayloadImplementors = []string{"WithdrawInvitationPayload"}
 
 func (ec *executionContext) _WithdrawInvitationPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.WithdrawInvitationPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, withdrawInvitationPayloadImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, withdrawInvitationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39273,7 +31508,7 @@ func (ec *executionContext) _WithdrawInvitationPayload(ctx context.Context, sel 
 var __DirectiveImplementors = []string{"__Directive"}
 
 func (ec *executionContext) ___Directive(ctx context.Context, sel ast.SelectionSet, obj *introspection.Directive) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __DirectiveImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __DirectiveImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39332,7 +31567,7 @@ func (ec *executionContext) ___Directive(ctx context.Context, sel ast.SelectionS
 var __EnumValueImplementors = []string{"__EnumValue"}
 
 func (ec *executionContext) ___EnumValue(ctx context.Context, sel ast.SelectionSet, obj *introspection.EnumValue) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __EnumValueImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __EnumValueImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39386,7 +31621,7 @@ func (ec *executionContext) ___EnumValue(ctx context.Context, sel ast.SelectionS
 var __FieldImplementors = []string{"__Field"}
 
 func (ec *executionContext) ___Field(ctx context.Context, sel ast.SelectionSet, obj *introspection.Field) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __FieldImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __FieldImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39450,7 +31685,7 @@ func (ec *executionContext) ___Field(ctx context.Context, sel ast.SelectionSet, 
 var __InputValueImplementors = []string{"__InputValue"}
 
 func (ec *executionContext) ___InputValue(ctx context.Context, sel ast.SelectionSet, obj *introspection.InputValue) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __InputValueImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __InputValueImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39514,7 +31749,7 @@ func (ec *executionContext) ___InputValue(ctx context.Context, sel ast.Selection
 var __SchemaImplementors = []string{"__Schema"}
 
 func (ec *executionContext) ___Schema(ctx context.Context, sel ast.SelectionSet, obj *introspection.Schema) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __SchemaImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __SchemaImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -39578,7 +31813,7 @@ func (ec *executionContext) ___Schema(ctx context.Context, sel ast.SelectionSet,
 var __TypeImplementors = []string{"__Type"}
 
 func (ec *executionContext) ___Type(ctx context.Context, sel ast.SelectionSet, obj *introspection.Type) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, __TypeImplementors)
+	fields := ec.collected.Fields(ec.OperationContext, sel, __TypeImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferred := make(map[string]*graphql.FieldSet)
@@ -40094,13 +32329,13 @@ func (ec *executionContext) marshalNBilling2ᚖcanopyᚋdbᚐBilling(ctx context
 }
 
 func (ec *executionContext) unmarshalNBoolean2bool(ctx context.Context, v any) (bool, error) {
-	res, err := graphql.UnmarshalBoolean(v)
+	res, err := scalar.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.SelectionSet, v bool) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalBoolean(v)
+	res := scalar.MarshalBoolean(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -40538,6 +32773,11 @@ func (ec *executionContext) unmarshalNDeleteContextInput2canopyᚋresolversᚐDe
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNDeleteCustomerInput2canopyᚋresolversᚐDeleteCustomerInput(ctx context.Context, v any) (resolvers.DeleteCustomerInput, error) {
+	res, err := ec.unmarshalInputDeleteCustomerInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNDeleteDocumentInput2canopyᚋresolversᚐDeleteDocumentInput(ctx context.Context, v any) (resolvers.DeleteDocumentInput, error) {
 	res, err := ec.unmarshalInputDeleteDocumentInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -40923,6 +33163,11 @@ func (ec *executionContext) marshalNMe2ᚖcanopyᚋresolversᚐMe(ctx context.Co
 	return ec._Me(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNMoveCustomerInput2canopyᚋresolversᚐMoveCustomerInput(ctx context.Context, v any) (resolvers.MoveCustomerInput, error) {
+	res, err := ec.unmarshalInputMoveCustomerInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNOrderDirection2string(ctx context.Context, v any) (string, error) {
 	res, err := graphql.UnmarshalString(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -41141,6 +33386,11 @@ func (ec *executionContext) unmarshalNResendInvitationInput2canopyᚋresolvers�
 
 func (ec *executionContext) unmarshalNResendWebhookDeliveryInput2canopyᚋresolversᚐResendWebhookDeliveryInput(ctx context.Context, v any) (resolvers.ResendWebhookDeliveryInput, error) {
 	res, err := ec.unmarshalInputResendWebhookDeliveryInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRestoreCustomerInput2canopyᚋresolversᚐRestoreCustomerInput(ctx context.Context, v any) (resolvers.RestoreCustomerInput, error) {
+	res, err := ec.unmarshalInputRestoreCustomerInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -42253,14 +34503,14 @@ func (ec *executionContext) marshalOBilling2ᚖcanopyᚋdbᚐBilling(ctx context
 }
 
 func (ec *executionContext) unmarshalOBoolean2bool(ctx context.Context, v any) (bool, error) {
-	res, err := graphql.UnmarshalBoolean(v)
+	res, err := scalar.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOBoolean2bool(ctx context.Context, sel ast.SelectionSet, v bool) graphql.Marshaler {
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalBoolean(v)
+	res := scalar.MarshalBoolean(v)
 	return res
 }
 
@@ -42268,7 +34518,7 @@ func (ec *executionContext) unmarshalOBoolean2ᚖbool(ctx context.Context, v any
 	if v == nil {
 		return nil, nil
 	}
-	res, err := graphql.UnmarshalBoolean(v)
+	res, err := scalar.UnmarshalBoolean(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -42278,7 +34528,7 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalBoolean(*v)
+	res := scalar.MarshalBoolean(*v)
 	return res
 }
 
@@ -42537,6 +34787,13 @@ func (ec *executionContext) marshalODeleteContextPayload2ᚖcanopyᚋresolvers�
 		return graphql.Null
 	}
 	return ec._DeleteContextPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODeleteCustomerPayload2ᚖcanopyᚋresolversᚐDeleteCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteCustomerPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalODeleteDocumentPayload2ᚖcanopyᚋresolversᚐDeleteDocumentPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.DeleteDocumentPayload) graphql.Marshaler {
@@ -42862,6 +35119,13 @@ func (ec *executionContext) marshalOLong2ᚖint64(ctx context.Context, sel ast.S
 	return res
 }
 
+func (ec *executionContext) marshalOMoveCustomerPayload2ᚖcanopyᚋresolversᚐMoveCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.MoveCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._MoveCustomerPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalONode2canopyᚋresolversᚐNode(ctx context.Context, sel ast.SelectionSet, v resolvers.Node) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -42995,6 +35259,13 @@ func (ec *executionContext) marshalOResendWebhookDeliveryPayload2ᚖcanopyᚋres
 		return graphql.Null
 	}
 	return ec._ResendWebhookDeliveryPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORestoreCustomerPayload2ᚖcanopyᚋresolversᚐRestoreCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RestoreCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RestoreCustomerPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOResumeCustomerPayload2ᚖcanopyᚋresolversᚐResumeCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ResumeCustomerPayload) graphql.Marshaler {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"canopy/graph/inorder"
@@ -95,5 +96,63 @@ func BenchmarkMarshalSlice(b *testing.B) {
 				marshal(newContext(b))
 			}
 		})
+	}
+}
+
+// TestResolveFieldIsGqlgens: a value, nothing, an error and a panic come out as by gqlgen, with the same errors.
+func TestResolveFieldIsGqlgens(t *testing.T) {
+	field := graphql.CollectedField{Field: &ast.Field{Name: "name", Alias: "alias", Position: &ast.Position{Line: 3, Column: 5}}}
+	open := func(context.Context, graphql.CollectedField) (*graphql.FieldContext, error) {
+		return &graphql.FieldContext{Object: "Customer", Field: field}, nil
+	}
+	unread := func(context.Context, graphql.CollectedField) (*graphql.FieldContext, error) {
+		return nil, errors.New("an argument is faulty")
+	}
+	write := func(_ context.Context, _ ast.SelectionSet, s string) graphql.Marshaler {
+		return graphql.MarshalString(s)
+	}
+	for name, resolve := range map[string]func(context.Context) (any, error){
+		"a value":  func(context.Context) (any, error) { return "Ada", nil },
+		"nothing":  func(context.Context) (any, error) { return nil, nil },
+		"an error": func(context.Context) (any, error) { return "Ada", errors.New("no") },
+		"a panic":  func(context.Context) (any, error) { panic("oh") },
+	} {
+		for _, nonNull := range []bool{true, false} {
+			for _, open := range []func(context.Context, graphql.CollectedField) (*graphql.FieldContext, error){open, unread} {
+				ours, theirs := newContext(t), newContext(t)
+				oc := &graphql.OperationContext{
+					ResolverMiddleware: func(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) },
+					RecoverFunc:        func(_ context.Context, panicked any) error { return fmt.Errorf("panic: %v", panicked) },
+				}
+				got := inorder.ResolveField(ours, oc, field, open, resolve, nil, write, true, nonNull)
+				want := graphql.ResolveField(theirs, oc, field, open, resolve, nil, write, true, nonNull)
+				if text(got) != text(want) {
+					t.Errorf("%s: %s, want %s", name, text(got), text(want))
+				}
+				if g, w := graphql.GetErrors(ours), graphql.GetErrors(theirs); !slices.EqualFunc(g, w, same) {
+					t.Errorf("%s: errors %v, want %v", name, g, w)
+				}
+			}
+		}
+	}
+}
+
+// TestFieldsAreCollectedOnce: what is collected for a selection and its types is kept apart from all else.
+func TestFieldsAreCollectedOnce(t *testing.T) {
+	field := func(name string) *ast.Field {
+		return &ast.Field{Name: name, Alias: name, ObjectDefinition: &ast.Definition{Name: "Customer"}}
+	}
+	sel := ast.SelectionSet{field("id"), &ast.InlineFragment{TypeCondition: "User", SelectionSet: ast.SelectionSet{field("email")}}}
+	customer, user := []string{"Customer", "Node"}, []string{"User", "Node"}
+	oc, c := &graphql.OperationContext{}, &inorder.Collected{}
+	for range 2 {
+		for _, types := range [][]string{customer, user} {
+			for _, of := range []ast.SelectionSet{sel, sel[:1], sel[1:], nil} {
+				got, want := c.Fields(oc, of, types), graphql.CollectFields(oc, of, types)
+				if !slices.EqualFunc(got, want, func(a, b graphql.CollectedField) bool { return a.Field == b.Field }) {
+					t.Errorf("of %v: %v, want %v", types, got, want)
+				}
+			}
+		}
 	}
 }

@@ -2,23 +2,37 @@
 package scalar
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"strconv"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"canopy/internal/intake"
 	"canopy/internal/problem"
 )
 
-// MarshalDateTime writes a moment as RFC 3339 in UTC, with as much of the second as it has.
-func MarshalDateTime(t time.Time) graphql.Marshaler {
-	return graphql.WriterFunc(func(w io.Writer) {
-		_, _ = io.WriteString(w, strconv.Quote(t.UTC().Format(time.RFC3339Nano)))
-	})
+// room is what a value is appended to that goes into w: the end of w itself, where it is a buffer.
+func room(w io.Writer) []byte {
+	if b, is := w.(*bytes.Buffer); is {
+		return b.AvailableBuffer()
+	}
+	return nil
 }
+
+type moment time.Time
+
+// MarshalGQL implements graphql.Marshaler.
+func (m moment) MarshalGQL(w io.Writer) {
+	b := time.Time(m).UTC().AppendFormat(append(room(w), '"'), time.RFC3339Nano)
+	_, _ = w.Write(append(b, '"'))
+}
+
+// MarshalDateTime writes a moment as RFC 3339 in UTC, with as much of the second as it has.
+func MarshalDateTime(t time.Time) graphql.Marshaler { return moment(t) }
 
 // UnmarshalDateTime reads a moment in any of RFC 3339's zones.
 func UnmarshalDateTime(v any) (time.Time, error) {
@@ -30,16 +44,38 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 	return time.Time{}, problem.Bad("a DateTime is a string as RFC 3339 writes it, such as 2026-01-31T12:00:00Z")
 }
 
+type stored json.RawMessage
+
+// MarshalGQL implements graphql.Marshaler.
+func (s stored) MarshalGQL(w io.Writer) { _, _ = w.Write(s) }
+
 // MarshalJSON writes a stored JSON value as it is.
-func MarshalJSON(raw json.RawMessage) graphql.Marshaler {
-	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(raw) })
-}
+func MarshalJSON(raw json.RawMessage) graphql.Marshaler { return stored(raw) }
 
 // UnmarshalJSON keeps a JSON value as it came.
 func UnmarshalJSON(v any) (json.RawMessage, error) { return json.Marshal(v) }
 
+type text string
+
+// MarshalGQL implements graphql.Marshaler.
+func (s text) MarshalGQL(w io.Writer) {
+	b, _ := jsontext.AppendQuote(room(w), string(s)) // the only error is invalid UTF-8, which is replaced
+	_, _ = w.Write(b)
+}
+
+type truth bool
+
+// MarshalGQL implements graphql.Marshaler.
+func (b truth) MarshalGQL(w io.Writer) { _, _ = w.Write(strconv.AppendBool(room(w), bool(b))) }
+
+// MarshalBoolean writes true or false.
+func MarshalBoolean(b bool) graphql.Marshaler { return truth(b) }
+
+// UnmarshalBoolean reads true or false.
+func UnmarshalBoolean(v any) (bool, error) { return graphql.UnmarshalBoolean(v) }
+
 // MarshalString writes a text as JSON.
-func MarshalString(s string) graphql.Marshaler { return graphql.MarshalString(s) }
+func MarshalString(s string) graphql.Marshaler { return text(s) }
 
 // UnmarshalString reads a text and nothing else: a number or a boolean is no String (GraphQL
 // specification, section 3.5.3).

@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -30,6 +31,28 @@ func TestUnmarshalString(t *testing.T) {
 	for _, v := range []any{json.Number("7"), int64(7), 7.5, true, nil, []any{"a"}, map[string]any{}} {
 		if s, err := UnmarshalString(v); err == nil {
 			t.Errorf("%T became %q", v, s)
+		}
+	}
+}
+
+// TestTextsAreWritten: a text comes back as it was, into whatever it is written.
+func TestTextsAreWritten(t *testing.T) {
+	for _, text := range []string{"", "Ada", "a\"b\\c", "tab\tline\nreturn\r\x01\x7f", "é🙂\u2028<&>", strings.Repeat("long ", 10_000)} {
+		var buffer bytes.Buffer
+		var builder strings.Builder
+		buffer.WriteString("[")
+		MarshalString(text).MarshalGQL(&buffer)
+		buffer.WriteString(",")
+		MarshalBoolean(true).MarshalGQL(&buffer)
+		buffer.WriteString("]")
+		MarshalString(text).MarshalGQL(&builder)
+		var list []any
+		var alone string
+		if err := json.Unmarshal(buffer.Bytes(), &list); err != nil || len(list) != 2 || list[0] != text || list[1] != true {
+			t.Errorf("%.20q became %.40q: %v", text, buffer.String(), err)
+		}
+		if err := json.Unmarshal([]byte(builder.String()), &alone); err != nil || alone != text {
+			t.Errorf("%.20q became %.40q: %v", text, builder.String(), err)
 		}
 	}
 }

@@ -119,6 +119,7 @@ func (p *Platform) wire(ctx context.Context) error {
 		Store: p.Store, Box: p.Box, Egress: client, Keys: keys, Bus: p.Bus, PublicURL: p.Config.PublicURL, Log: p.Log,
 		Rates:    &resolvers.Rates{Limiter: limit.New(p.redis), Defaults: p.Config.Limits, Store: p.Store, Tell: web.TellRate},
 		Throttle: limit.NewThrottle(p.redis), Crowds: limit.NewCrowdThrottle(p.redis), Addresses: limit.NewAddressThrottle(p.redis), RequestsPerMinute: p.Config.RateLimit,
+		EraseAfter:    p.Config.EraseAfter,
 		ClientAddress: web.ClientAddress, UserAgent: web.UserAgent,
 	}
 	p.Resolver.Verifier = token.NewVerifier(p.Resolver.Issuer(), keys, p.reloadKeys(ctx, keys))

@@ -27,10 +27,13 @@ func action(name Action, description string) Action {
 var (
 	CustomerCreated = action("customer.created", "A company is created.")
 	CustomerUpdated = action("customer.updated", "A company is renamed, or its flags are set.")
+	CustomerMoved   = action("customer.moved", "A company is put below another, with everything below it.")
 	CustomerLimited = action("customer.limited", "Limits of a company are set.")
 
 	CustomerSuspended = action("customer.suspended", "A company is suspended, with everything below it.")
 	CustomerResumed   = action("customer.resumed", "A suspended company goes on.")
+	CustomerDeleted   = action("customer.deleted", "A company is deleted, with everything below it; it can be restored for a while.")
+	CustomerRestored  = action("customer.restored", "A deleted company is restored.")
 
 	BillingSaved   = action("billing.saved", "A billing record is made or changed.")
 	AccountUpdated = action("account.updated", "An application account is closed or opened.")

@@ -38,6 +38,7 @@ const (
 	defaultWebhookRetention = 30 * 24 * time.Hour
 	defaultRunRetention     = 30 * 24 * time.Hour
 	defaultAuditRetention   = 400 * 24 * time.Hour
+	defaultEraseAfter       = 30 * 24 * time.Hour
 	defaultDrain            = 5 * time.Second
 	secretKeyBytes          = 32
 )
@@ -77,6 +78,8 @@ type Config struct {
 	WebhookRetention, RunRetention time.Duration
 	// AuditRetention is how long audit events are kept, 0 for ever.
 	AuditRetention time.Duration
+	// EraseAfter is how long a deleted company can be restored before it is erased.
+	EraseAfter time.Duration
 	// Drain is how long requests are taken on after the process was told to stop.
 	Drain time.Duration
 
@@ -125,6 +128,7 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		WebhookRetention: l.duration("CANOPY_WEBHOOK_RETENTION", defaultWebhookRetention),
 		RunRetention:     l.duration("CANOPY_RUN_RETENTION", defaultRunRetention),
 		AuditRetention:   l.lasting("CANOPY_AUDIT_RETENTION", defaultAuditRetention),
+		EraseAfter:       l.duration("CANOPY_ERASE_AFTER", defaultEraseAfter),
 		Drain:            l.pause("CANOPY_DRAIN", drain(mode)),
 	}
 	c.PublicURL, c.publicURLSet = l.publicURL("CANOPY_PUBLIC_URL", c.Listen)

@@ -69,7 +69,8 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("server: %+v", c)
 	}
 	if c.RateLimit != 6000 || c.MaxCost != 50000 || c.CostLimit != 600000 || !c.Introspection ||
-		c.VectorCache != 256<<20 || c.WebhookRetention != 30*24*time.Hour || c.RunRetention != 30*24*time.Hour || c.AuditRetention != 400*24*time.Hour {
+		c.VectorCache != 256<<20 || c.WebhookRetention != 30*24*time.Hour || c.RunRetention != 30*24*time.Hour || c.AuditRetention != 400*24*time.Hour ||
+		c.EraseAfter != 30*24*time.Hour {
 		t.Errorf("limits: %+v", c)
 	}
 	if w := load(t, Worker, server()); w.VectorCache != 64<<20 {
@@ -145,6 +146,7 @@ func TestValues(t *testing.T) {
 		{"CANOPY_VECTOR_CACHE", "0", "VectorCache", int64(0)},
 		{"CANOPY_WEBHOOK_RETENTION", "7d", "WebhookRetention", 7 * 24 * time.Hour},
 		{"CANOPY_WEBHOOK_RETENTION", "90m", "WebhookRetention", 90 * time.Minute},
+		{"CANOPY_ERASE_AFTER", "7d", "EraseAfter", 7 * 24 * time.Hour},
 		{"CANOPY_AUDIT_RETENTION", "90d", "AuditRetention", 90 * 24 * time.Hour},
 		{"CANOPY_AUDIT_RETENTION", "OFF", "AuditRetention", time.Duration(0)},
 		{"CANOPY_AUDIT_RETENTION", "0", "AuditRetention", time.Duration(0)},
@@ -229,6 +231,8 @@ func TestFaults(t *testing.T) {
 		{"CANOPY_WEBHOOK_RETENTION", "0d"},
 		{"CANOPY_WEBHOOK_RETENTION", "-1h"},
 		{"CANOPY_WEBHOOK_RETENTION", "106752d"},
+		{"CANOPY_ERASE_AFTER", "0d"},
+		{"CANOPY_ERASE_AFTER", "off"},
 		{"CANOPY_AUDIT_RETENTION", "400"},
 		{"CANOPY_AUDIT_RETENTION", "-1d"},
 		{"CANOPY_AUDIT_RETENTION", "never"},

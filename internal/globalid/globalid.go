@@ -3,6 +3,7 @@
 package globalid
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -21,8 +22,13 @@ type ID struct {
 }
 
 // Global is the opaque form: base64url of "Type:integer", without padding.
-func (id ID) Global() string {
-	return base64.RawURLEncoding.EncodeToString([]byte(id.Type + ":" + strconv.FormatInt(id.Int, 10)))
+func (id ID) Global() string { return string(id.append(nil)) }
+
+// append appends the opaque form.
+func (id ID) append(to []byte) []byte {
+	var room [64]byte
+	bare := append(append(room[:0], id.Type...), ':')
+	return base64.RawURLEncoding.AppendEncode(to, strconv.AppendInt(bare, id.Int, 10))
 }
 
 // ParseID reads either form of an id.
@@ -68,7 +74,11 @@ func (id ID) Of(typ, field string) (int64, error) {
 
 // MarshalGQL writes the global form.
 func (id ID) MarshalGQL(w io.Writer) {
-	_, _ = io.WriteString(w, strconv.Quote(id.Global()))
+	var to []byte
+	if b, is := w.(*bytes.Buffer); is {
+		to = b.AvailableBuffer()
+	}
+	_, _ = w.Write(append(id.append(append(to, '"')), '"'))
 }
 
 // UnmarshalGQL reads a string or an integer.

@@ -74,7 +74,10 @@ var (
 	WebhookDelivery                  = &Rule{Field: "Query.webhookDelivery", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	CreateCustomer                   = &Rule{Field: "Mutation.createCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyCreate}
 	UpdateCustomer                   = &Rule{Field: "Mutation.updateCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	MoveCustomer                     = &Rule{Field: "Mutation.moveCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SuspendCustomer                  = &Rule{Field: "Mutation.suspendCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	DeleteCustomer                   = &Rule{Field: "Mutation.deleteCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	RestoreCustomer                  = &Rule{Field: "Mutation.restoreCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	ResumeCustomer                   = &Rule{Field: "Mutation.resumeCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SetLimits                        = &Rule{Field: "Mutation.setLimits", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SaveBilling                      = &Rule{Field: "Mutation.saveBilling", Apps: []access.App{access.Tenant}, Right: access.BillingWrite}
@@ -208,7 +211,10 @@ var all = []*Rule{
 	WebhookDelivery,
 	CreateCustomer,
 	UpdateCustomer,
+	MoveCustomer,
 	SuspendCustomer,
+	DeleteCustomer,
+	RestoreCustomer,
 	ResumeCustomer,
 	SetLimits,
 	SaveBilling,

@@ -3,8 +3,13 @@ package browsertest
 
 import (
 	"context"
+	"io/fs"
+	"mime"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -31,17 +36,17 @@ type Browser struct {
 // Open starts a browser with an empty profile; the test is skipped where there is none.
 func Open(t *testing.T) *Browser {
 	t.Helper()
-	path := ""
+	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
 		if found, err := exec.LookPath(name); err == nil {
-			path = found
+			program = found
 			break
 		}
 	}
-	if path == "" {
+	if program == "" {
 		t.Skip("neither chromium nor google-chrome is installed")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1280, 860))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WindowSize(1280, 860))
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 60*time.Second)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
@@ -51,6 +56,40 @@ func Open(t *testing.T) *Browser {
 	t.Cleanup(cancel)
 	return b
 }
+
+// Tab opens another tab of the same browser, which must have opened a page: they share what the browser keeps, cookies included.
+func (b *Browser) Tab(t *testing.T) *Browser {
+	t.Helper()
+	tab := new(Browser)
+	var cancel context.CancelFunc
+	tab.Context, cancel = chromedp.NewContext(b, chromedp.WithListener(tab.note))
+	t.Cleanup(cancel)
+	return tab
+}
+
+// Serve serves pages at an origin of their own, http://localhost:PORT, and gives that; replace is as in strings.NewReplacer, for
+// what stands in the text of the files.
+func Serve(t *testing.T, files fs.FS, replace ...string) (origin string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimPrefix(r.URL.Path, "/")
+		if name == "" {
+			name = "index.html"
+		}
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+		_, _ = strings.NewReplacer(replace...).WriteString(w, string(text))
+	}))
+	t.Cleanup(server.Close)
+	return Localhost(server.URL)
+}
+
+// Localhost names the address of a server of this machine as pages do. Those of one name are of the same site, whatever their ports.
+func Localhost(url string) string { return strings.Replace(url, "127.0.0.1", "localhost", 1) }
 
 func (b *Browser) note(event any) {
 	b.mu.Lock()

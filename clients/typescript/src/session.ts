@@ -1,0 +1,193 @@
+import { type Issued, Tokens } from "./credentials.js";
+import { CanopyError } from "./errors.js";
+import { Http, type HttpOptions, type Repeat, sleep } from "./http.js";
+
+// The platform gives the successor of a refresh token again for 10 seconds, to whom the answer was lost, and then takes a second use for a theft.
+const answerWithin = 4000; // ms
+const askAgainUntil = 5000; // ms after the first try
+
+/** A company that a person can sign in to. */
+export interface CompanyOption {
+  customerId: number;
+  displayName: string;
+  roleName: string;
+  isOwner: boolean;
+}
+
+/** What a person signs in with. */
+export interface SignIn {
+  email: string;
+  password: string;
+  /** The code of the authenticator, or a recovery code, where the platform has answered `otp_required`. */
+  otp?: string | undefined;
+  /** The company; by default the one that the person has belonged to longest. */
+  customerId?: number | undefined;
+}
+
+/** Where a program keeps the refresh token, which is as good as a password for as long as the session lasts. */
+export interface Program {
+  /** The refresh token that was kept last. */
+  refreshToken?: string | undefined;
+  /** Keeps the next one, in place of the one before; undefined: there is none any more. */
+  keep?: (refreshToken: string | undefined) => void | Promise<void>;
+}
+
+export interface SessionOptions extends HttpOptions {
+  /** Where the platform is. */
+  url: string;
+  /** For programs. A page has its refresh token in a cookie that no script can read. */
+  program?: Program;
+  /** Hears that the platform has ended the session, so that the person has to sign in again. */
+  onEnd?: (why: CanopyError) => void;
+}
+
+interface Opened extends Issued {
+  customerOptions: CompanyOption[];
+  refreshToken?: string;
+}
+
+/** A person's session. On a page it is there as soon as it is asked: who has signed in before need not do so again. */
+export class Session extends Tokens {
+  readonly #program: Program | undefined;
+  readonly #onEnd: ((why: CanopyError) => void) | undefined;
+  #refreshToken: string | undefined;
+  #companies: CompanyOption[] = [];
+  #customerId: number | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor({ url, program, onEnd, ...options }: SessionOptions) {
+    super(new Http(url, options));
+    this.#program = program;
+    this.#refreshToken = program?.refreshToken;
+    this.#onEnd = onEnd;
+  }
+
+  /** The company that the session is in; undefined before it is known. */
+  get customerId(): number | undefined {
+    return this.#customerId;
+  }
+
+  /** The companies that the person can switch to. */
+  get companies(): readonly CompanyOption[] {
+    return this.#companies;
+  }
+
+  /** Signs a person in. `reason` is `otp_required` where the authenticator's code is missing. */
+  signIn(who: SignIn): Promise<void> {
+    return this.#alone(async () => {
+      const opened = await this.#ask("POST", "", { ...who, cookie: !this.#program }, "refused");
+      await this.#opened(opened);
+      this.tell("switched");
+    });
+  }
+
+  /** Tells whether somebody has signed in before, and goes on with that session. */
+  async resume(): Promise<boolean> {
+    try {
+      await this.token();
+      return true;
+    } catch (error) {
+      if (error instanceof CanopyError && error.code === "UNAUTHENTICATED") return false;
+      throw error;
+    }
+  }
+
+  /** Goes on in another company, without the password. What is open begins anew there. */
+  switchTo(customerId: number): Promise<void> {
+    return this.#alone(async () => {
+      this.hold(await this.#refresh(customerId));
+      this.tell("switched");
+    });
+  }
+
+  /** Ends the session, here at once, and on the platform. */
+  signOut(): Promise<void> {
+    return this.#alone(async () => {
+      const refreshToken = this.#refreshToken;
+      await this.#forget();
+      if (this.#program && refreshToken === undefined) return;
+      await this.http.send("/auth/session", { ...this.#request("DELETE", { refreshToken }), repeat: "always", read: async () => undefined });
+    });
+  }
+
+  protected override renew(): Promise<Issued> {
+    return this.#alone(() => this.#refresh(this.#customerId));
+  }
+
+  /** Does one thing with the refresh token at a time: in this page, and in all tabs that share the cookie. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const locks = this.#program ? undefined : (globalThis.navigator as Navigator | undefined)?.locks;
+    const one = this.#last.then(() => (locks ? locks.request(`canopy-session ${this.http.url}`, work) : work()));
+    this.#last = one.catch(() => undefined);
+    return one;
+  }
+
+  /** The next token of the session, in a company. */
+  async #refresh(customerId: number | undefined): Promise<Issued> {
+    const signedIn = this.#customerId !== undefined || this.#refreshToken !== undefined;
+    if (this.#program && this.#refreshToken === undefined) {
+      throw new CanopyError("UNAUTHENTICATED", "nobody has signed in", { reason: "session_ended" });
+    }
+    try {
+      return await this.#opened(await this.#refreshed({ customerId, refreshToken: this.#refreshToken }));
+    } catch (error) {
+      if (!(error instanceof CanopyError) || error.code !== "UNAUTHENTICATED") throw error;
+      await this.#forget();
+      if (signedIn) this.#onEnd?.(error);
+      throw error;
+    }
+  }
+
+  /** Asks for the next refresh token, and soon again where the answer was lost. */
+  async #refreshed(body: object): Promise<Opened> {
+    const began = performance.now();
+    for (;;) {
+      try {
+        return await this.#ask("POST", "/refresh", body, "never", AbortSignal.timeout(answerWithin));
+      } catch (cause) {
+        const error = cause instanceof CanopyError ? cause : new CanopyError("UNREACHABLE", `${this.http.url} does not answer`, { cause });
+        const lost = error.code === "UNREACHABLE" || error.code === "UNAVAILABLE";
+        if (!lost || performance.now() - began > askAgainUntil) throw error;
+        await sleep(0.5);
+      }
+    }
+  }
+
+  #ask(method: string, path: string, body: object, repeat: Repeat, signal?: AbortSignal): Promise<Opened> {
+    return this.http.send(`/auth/session${path}`, {
+      ...this.#request(method, body),
+      signal: signal ?? null,
+      repeat,
+      read: (response) => response.json() as Promise<Opened>,
+    });
+  }
+
+  #request(method: string, body: object): RequestInit {
+    return { method, headers: { "Content-Type": "application/json" }, credentials: "include", body: JSON.stringify(body) };
+  }
+
+  async #opened(opened: Opened): Promise<Issued> {
+    this.hold(opened);
+    this.#companies = opened.customerOptions;
+    this.#customerId = companyOf(opened.token);
+    if (this.#program) {
+      this.#refreshToken = opened.refreshToken;
+      await this.#program.keep?.(opened.refreshToken);
+    }
+    return opened;
+  }
+
+  async #forget(): Promise<void> {
+    this.drop();
+    this.#companies = [];
+    this.#customerId = this.#refreshToken = undefined;
+    this.tell("ended");
+    await this.#program?.keep?.(undefined);
+  }
+}
+
+/** The company in a token's claims (RFC 7519). */
+function companyOf(token: string): number | undefined {
+  const claims = token.split(".")[1]?.replaceAll("-", "+").replaceAll("_", "/");
+  return claims === undefined ? undefined : (JSON.parse(atob(claims)) as { cid?: number }).cid;
+}

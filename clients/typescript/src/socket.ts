@@ -1,0 +1,152 @@
+import { type Client, createClient } from "graphql-ws/client";
+import type { Credentials } from "./credentials.js";
+import { CanopyError, fromGraphQL, type GraphQLFault } from "./errors.js";
+import { backoff, sleep } from "./http.js";
+
+const longestPause = 30; // seconds between two tries to connect
+const pingEvery = 15_000; // ms
+const pongWithin = 5_000; // ms
+const mostWaiting = 1_000; // events
+const mostRefused = 3;
+const unauthorized = 4401; // the code that a connection is closed with whose token stopped working
+
+export interface SubscribeOptions {
+  /** Ends the subscription. */
+  signal?: AbortSignal | undefined;
+  /** Hears of each connection, the first and those after an interruption. What has happened before is not told: look. */
+  onConnected?: (() => void) | undefined;
+  /** Hears of events that could not be read, or not as a whole. */
+  onError?: ((why: CanopyError) => void) | undefined;
+}
+
+type Result = { data?: unknown; errors?: readonly unknown[] | undefined };
+
+/** One WebSocket for all subscriptions, which comes back after each interruption. */
+export class Socket {
+  readonly #credentials: Credentials;
+  readonly #client: Client;
+  readonly #connected = new Set<() => void>();
+  #token: string | undefined;
+
+  constructor(credentials: Credentials, webSocket: unknown) {
+    this.#credentials = credentials;
+    let socket: { close(code?: number, reason?: string): void };
+    let unanswered: ReturnType<typeof setTimeout> | undefined;
+    this.#client = createClient({
+      url: `${credentials.http.url.replace(/^http/, "ws")}/graphql`,
+      webSocketImpl: webSocket,
+      connectionParams: async () => {
+        this.#token = await credentials.token();
+        return { authorization: `Bearer ${this.#token}` };
+      },
+      retryAttempts: Infinity,
+      retryWait: (tried) => sleep(backoff(tried, longestPause)),
+      shouldRetry: (why) => !(why instanceof CanopyError) || why.code === "UNREACHABLE" || why.code === "UNAVAILABLE" || why.code === "RATE_LIMITED",
+      keepAlive: pingEvery,
+      on: {
+        opened: (opened) => (socket = opened as typeof socket),
+        connected: () => this.#connected.forEach((tell) => tell()),
+        ping: (received) => {
+          if (!received) unanswered = setTimeout(() => socket.close(4408, "no pong"), pongWithin);
+        },
+        pong: (received) => {
+          if (received) clearTimeout(unanswered);
+        },
+        closed: () => clearTimeout(unanswered),
+      },
+    });
+    credentials.watch((change) => {
+      if (change === "switched") this.#client.terminate(); // and connect again, with the token of now
+    });
+  }
+
+  /** Gives the events of a subscription as they come. */
+  async *events<R>(query: string, variables: unknown, { signal, onConnected, onError }: SubscribeOptions): AsyncGenerator<R, void> {
+    const waiting = new Waiting<R>();
+    let refused = 0;
+    let stop = () => {};
+    const begin = () => {
+      stop = this.#client.subscribe<R>(
+        { query, variables: variables as Record<string, unknown> },
+        {
+          next: (result) => {
+            if (ranOut(result)) return; // the connection is closed next, and comes back with another token
+            refused = 0;
+            if (result.errors) onError?.(fromGraphQL(result.errors as unknown as GraphQLFault[], result.data));
+            if (result.data && !waiting.put(result.data)) stop();
+          },
+          error: (why) => {
+            if (!isUnauthorized(why) || ++refused > mostRefused) return waiting.end(asError(why, this.#credentials.http.url));
+            this.#credentials.token(this.#token).then(begin, (error) => waiting.end(error));
+          },
+          complete: () => waiting.end(),
+        },
+      );
+    };
+    const abort = () => waiting.end(signal?.reason);
+    const unwatch = this.#credentials.watch((change) => {
+      if (change === "ended") waiting.end(new CanopyError("UNAUTHENTICATED", "the session has ended", { reason: "session_ended" }));
+    });
+    signal?.throwIfAborted();
+    signal?.addEventListener("abort", abort, { once: true });
+    if (onConnected) this.#connected.add(onConnected);
+    try {
+      begin();
+      yield* waiting;
+    } finally {
+      stop();
+      unwatch();
+      signal?.removeEventListener("abort", abort);
+      if (onConnected) this.#connected.delete(onConnected);
+    }
+  }
+}
+
+/** A token that has run out is a matter of course. */
+function ranOut({ data, errors }: Result): boolean {
+  return !data && (errors as GraphQLFault[] | undefined)?.[0]?.extensions?.code === "UNAUTHENTICATED";
+}
+
+function isUnauthorized(why: unknown): boolean {
+  if (Array.isArray(why)) return (why as GraphQLFault[])[0]?.extensions?.code === "UNAUTHENTICATED";
+  return (why as { code?: unknown } | null)?.code === unauthorized;
+}
+
+function asError(why: unknown, url: string): CanopyError {
+  if (why instanceof CanopyError) return why;
+  if (Array.isArray(why)) return fromGraphQL(why as GraphQLFault[]);
+  const { reason } = (why ?? {}) as { reason?: string };
+  return new CanopyError("UNREACHABLE", reason || `${url} can't be reached`, { cause: why });
+}
+
+/** Events that wait for their reader, and the end. */
+class Waiting<T> implements AsyncIterable<T> {
+  readonly #events: T[] = [];
+  #ended: { why: unknown } | undefined;
+  #wake = () => {};
+
+  /** Takes an event; false where the reader is so far behind that it is told instead. */
+  put(event: T): boolean {
+    const room = this.#events.length < mostWaiting;
+    if (room) this.#events.push(event);
+    else this.end(new CanopyError("UNAVAILABLE", `${mostWaiting} events wait for their reader`, { reason: "reader_behind" }));
+    this.#wake();
+    return room;
+  }
+
+  end(why?: unknown): void {
+    this.#ended ??= { why };
+    this.#wake();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
+    for (;;) {
+      while (this.#events.length > 0) yield this.#events.shift()!;
+      if (this.#ended) {
+        if (this.#ended.why !== undefined) throw this.#ended.why;
+        return;
+      }
+      await new Promise<void>((wake) => (this.#wake = wake));
+    }
+  }
+}
