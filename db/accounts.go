@@ -18,6 +18,7 @@ type Account struct {
 	Name              string    `db:"name"`
 	Disabled          bool      `db:"disabled" audit:"disabled"`
 	CreatedAt         time.Time `db:"created_at"`
+	Version           int       `db:"row_version"`
 	// The instance's side of it.
 	ApplicationID   int64  `db:"application_id,joined"`
 	ApplicationCode string `db:"application_code,joined"`
@@ -59,7 +60,7 @@ var (
 		JOIN app_instances i ON i.id = o.app_instance_id
 		JOIN roles r ON r.application_id = i.application_id AND COALESCE(r.customer_id, 0) = 0 AND lower(r.name) = lower($6)
 		ORDER BY o.id`)
-	qSetAccountDisabled = prepare(`UPDATE accounts SET disabled = $2 WHERE id = $1`)
+	qSetAccountDisabled = prepare(`UPDATE accounts SET disabled = $2 WHERE id = $1 RETURNING disabled, row_version`)
 )
 
 var (
@@ -123,6 +124,6 @@ func (s *Store) OpenAccounts(ctx context.Context, c *Customer, instances []int64
 }
 
 // SetAccountDisabled closes an account to its users, or opens it again.
-func (s *Store) SetAccountDisabled(ctx context.Context, id int64, disabled bool) error {
-	return s.must(ctx, qSetAccountDisabled, id, disabled)
+func (s *Store) SetAccountDisabled(ctx context.Context, a *Account, disabled bool) error {
+	return s.get(ctx, a, qSetAccountDisabled, a.ID, disabled)
 }

@@ -19,6 +19,7 @@ type Agent struct {
 	PublishedID *int64          `db:"published_id" audit:"published"`
 	Enabled     bool            `db:"enabled" audit:"enabled"`
 	CreatedAt   time.Time       `db:"created_at"`
+	Version     int             `db:"row_version"`
 	UpdatedAt   time.Time       `db:"updated_at"`
 
 	siblings
@@ -63,7 +64,7 @@ var (
 		WITH g AS (INSERT INTO agents (account_id, name, draft, created_by) VALUES ($1, $2, $3, NULLIF($4::bigint, 0)) RETURNING *)
 		SELECT ` + agentColumns + ` FROM g` + joinByID("accounts", "a", "g.account_id"))
 	qUpdateAgent = prepare(`
-		UPDATE agents SET name = $2, draft = $3, published_id = $4, enabled = $5, updated_at = now() WHERE id = $1 RETURNING updated_at`)
+		UPDATE agents SET name = $2, draft = $3, published_id = $4, enabled = $5, updated_at = now() WHERE id = $1 RETURNING updated_at, row_version`)
 	qDeleteAgent = prepare(`UPDATE agents SET deleted_at = now(), enabled = false WHERE id = $1`)
 
 	qInsertRevision = prepare(`
@@ -166,7 +167,7 @@ func (s *Store) InsertAgent(ctx context.Context, a Agent, createdBy int64) (*Age
 
 // UpdateAgent writes an agent's name, draft, published revision and whether it is enabled.
 func (s *Store) UpdateAgent(ctx context.Context, a *Agent) error {
-	return s.get(ctx, &a.UpdatedAt, qUpdateAgent, a.ID, a.Name, []byte(a.Draft), a.PublishedID, a.Enabled)
+	return s.get(ctx, a, qUpdateAgent, a.ID, a.Name, []byte(a.Draft), a.PublishedID, a.Enabled)
 }
 
 // DeleteAgent hides an agent; its runs stay readable.

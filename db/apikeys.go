@@ -21,6 +21,7 @@ type APIKey struct {
 	RevokedAt  *time.Time `db:"revoked_at" audit:"revokedAt"`
 	LastUsedAt *time.Time `db:"last_used_at"`
 	CreatedAt  time.Time  `db:"created_at"`
+	Version    int        `db:"row_version"`
 	// Features are the rights that the key has at most; nil: all those of its user.
 	Features pq.StringArray `db:"features" audit:"features"`
 	// AllowedAddresses are the networks that it works from, as CIDRs; nil: any.

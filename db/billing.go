@@ -22,6 +22,7 @@ type Billing struct {
 	ZipCode      string    `db:"zip_code" audit:"zipCode"`
 	CountryCode  string    `db:"country_code" audit:"countryCode"`
 	CreatedAt    time.Time `db:"created_at"`
+	Version      int       `db:"row_version"`
 }
 
 // GlobalID is the node id of the record, that of its company under a type of its own.

@@ -32,8 +32,9 @@ type Context struct {
 	// ChunkSize is in tokens, Overlap the part of it that neighbours share.
 	ChunkSize int     `db:"chunk_size" audit:"chunkSize"`
 	Overlap   float64 `db:"overlap" audit:"overlap"`
-	// Version grows with every change of what a search may find.
-	Version   int64     `db:"version"`
+	// Searched grows with every change of what a search may find, Version with every change of the context.
+	Searched  int64     `db:"version"`
+	Version   int       `db:"row_version"`
 	CreatedAt time.Time `db:"created_at"`
 
 	siblings

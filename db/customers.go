@@ -21,6 +21,7 @@ type Customer struct {
 	CanAddCustomers   bool           `db:"can_add_customers" audit:"canAddCustomers"`
 	DescendantsCanAdd bool           `db:"descendants_can_add" audit:"descendantsCanAdd"`
 	CreatedAt         time.Time      `db:"created_at"`
+	Version           int            `db:"row_version"`
 	// MaxKeyDays is how many days new API keys may live, here and below; nil: no bound of its own.
 	MaxKeyDays *int `db:"max_key_days" audit:"maxKeyDays"`
 	// Status is the company's own; EffectiveStatus counts those above it.

@@ -25,6 +25,7 @@ type Destination struct {
 	// NextAt is when the secret of the last rotation with overlap is in force alone.
 	NextAt    *time.Time `db:"next_at"`
 	CreatedAt time.Time  `db:"created_at"`
+	Version   int        `db:"row_version"`
 
 	siblings
 }
@@ -55,7 +56,7 @@ var (
 			auto_disabled_at = CASE WHEN $5 THEN NULL ELSE auto_disabled_at END,
 			failing_since = CASE WHEN $5 AND NOT enabled OR url <> $2 THEN NULL ELSE failing_since END,
 			failures = CASE WHEN $5 AND NOT enabled OR url <> $2 THEN 0 ELSE failures END
-		WHERE id = $1 RETURNING auto_disabled_at`)
+		WHERE id = $1 RETURNING auto_disabled_at, row_version`)
 	// The secrets of a deleted destination are of no more use to anybody.
 	qDeleteDestination = prepare(`
 		UPDATE webhook_destinations SET deleted_at = now(), enabled = false, secret = '', next_secret = NULL, next_at = NULL WHERE id = $1`)
@@ -135,7 +136,7 @@ func (s *Store) InsertDestination(ctx context.Context, d Destination) (*Destinat
 // UpdateDestination writes a destination's URL, name, events, signing and whether it is enabled. What
 // is enabled again, or moves, begins without failures.
 func (s *Store) UpdateDestination(ctx context.Context, d *Destination) error {
-	return s.get(ctx, &d.AutoDisabledAt, qUpdateDestination, d.ID, d.URL, d.Name, d.Events, d.Enabled, d.Signing)
+	return s.get(ctx, d, qUpdateDestination, d.ID, d.URL, d.Name, d.Events, d.Enabled, d.Signing)
 }
 
 // DeleteDestination hides a destination and forgets its secrets; its log stays.

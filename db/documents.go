@@ -30,6 +30,7 @@ type Document struct {
 	Revision    int64      `db:"revision"`
 	CreatedBy   *int64     `db:"created_by"`
 	CreatedAt   time.Time  `db:"created_at"`
+	Version     int        `db:"row_version"`
 	StartedAt   *time.Time `db:"started_at"`
 	CompletedAt *time.Time `db:"completed_at"`
 

@@ -19,6 +19,7 @@ type Permission struct {
 	Disabled   bool       `db:"disabled" audit:"disabled"`
 	LastAccess *time.Time `db:"last_access"`
 	CreatedAt  time.Time  `db:"created_at"`
+	Version    int        `db:"row_version"`
 	// Who granted it; zero when the platform itself did.
 	CreatorID    int64  `db:"creator_id,joined"`
 	CreatorEmail string `db:"creator_email,joined"`

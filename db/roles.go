@@ -20,6 +20,7 @@ type Role struct {
 	IsOwner       bool           `db:"is_owner" audit:"isOwner"`
 	Features      pq.StringArray `db:"features" audit:"features"`
 	CreatedAt     time.Time      `db:"created_at"`
+	Version       int            `db:"row_version"`
 
 	siblings
 }

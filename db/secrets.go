@@ -14,6 +14,7 @@ type Secret struct {
 	CustomerID int64     `db:"customer_id" audit:"customer"`
 	Name       string    `db:"name" audit:"name"`
 	CreatedAt  time.Time `db:"created_at"`
+	Version    int       `db:"row_version"`
 	UpdatedAt  time.Time `db:"updated_at"`
 
 	siblings

@@ -17,6 +17,7 @@ type User struct {
 	FirstName   string    `db:"first_name" audit:"firstName"`
 	LastName    string    `db:"last_name" audit:"lastName"`
 	CreatedAt   time.Time `db:"created_at"`
+	Version     int       `db:"row_version"`
 	HasPassword bool      `db:"has_password"`
 	OTPMethod   string    `db:"otp_method"`
 
@@ -50,7 +51,8 @@ func seen(id string) string {
 			CASE WHEN m.accepted_at IS NULL THEN m.last_name ELSE o.last_name END AS last_name,
 			CASE WHEN m.accepted_at IS NULL THEN m.created_at ELSE o.created_at END AS created_at,
 			m.accepted_at IS NOT NULL AND o.password_hash IS NOT NULL AS has_password,
-			CASE WHEN m.accepted_at IS NULL THEN 'none' ELSE o.otp_method END AS otp_method
+			CASE WHEN m.accepted_at IS NULL THEN 'none' ELSE o.otp_method END AS otp_method,
+			m.row_version + CASE WHEN m.accepted_at IS NULL THEN 0 ELSE o.row_version END AS row_version
 		FROM memberships m JOIN users o ON o.id = m.user_id WHERE m.user_id = ` + id + ` AND ` + memberInScope + `
 		ORDER BY m.accepted_at IS NULL, m.created_at, m.customer_id LIMIT 1`
 }
@@ -62,7 +64,7 @@ var (
 	// Who was erased is seen by everyone, since there is nothing to see.
 	qActorsByID = prepare(`SELECT ` + userColumns + ` FROM unnest($3::bigint[]) k(id) CROSS JOIN LATERAL (
 		(` + seen("k.id") + `) UNION ALL
-		(SELECT x.id, x.email, x.first_name, x.last_name, x.created_at, false, 'none' FROM users x WHERE x.id = k.id AND x.erased_at IS NOT NULL)) u`)
+		(SELECT x.id, x.email, x.first_name, x.last_name, x.created_at, false, 'none', x.row_version FROM users x WHERE x.id = k.id AND x.erased_at IS NOT NULL)) u`)
 	qUserForUpdate = prepare(`SELECT ` + personColumns + ` FROM users u WHERE u.id = $1 AND u.erased_at IS NULL FOR UPDATE`)
 	qLastAccess    = prepare(`
 		SELECT p.user_id AS id, max(p.last_access) AS value

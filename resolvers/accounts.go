@@ -72,11 +72,10 @@ func (m Mutation) SetAccountDisabled(ctx context.Context, in SetAccountDisabledI
 				return err
 			}
 		}
-		if err := tx.SetAccountDisabled(ctx, id, in.Disabled); err != nil {
+		before := *out.Account
+		if err := tx.SetAccountDisabled(ctx, out.Account, in.Disabled); err != nil {
 			return err
 		}
-		before := *out.Account
-		out.Account.Disabled = in.Disabled
 		return ch.audit(out.Account.CustomerID, audit.AccountUpdated, out.Account, audit.Between(&before, out.Account))
 	})
 	return out, err

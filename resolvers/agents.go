@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -186,9 +187,10 @@ func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "
 
 // UpdateAgentInput is an agent with what changes of it.
 type UpdateAgentInput struct {
-	ID      globalid.ID
-	Name    *string
-	Diagram json.RawMessage
+	ID        globalid.ID
+	Name      *string
+	Diagram   json.RawMessage
+	IfVersion *int
 }
 
 // UpdateAgentPayload is what UpdateAgent changed.
@@ -204,7 +206,7 @@ func (m Mutation) UpdateAgent(ctx context.Context, in UpdateAgentInput) (*Update
 			a.Name = *in.Name
 		}
 		v.draft("diagram", in.Diagram)
-		if err := v.err(); err != nil {
+		if err := cmp.Or(v.err(), unchanged(a.Version, in.IfVersion)); err != nil {
 			return nil, err
 		}
 		if !isNull(in.Diagram) {

@@ -33,6 +33,7 @@ func (q Query) Billing(ctx context.Context, id *globalid.ID) (*db.Billing, error
 type SaveBillingInput struct {
 	CustomerID                                                                                    *globalid.ID
 	BillingName, BusinessID, TaxID, AddressLine1, AddressLine2, City, State, ZipCode, CountryCode *string
+	IfVersion                                                                                     *int
 }
 
 // SaveBillingPayload is what SaveBilling wrote.
@@ -70,6 +71,13 @@ func (m Mutation) SaveBilling(ctx context.Context, in SaveBillingInput) (*SaveBi
 		}
 		before, err := held.Billing(ctx, tx, c.Scope())
 		if err != nil {
+			return err
+		}
+		version := 0 // of none
+		if before != nil {
+			version = before.Version
+		}
+		if err := unchanged(version, in.IfVersion); err != nil {
 			return err
 		}
 		out.Billing, err = tx.SaveBilling(ctx, c.Scope(), customer.ID, db.BillingPatch{

@@ -124,6 +124,7 @@ type UpdateContextInput struct {
 	ChunkSize      *int
 	Overlap        *float64
 	EmbeddingModel *string
+	IfVersion      *int
 }
 
 // UpdateContextPayload is what UpdateContext changed.
@@ -135,6 +136,9 @@ func (m Mutation) UpdateContext(ctx context.Context, in UpdateContextInput) (*Up
 	out := &UpdateContextPayload{}
 	err := m.changeContext(ctx, rule.UpdateContext, in.ID, audit.ContextUpdated, func(ch *changes, row *db.Context) (_ audit.Changes, err error) {
 		if err := m.checkUpdate(&in); err != nil {
+			return audit.Changes{}, err
+		}
+		if err := unchanged(row.Version, in.IfVersion); err != nil {
 			return audit.Changes{}, err
 		}
 		if out.Context, err = ch.tx.UpdateContext(ctx, patched(row, in)); err != nil {

@@ -219,6 +219,7 @@ type UpdateCustomerInput struct {
 	CanAddCustomers   *bool
 	DescendantsCanAdd *bool
 	MaxKeyDays        Nullable[int]
+	IfVersion         *int
 }
 
 // UpdateCustomerInputFields sets the fields of the input where null says something.
@@ -258,6 +259,9 @@ func (m Mutation) UpdateCustomer(ctx context.Context, in UpdateCustomerInput) (*
 		row, err := tx.CustomerForUpdate(ctx, c.Scope(), id)
 		if err != nil {
 			return c.unreached(err, "company", id)
+		}
+		if err := unchanged(row.Version, in.IfVersion); err != nil {
+			return err
 		}
 		next := *row
 		next.Name = or(in.Name, row.Name)

@@ -16,6 +16,7 @@ type UpdateUserInput struct {
 	ID        globalid.ID
 	FirstName *string
 	LastName  *string
+	IfVersion *int
 }
 
 // UpdateUserPayload is what UpdateUser changed.
@@ -54,6 +55,9 @@ func (m Mutation) UpdateUser(ctx context.Context, in UpdateUserInput) (*UpdateUs
 		}
 		old, err := userIn(ctx, tx, c, in.ID, "id") // as nobody else can change it any more
 		if err != nil {
+			return err
+		}
+		if err := unchanged(old.Version, in.IfVersion); err != nil {
 			return err
 		}
 		first, last := or(in.FirstName, old.FirstName), or(in.LastName, old.LastName)

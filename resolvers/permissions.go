@@ -110,8 +110,9 @@ func (r *Resolver) granted(ctx context.Context, ch *changes, account *db.Account
 
 // UpdatePermissionInput is a new role for a permission.
 type UpdatePermissionInput struct {
-	ID     globalid.ID
-	RoleID globalid.ID
+	ID        globalid.ID
+	RoleID    globalid.ID
+	IfVersion *int
 }
 
 // UpdatePermissionPayload is what UpdatePermission changed.
@@ -120,6 +121,9 @@ type UpdatePermissionPayload struct{ Permission *db.Permission }
 // UpdatePermission replaces the role of a permission.
 func (m Mutation) UpdatePermission(ctx context.Context, in UpdatePermissionInput) (*UpdatePermissionPayload, error) {
 	p, err := m.changePermission(ctx, rule.UpdatePermission, in.ID, audit.PermissionUpdated, func(tx *db.Store, c *caller, account *db.Account, p *db.Permission) error {
+		if err := unchanged(p.Version, in.IfVersion); err != nil {
+			return err
+		}
 		roleID, err := in.RoleID.Of("Role", "roleId")
 		if err != nil {
 			return err

@@ -179,6 +179,7 @@ type UpdateRoleInput struct {
 	Name        *string
 	Description *string
 	Features    []string
+	IfVersion   *int
 }
 
 // UpdateRolePayload is what UpdateRole changed.
@@ -198,6 +199,9 @@ func (m Mutation) UpdateRole(ctx context.Context, in UpdateRoleInput) (*UpdateRo
 			return nil, err
 		}
 		if err := c.mayGive(access.ParseFeatures(features)); err != nil {
+			return nil, err
+		}
+		if err := unchanged(role.Version, in.IfVersion); err != nil {
 			return nil, err
 		}
 		next := *role

@@ -131,9 +131,10 @@ func secretNameTaken(err error) error {
 
 // UpdateSecretInput is a change of a secret; nil keeps a field.
 type UpdateSecretInput struct {
-	ID    globalid.ID
-	Name  *string
-	Value *string
+	ID        globalid.ID
+	Name      *string
+	Value     *string
+	IfVersion *int
 }
 
 // UpdateSecretPayload is what UpdateSecret changed.
@@ -153,6 +154,9 @@ func (m Mutation) UpdateSecret(ctx context.Context, in UpdateSecretInput) (*Upda
 			sealed = outbox.SealSecret(m.Box, row.ID, *in.Value)
 		}
 		if err := v.err(); err != nil {
+			return what, err
+		}
+		if err := unchanged(row.Version, in.IfVersion); err != nil {
 			return what, err
 		}
 		if out.Secret, err = tx.UpdateSecret(ctx, row.ID, or(in.Name, row.Name), sealed); err != nil {

@@ -206,6 +206,7 @@ type UpdateWebhookDestinationInput struct {
 	AllEvents *bool
 	Enabled   *bool
 	Signing   *string
+	IfVersion *int
 }
 
 // UpdateWebhookDestinationPayload is what UpdateWebhookDestination changed.
@@ -235,6 +236,9 @@ func (m Mutation) UpdateWebhookDestination(ctx context.Context, in UpdateWebhook
 	}
 	out := &UpdateWebhookDestinationPayload{}
 	err = m.changeDestination(ctx, c, in.ID, audit.DestinationUpdated, func(tx *db.Store, d *db.Destination) (audit.Changes, error) {
+		if err := unchanged(d.Version, in.IfVersion); err != nil {
+			return audit.Changes{}, err
+		}
 		before := *d
 		d.URL, d.Name, d.Enabled = or(in.URL, d.URL), or(in.Name, d.Name), or(in.Enabled, d.Enabled)
 		if in.Events != nil {

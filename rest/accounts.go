@@ -137,19 +137,19 @@ func (a *api) registerAccounts() {
 	a.registerAccountLists()
 	const get, save = "The billing record of a company; 404 before there is any.", "Creates the billing record of a company, or changes the given fields of the one it has."
 	add(a, operation{
-		id: "getBilling", rule: rule.CustomerBilling, method: http.MethodGet, path: "/tenant/billing", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		id: "getBilling", conditions: byNoneMatch, rule: rule.CustomerBilling, method: http.MethodGet, path: "/tenant/billing", tag: tagAccounts, errors: []int{http.StatusNotFound},
 		summary: "Get the caller's billing record", description: get,
 	}, getBilling[OwnCustomer](a))
 	add(a, operation{
-		id: "getBillingOf", rule: rule.CustomerBilling, method: http.MethodGet, path: "/tenant/billing/{cid}", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		id: "getBillingOf", conditions: byNoneMatch, rule: rule.CustomerBilling, method: http.MethodGet, path: "/tenant/billing/{cid}", tag: tagAccounts, errors: []int{http.StatusNotFound},
 		summary: "Get a company's billing record", description: get,
 	}, getBilling[CustomerPath](a))
 	add(a, operation{
-		id: "saveBilling", rule: rule.SaveBilling, method: http.MethodPost, path: "/tenant/billing", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		id: "saveBilling", conditions: byMatch, rule: rule.SaveBilling, method: http.MethodPost, path: "/tenant/billing", tag: tagAccounts, errors: []int{http.StatusNotFound},
 		summary: "Create or update the caller's billing record", description: save,
 	}, saveBilling[saveOwnBilling](a))
 	add(a, operation{
-		id: "saveBillingOf", rule: rule.SaveBilling, method: http.MethodPost, path: "/tenant/billing/{cid}", tag: tagAccounts, errors: []int{http.StatusNotFound},
+		id: "saveBillingOf", conditions: byMatch, rule: rule.SaveBilling, method: http.MethodPost, path: "/tenant/billing/{cid}", tag: tagAccounts, errors: []int{http.StatusNotFound},
 		summary: "Create or update a company's billing record", description: save, names: map[string]string{"customerId": "cid"},
 	}, saveBilling[saveBillingOf](a))
 }
@@ -194,39 +194,47 @@ func (a *api) places(ctx context.Context) (places, error) {
 	return placesOf(p), nil
 }
 
-func getBilling[I any, P inputOf[I]](a *api) func(context.Context, *I) (*one[billing], error) {
-	return func(ctx context.Context, in *I) (*one[billing], error) {
+func billingOf(b *db.Billing) billing {
+	return billing{
+		CustomerID:   b.CustomerID,
+		BillingName:  b.BillingName,
+		BusinessID:   b.BusinessID,
+		TaxID:        b.TaxID,
+		CreatedAt:    b.CreatedAt.UTC(),
+		LocationID:   b.LocationID,
+		AddressLine1: b.AddressLine1,
+		AddressLine2: b.AddressLine2,
+		City:         b.City,
+		State:        b.State,
+		ZipCode:      b.ZipCode,
+		CountryCode:  b.CountryCode,
+	}
+}
+
+func getBilling[I any, P inputOf[I]](a *api) func(context.Context, *I) (*tagged[billing], error) {
+	return func(ctx context.Context, in *I) (*tagged[billing], error) {
 		b, err := a.queries().Billing(ctx, P(in).customer())
 		if err != nil {
 			return nil, err
 		}
-		return &one[billing]{billing{
-			CustomerID:   b.CustomerID,
-			BillingName:  b.BillingName,
-			BusinessID:   b.BusinessID,
-			TaxID:        b.TaxID,
-			CreatedAt:    b.CreatedAt.UTC(),
-			LocationID:   b.LocationID,
-			AddressLine1: b.AddressLine1,
-			AddressLine2: b.AddressLine2,
-			City:         b.City,
-			State:        b.State,
-			ZipCode:      b.ZipCode,
-			CountryCode:  b.CountryCode,
-		}}, nil
+		return tag(ctx, b.Version, billingOf(b))
 	}
 }
 
 func saveBilling[I any, P interface {
 	inputOf[I]
 	body() *billingBody
-}](a *api) func(context.Context, *I) (*struct{}, error) {
-	return func(ctx context.Context, in *I) (*struct{}, error) {
+}](a *api) func(context.Context, *I) (*changedOnly, error) {
+	return func(ctx context.Context, in *I) (*changedOnly, error) {
 		b := P(in).body()
-		_, err := a.mutations().SaveBilling(ctx, resolvers.SaveBillingInput{
+		out, err := a.mutations().SaveBilling(ctx, resolvers.SaveBillingInput{
 			CustomerID: P(in).customer(), BillingName: b.BillingName, BusinessID: b.BusinessID, TaxID: b.TaxID,
 			AddressLine1: b.AddressLine1, AddressLine2: b.AddressLine2, City: b.City, State: b.State, ZipCode: b.ZipCode, CountryCode: b.CountryCode,
+			IfVersion: ifMatch(ctx),
 		})
-		return nil, err
+		if err != nil {
+			return nil, err
+		}
+		return &changedOnly{etagOf(out.Billing.Version, billingOf(out.Billing))}, nil
 	}
 }

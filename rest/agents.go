@@ -46,7 +46,9 @@ func listedAgentOf(a *db.Agent) ListedAgent {
 	}
 }
 
-func agentAnswer(a *db.Agent) *one[agent] { return &one[agent]{agent{listedAgentOf(a), a.Draft}} }
+func agentAnswer(ctx context.Context, a *db.Agent) (*tagged[agent], error) {
+	return tag(ctx, a.Version, agent{listedAgentOf(a), a.Draft})
+}
 
 // agentRevision is a diagram as it was published.
 type agentRevision struct {
@@ -138,32 +140,32 @@ func (a *api) registerAgents() {
 	add(a, operation{
 		id: "createAgent", rule: rule.CreateAgent, method: http.MethodPost, path: agentsPath, tag: tagAgents, status: http.StatusCreated, errors: notFound,
 		summary: "Create an agent", description: "Makes an agent, enabled and unpublished.",
-	}, func(ctx context.Context, in *createAgentInput) (*one[agent], error) {
+	}, func(ctx context.Context, in *createAgentInput) (*tagged[agent], error) {
 		out, err := a.mutations().CreateAgent(ctx, resolvers.CreateAgentInput{AccountID: relayID(in.Body.AccountID), Name: in.Body.Name, Diagram: in.Body.Diagram})
 		if err != nil {
 			return nil, err
 		}
-		return agentAnswer(out.Agent), nil
+		return agentAnswer(ctx, out.Agent)
 	})
 	add(a, operation{
-		id: "getAgent", rule: rule.Agent, method: http.MethodGet, path: agentPath, tag: tagAgents, errors: notFound,
+		id: "getAgent", conditions: byNoneMatch, rule: rule.Agent, method: http.MethodGet, path: agentPath, tag: tagAgents, errors: notFound,
 		summary: "Get an agent", description: "An agent of a company within reach, with its draft.",
-	}, func(ctx context.Context, in *AgentPath) (*one[agent], error) {
+	}, func(ctx context.Context, in *AgentPath) (*tagged[agent], error) {
 		row, err := a.queries().Agent(ctx, in.id())
 		if err != nil {
 			return nil, err
 		}
-		return agentAnswer(row), nil
+		return agentAnswer(ctx, row)
 	})
 	add(a, operation{
-		id: "updateAgent", rule: rule.UpdateAgent, method: http.MethodPut, path: agentPath, tag: tagAgents, errors: notFound, status: http.StatusOK,
+		id: "updateAgent", conditions: byMatch, rule: rule.UpdateAgent, method: http.MethodPut, path: agentPath, tag: tagAgents, errors: notFound, status: http.StatusOK,
 		summary: "Update an agent", description: "Changes the name or the draft, as given.",
-	}, func(ctx context.Context, in *updateAgentInput) (*one[agent], error) {
-		out, err := a.mutations().UpdateAgent(ctx, resolvers.UpdateAgentInput{ID: in.id(), Name: in.Body.Name, Diagram: in.Body.Diagram})
+	}, func(ctx context.Context, in *updateAgentInput) (*tagged[agent], error) {
+		out, err := a.mutations().UpdateAgent(ctx, resolvers.UpdateAgentInput{ID: in.id(), Name: in.Body.Name, Diagram: in.Body.Diagram, IfVersion: ifMatch(ctx)})
 		if err != nil {
 			return nil, err
 		}
-		return agentAnswer(out.Agent), nil
+		return agentAnswer(ctx, out.Agent)
 	})
 	add(a, operation{
 		id: "deleteAgent", rule: rule.DeleteAgent, method: http.MethodDelete, path: agentPath, tag: tagAgents, errors: notFound,
@@ -205,12 +207,12 @@ func (a *api) agentState(need *rule.Rule, verb, summary, description string, do 
 	add(a, operation{
 		id: verb + "Agent", rule: need, method: http.MethodPost, path: agentPath + "/" + verb, tag: tagAgents, status: http.StatusOK, errors: []int{http.StatusNotFound},
 		summary: summary, description: description,
-	}, func(ctx context.Context, in *AgentPath) (*one[agent], error) {
+	}, func(ctx context.Context, in *AgentPath) (*tagged[agent], error) {
 		row, err := do(ctx, in.id())
 		if err != nil {
 			return nil, err
 		}
-		return agentAnswer(row), nil
+		return agentAnswer(ctx, row)
 	})
 }
 

@@ -113,13 +113,14 @@ func (a *api) registerContexts() {
 		})
 	})
 	add(a, operation{
-		id: "getContext", rule: rule.Context, method: http.MethodGet, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
+		id: "getContext", conditions: byNoneMatch, rule: rule.Context, method: http.MethodGet, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
 		summary: "Get a context", description: "One context of the token's account.",
-	}, func(ctx context.Context, in *ContextPath) (*one[contextBody], error) {
-		return contextAnswer(a.queries().Context(ctx, in.id()))
+	}, func(ctx context.Context, in *ContextPath) (*tagged[contextBody], error) {
+		c, err := a.queries().Context(ctx, in.id())
+		return contextAnswer(ctx, c, err)
 	})
 	add(a, operation{
-		id: "updateContext", rule: rule.UpdateContext, method: http.MethodPut, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound}, status: http.StatusOK,
+		id: "updateContext", conditions: byMatch, rule: rule.UpdateContext, method: http.MethodPut, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound}, status: http.StatusOK,
 		summary: "Update a context", description: "Writes the context's name, instructions and caption, and what else is given.",
 		names: map[string]string{"id": "contextId"},
 	}, a.updateContext)
@@ -135,22 +136,25 @@ func (a *api) registerContexts() {
 		id: "shareContext", rule: rule.ShareContext, method: http.MethodPut, path: "/context/share/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
 		summary: "Share a context", description: "Makes the context private or shared.",
 		names: map[string]string{"id": "contextId"},
-	}, func(ctx context.Context, in *shareContextInput) (*struct{}, error) {
-		_, err := a.mutations().ShareContext(ctx, resolvers.ShareContextInput{ID: in.id(), ShareState: int(in.Body.ShareState), Icon: in.Body.Icon})
-		return nil, err
+	}, func(ctx context.Context, in *shareContextInput) (*changedOnly, error) {
+		out, err := a.mutations().ShareContext(ctx, resolvers.ShareContextInput{ID: in.id(), ShareState: int(in.Body.ShareState), Icon: in.Body.Icon})
+		if err != nil {
+			return nil, err
+		}
+		return &changedOnly{etagOf(out.Context.Version, contextOf(out.Context))}, nil
 	})
 	a.registerDocuments()
 	a.registerSettings()
 }
 
-func contextAnswer(c *db.Context, err error) (*one[contextBody], error) {
+func contextAnswer(ctx context.Context, c *db.Context, err error) (*tagged[contextBody], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &one[contextBody]{contextOf(c)}, nil
+	return tag(ctx, c.Version, contextOf(c))
 }
 
-func (a *api) createContext(ctx context.Context, in *createContextInput) (*one[contextBody], error) {
+func (a *api) createContext(ctx context.Context, in *createContextInput) (*tagged[contextBody], error) {
 	b := &in.Body
 	made, err := a.mutations().CreateContext(ctx, resolvers.CreateContextInput{
 		Name: b.Name, Description: b.Description, Caption: b.Caption, ToolsJSON: b.ToolsJSON, StarterPrompts: b.StarterPrompts,
@@ -158,16 +162,17 @@ func (a *api) createContext(ctx context.Context, in *createContextInput) (*one[c
 	if err != nil {
 		return nil, err
 	}
-	return contextAnswer(made.Context, nil)
+	return contextAnswer(ctx, made.Context, nil)
 }
 
-func (a *api) updateContext(ctx context.Context, in *updateContextInput) (*one[contextBody], error) {
+func (a *api) updateContext(ctx context.Context, in *updateContextInput) (*tagged[contextBody], error) {
 	b := &in.Body
 	changed, err := a.mutations().UpdateContext(ctx, resolvers.UpdateContextInput{
 		ID: in.id(), Name: &b.Name, Description: &b.Description, Caption: &b.Caption, ToolsJSON: b.ToolsJSON, StarterPrompts: b.StarterPrompts,
+		IfVersion: ifMatch(ctx),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return contextAnswer(changed.Context, nil)
+	return contextAnswer(ctx, changed.Context, nil)
 }

@@ -95,14 +95,14 @@ func (a *api) registerKeys() {
 		summary: "Create an API key", description: "For the caller or, by an owner, for another user, who has accepted the company or is new to the platform: otherwise it is 400 with the code not_accepted. The secret is shown this once.",
 	}, a.createKey)
 	add(a, operation{
-		id: "getKey", rule: rule.CustomerAPIKeys, method: http.MethodGet, path: "/v1/keys/{id}", tag: tagKeys, errors: []int{http.StatusNotFound},
+		id: "getKey", conditions: byNoneMatch, rule: rule.CustomerAPIKeys, method: http.MethodGet, path: "/v1/keys/{id}", tag: tagKeys, errors: []int{http.StatusNotFound},
 		summary: "Get an API key", description: "A key of a company within reach.",
-	}, func(ctx context.Context, in *KeyPath) (*one[APIKey], error) {
+	}, func(ctx context.Context, in *KeyPath) (*tagged[APIKey], error) {
 		k, err := a.queries().GetAPIKey(ctx, in.id())
 		if err != nil {
 			return nil, err
 		}
-		return &one[APIKey]{apiKeyOf(k)}, nil
+		return tag(ctx, k.Version, apiKeyOf(k))
 	})
 	add(a, operation{
 		id: "rotateKey", rule: rule.RotateAPIKeySecret, method: http.MethodPost, path: "/v1/keys/{id}/rotate", tag: tagKeys, status: http.StatusOK, errors: []int{http.StatusNotFound},
@@ -117,7 +117,7 @@ func (a *api) registerKeys() {
 	})
 }
 
-func (a *api) createKey(ctx context.Context, in *createKeyInput) (*one[keyWithSecret], error) {
+func (a *api) createKey(ctx context.Context, in *createKeyInput) (*tagged[keyWithSecret], error) {
 	b := &in.Body
 	made, err := a.mutations().CreateAPIKey(ctx, resolvers.CreateAPIKeyInput{
 		CustomerID: relayID(b.CustomerID), UserID: relayID(b.UserID), Name: b.Name, ExpiresAt: b.ExpiresAt,
@@ -126,10 +126,11 @@ func (a *api) createKey(ctx context.Context, in *createKeyInput) (*one[keyWithSe
 	if err != nil {
 		return nil, err
 	}
-	return &one[keyWithSecret]{keyWithSecret{apiKeyOf(made.APIKey), made.ClientSecret}}, nil
+	shown := apiKeyOf(made.APIKey)
+	return &tagged[keyWithSecret]{etagOf(made.APIKey.Version, shown), keyWithSecret{shown, made.ClientSecret}}, nil
 }
 
-func (a *api) rotateKey(ctx context.Context, in *rotateKeyInput) (*one[rotatedKey], error) {
+func (a *api) rotateKey(ctx context.Context, in *rotateKeyInput) (*tagged[rotatedKey], error) {
 	r := resolvers.RotateAPIKeySecretInput{ID: in.id()}
 	if in.Body != nil {
 		r.GraceSeconds = in.Body.GraceSeconds
@@ -138,5 +139,6 @@ func (a *api) rotateKey(ctx context.Context, in *rotateKeyInput) (*one[rotatedKe
 	if err != nil {
 		return nil, err
 	}
-	return &one[rotatedKey]{rotatedKey{apiKeyOf(out.APIKey), out.ClientSecret, out.GraceEndsAt}}, nil
+	shown := apiKeyOf(out.APIKey)
+	return &tagged[rotatedKey]{etagOf(out.APIKey.Version, shown), rotatedKey{shown, out.ClientSecret, out.GraceEndsAt}}, nil
 }

@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -36,6 +37,8 @@ type operation struct {
 	names map[string]string
 	// body: it takes a body that is read before it is called; where the input has a Body, add knows.
 	body bool
+	// conditions are those that it takes of If-None-Match or If-Match.
+	conditions conditional
 	// upload documents a body that the operation reads by itself.
 	upload *huma.RequestBody
 	// responses documents answers that the output type does not.
@@ -47,6 +50,11 @@ type operation struct {
 func add[I, O any](a *api, o operation, do func(context.Context, *I) (*O, error)) *locator {
 	if _, ok := reflect.TypeFor[I]().FieldByName("Body"); ok {
 		o.body = true
+	}
+	if o.conditions == byMatch {
+		names := map[string]string{"ifVersion": ifMatchHeader}
+		maps.Copy(names, o.names)
+		o.names = names
 	}
 	op := o.document()
 	faults := &locator{names: o.names}
@@ -80,6 +88,9 @@ func (o operation) document() *huma.Operation {
 		op.Extensions = map[string]any{"x-needs": n}
 		op.Metadata[ruleKey], op.Metadata[namesKey] = o.rule, o.names
 	}
+	if o.conditions != 0 {
+		o.conditions.document(op)
+	}
 	if o.upload == nil && takesKey(o.method, o.rule) {
 		op.Parameters = append(op.Parameters, keyParameter)
 	}
@@ -93,6 +104,8 @@ const (
 	namesKey  = "names"
 	uploadKey = "upload"
 	ownKey    = "own"
+
+	conditionsKey = "conditions"
 )
 
 func namesOf(op *huma.Operation) map[string]string {
@@ -150,6 +163,9 @@ func (o operation) refusals() []int {
 	}
 	if o.upload == nil && takesKey(o.method, o.rule) {
 		list = append(list, http.StatusConflict)
+	}
+	if o.conditions == byMatch {
+		list = append(list, http.StatusPreconditionFailed)
 	}
 	if o.body {
 		list = append(list, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)

@@ -81,6 +81,6 @@ func open(r *resolvers.Resolver, o Options) (*api, *handler) {
 	mux := http.NewServeMux()
 	registerPostOnly(mux)
 	a.huma = humago.New(mux, config(o.Version, a.base))
-	a.huma.UseMiddleware(a.fromHere, a.authenticate, a.once, a.readBody)
+	a.huma.UseMiddleware(a.fromHere, a.authenticate, a.once, a.conditions, a.readBody)
 	return a, &handler{mux: mux, log: a.log, readable: o.Readable}
 }

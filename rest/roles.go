@@ -82,24 +82,24 @@ func (a *api) registerRoles() {
 		summary: "Create a role", description: "Makes a role of a company's own.",
 	}, a.createRole)
 	add(a, operation{
-		id: "getRole", rule: rule.Roles, method: http.MethodGet, path: path + "/{id}", tag: tagPermissions, errors: notFound,
+		id: "getRole", conditions: byNoneMatch, rule: rule.Roles, method: http.MethodGet, path: path + "/{id}", tag: tagPermissions, errors: notFound,
 		summary: "Get a role", description: "A role that is system-wide, or of a company within reach.",
-	}, func(ctx context.Context, in *RolePath) (*one[givenRole], error) {
+	}, func(ctx context.Context, in *RolePath) (*tagged[givenRole], error) {
 		r, err := a.queries().GetRole(ctx, in.id())
 		if err != nil {
 			return nil, err
 		}
-		return &one[givenRole]{givenRoleOf(r)}, nil
+		return tag(ctx, r.Version, givenRoleOf(r))
 	})
 	add(a, operation{
-		id: "updateRole", rule: rule.UpdateRole, method: http.MethodPut, path: path + "/{id}", tag: tagPermissions, status: http.StatusOK, errors: notFound,
+		id: "updateRole", conditions: byMatch, rule: rule.UpdateRole, method: http.MethodPut, path: path + "/{id}", tag: tagPermissions, status: http.StatusOK, errors: notFound,
 		summary: "Update a role", description: "Changes what is given of a company's own role. Whoever carries it has its rights at the next request.",
-	}, func(ctx context.Context, in *updateRoleInput) (*one[givenRole], error) {
-		out, err := a.mutations().UpdateRole(ctx, resolvers.UpdateRoleInput{ID: in.id(), Name: in.Body.Name, Description: in.Body.Description, Features: in.Body.Features})
+	}, func(ctx context.Context, in *updateRoleInput) (*tagged[givenRole], error) {
+		out, err := a.mutations().UpdateRole(ctx, resolvers.UpdateRoleInput{ID: in.id(), Name: in.Body.Name, Description: in.Body.Description, Features: in.Body.Features, IfVersion: ifMatch(ctx)})
 		if err != nil {
 			return nil, err
 		}
-		return &one[givenRole]{givenRoleOf(out.Role)}, nil
+		return tag(ctx, out.Role.Version, givenRoleOf(out.Role))
 	})
 	add(a, operation{
 		id: "deleteRole", rule: rule.DeleteRole, method: http.MethodDelete, path: path + "/{id}", tag: tagPermissions, errors: notFound,
@@ -110,7 +110,7 @@ func (a *api) registerRoles() {
 	})
 }
 
-func (a *api) createRole(ctx context.Context, in *createRoleInput) (*one[givenRole], error) {
+func (a *api) createRole(ctx context.Context, in *createRoleInput) (*tagged[givenRole], error) {
 	b := &in.Body
 	out, err := a.mutations().CreateRole(ctx, resolvers.CreateRoleInput{
 		ApplicationID: globalid.ID{Int: b.ApplicationID}, CustomerID: relayID(b.CustomerID), Name: b.Name, Description: b.Description,
@@ -119,5 +119,5 @@ func (a *api) createRole(ctx context.Context, in *createRoleInput) (*one[givenRo
 	if err != nil {
 		return nil, err
 	}
-	return &one[givenRole]{givenRoleOf(out.Role)}, nil
+	return tag(ctx, out.Role.Version, givenRoleOf(out.Role))
 }

@@ -62,32 +62,32 @@ func (a *api) registerSecrets() {
 	add(a, operation{
 		id: "createSecret", rule: rule.CreateSecret, method: http.MethodPost, path: path, tag: tagSecrets, status: http.StatusCreated, errors: notFound,
 		summary: "Create a secret", description: "Keeps a value for the http and chat steps of the company's agents. It is never shown again.",
-	}, func(ctx context.Context, in *createSecretInput) (*one[Secret], error) {
+	}, func(ctx context.Context, in *createSecretInput) (*tagged[Secret], error) {
 		out, err := a.mutations().CreateSecret(ctx, resolvers.CreateSecretInput{CustomerID: relayID(in.Body.CustomerID), Name: in.Body.Name, Value: in.Body.Value})
 		if err != nil {
 			return nil, err
 		}
-		return &one[Secret]{secretOf(out.Secret)}, nil
+		return tag(ctx, out.Secret.Version, secretOf(out.Secret))
 	})
 	add(a, operation{
-		id: "getSecret", rule: rule.CustomerSecrets, method: http.MethodGet, path: path + "/{id}", tag: tagSecrets, errors: notFound,
+		id: "getSecret", conditions: byNoneMatch, rule: rule.CustomerSecrets, method: http.MethodGet, path: path + "/{id}", tag: tagSecrets, errors: notFound,
 		summary: "Get a secret", description: "A secret of a company within reach, without its value.",
-	}, func(ctx context.Context, in *SecretPath) (*one[Secret], error) {
+	}, func(ctx context.Context, in *SecretPath) (*tagged[Secret], error) {
 		s, err := a.queries().GetSecret(ctx, in.id())
 		if err != nil {
 			return nil, err
 		}
-		return &one[Secret]{secretOf(s)}, nil
+		return tag(ctx, s.Version, secretOf(s))
 	})
 	add(a, operation{
-		id: "updateSecret", rule: rule.UpdateSecret, method: http.MethodPut, path: path + "/{id}", tag: tagSecrets, status: http.StatusOK, errors: notFound,
+		id: "updateSecret", conditions: byMatch, rule: rule.UpdateSecret, method: http.MethodPut, path: path + "/{id}", tag: tagSecrets, status: http.StatusOK, errors: notFound,
 		summary: "Update a secret", description: "Changes what is given. Runs under way use the new value from their next step on.",
-	}, func(ctx context.Context, in *updateSecretInput) (*one[Secret], error) {
-		out, err := a.mutations().UpdateSecret(ctx, resolvers.UpdateSecretInput{ID: in.id(), Name: in.Body.Name, Value: in.Body.Value})
+	}, func(ctx context.Context, in *updateSecretInput) (*tagged[Secret], error) {
+		out, err := a.mutations().UpdateSecret(ctx, resolvers.UpdateSecretInput{ID: in.id(), Name: in.Body.Name, Value: in.Body.Value, IfVersion: ifMatch(ctx)})
 		if err != nil {
 			return nil, err
 		}
-		return &one[Secret]{secretOf(out.Secret)}, nil
+		return tag(ctx, out.Secret.Version, secretOf(out.Secret))
 	})
 	add(a, operation{
 		id: "deleteSecret", rule: rule.DeleteSecret, method: http.MethodDelete, path: path + "/{id}", tag: tagSecrets, errors: notFound,

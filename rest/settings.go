@@ -20,8 +20,8 @@ type contextSettings struct {
 	EmbeddingModel string  `json:"embeddingModel" example:"canopy-lexical-1" doc:"The model that the documents are embedded with"`
 }
 
-func settingsAnswer(c *db.Context) *one[contextSettings] {
-	return &one[contextSettings]{contextSettings{TopN: c.TopN, ScoreThreshold: c.ScoreThreshold, ChunkSize: c.ChunkSize, Overlap: c.Overlap, EmbeddingModel: c.EmbeddingModel}}
+func settingsAnswer(ctx context.Context, c *db.Context) (*tagged[contextSettings], error) {
+	return tag(ctx, c.Version, contextSettings{TopN: c.TopN, ScoreThreshold: c.ScoreThreshold, ChunkSize: c.ChunkSize, Overlap: c.Overlap, EmbeddingModel: c.EmbeddingModel})
 }
 
 // SettingsPath names a context in the path.
@@ -78,38 +78,39 @@ func (a *api) registerSettings() {
 	const path = "/v1/contexts/{id}"
 	notFound := []int{http.StatusNotFound}
 	add(a, operation{
-		id: "getContextSettings", rule: rule.Context, method: http.MethodGet, path: path + "/settings", tag: tagContexts, errors: notFound,
+		id: "getContextSettings", conditions: byNoneMatch, rule: rule.Context, method: http.MethodGet, path: path + "/settings", tag: tagContexts, errors: notFound,
 		summary: "Get the settings of a context", description: "How the context's documents are cut, embedded and searched.",
-	}, func(ctx context.Context, in *SettingsPath) (*one[contextSettings], error) {
+	}, func(ctx context.Context, in *SettingsPath) (*tagged[contextSettings], error) {
 		row, err := a.queries().Context(ctx, in.id())
 		if err != nil {
 			return nil, err
 		}
-		return settingsAnswer(row), nil
+		return settingsAnswer(ctx, row)
 	})
 	add(a, operation{
-		id: "updateContextSettings", rule: rule.UpdateContext, method: http.MethodPut, path: path + "/settings", tag: tagContexts, errors: notFound, status: http.StatusOK,
+		id: "updateContextSettings", conditions: byMatch, rule: rule.UpdateContext, method: http.MethodPut, path: path + "/settings", tag: tagContexts, errors: notFound, status: http.StatusOK,
 		summary: "Update the settings of a context", description: "Changes what is given.",
 	}, a.updateSettings)
 	add(a, operation{
 		id: "reprocessContext", rule: rule.ReprocessContext, method: http.MethodPost, path: path + "/reprocess", tag: tagContexts, errors: notFound, status: http.StatusOK,
 		summary: "Process the documents of a context anew", description: "Has all documents processed anew, with the context's present settings. They are found as before until that is done.",
-	}, func(ctx context.Context, in *SettingsPath) (*one[contextBody], error) {
+	}, func(ctx context.Context, in *SettingsPath) (*tagged[contextBody], error) {
 		out, err := a.mutations().ReprocessContext(ctx, resolvers.ReprocessContextInput{ID: in.id()})
-		return contextAnswer(out.Context, err)
+		return contextAnswer(ctx, out.Context, err)
 	})
 	a.registerDocument()
 }
 
-func (a *api) updateSettings(ctx context.Context, in *updateSettingsInput) (*one[contextSettings], error) {
+func (a *api) updateSettings(ctx context.Context, in *updateSettingsInput) (*tagged[contextSettings], error) {
 	b := &in.Body
 	out, err := a.mutations().UpdateContext(ctx, resolvers.UpdateContextInput{
 		ID: in.id(), TopN: b.TopN, ScoreThreshold: b.ScoreThreshold, ChunkSize: b.ChunkSize, Overlap: b.Overlap, EmbeddingModel: b.EmbeddingModel,
+		IfVersion: ifMatch(ctx),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return settingsAnswer(out.Context), nil
+	return settingsAnswer(ctx, out.Context)
 }
 
 // registerDocument registers what is done with one document by its id alone.
@@ -117,14 +118,14 @@ func (a *api) registerDocument() {
 	const path = "/v1/documents/{id}"
 	notFound := []int{http.StatusNotFound}
 	add(a, operation{
-		id: "getDocument", rule: rule.ContextDocuments, method: http.MethodGet, path: path, tag: tagContexts, errors: notFound,
+		id: "getDocument", conditions: byNoneMatch, rule: rule.ContextDocuments, method: http.MethodGet, path: path, tag: tagContexts, errors: notFound,
 		summary: "Get a document", description: "A document of the token's contexts, as the list shows it.",
-	}, func(ctx context.Context, in *DocumentPath) (*one[trainingDocument], error) {
+	}, func(ctx context.Context, in *DocumentPath) (*tagged[trainingDocument], error) {
 		d, err := a.queries().GetDocument(ctx, in.id())
 		if err != nil {
 			return nil, err
 		}
-		return &one[trainingDocument]{documentOf(d)}, nil
+		return tag(ctx, d.Version, documentOf(d))
 	})
 	addList(a, operation{
 		id: "listChunks", rule: rule.DocumentChunks, path: path + "/chunks", tag: tagContexts, errors: notFound,
@@ -137,11 +138,11 @@ func (a *api) registerDocument() {
 	add(a, operation{
 		id: "reprocessDocument", rule: rule.ReprocessDocument, method: http.MethodPost, path: path + "/reprocess", tag: tagContexts, errors: notFound, status: http.StatusOK,
 		summary: "Process a document anew", description: "Has a document processed anew, with its context's present settings.",
-	}, func(ctx context.Context, in *DocumentPath) (*one[trainingDocument], error) {
+	}, func(ctx context.Context, in *DocumentPath) (*tagged[trainingDocument], error) {
 		out, err := a.mutations().ReprocessDocument(ctx, resolvers.ReprocessDocumentInput{ID: in.id()})
 		if err != nil {
 			return nil, err
 		}
-		return &one[trainingDocument]{documentOf(out.Document)}, nil
+		return tag(ctx, out.Document.Version, documentOf(out.Document))
 	})
 }

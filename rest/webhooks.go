@@ -183,24 +183,24 @@ func (a *api) registerDestination() {
 	notFound := []int{http.StatusNotFound}
 	const path = webhookBase + "/destinations/{id}"
 	add(a, operation{
-		id: "getWebhookDestination", rule: rule.WebhookDestination, method: http.MethodGet, path: path, tag: tagWebhooks, errors: notFound,
+		id: "getWebhookDestination", conditions: byNoneMatch, rule: rule.WebhookDestination, method: http.MethodGet, path: path, tag: tagWebhooks, errors: notFound,
 		summary: "Get a destination", description: "A destination, without its secret.",
-	}, func(ctx context.Context, in *DestinationPath) (*one[Destination], error) {
+	}, func(ctx context.Context, in *DestinationPath) (*tagged[Destination], error) {
 		d, err := a.queries().WebhookDestination(ctx, in.id())
-		return shownDestination(d, err)
+		return shownDestination(ctx, d, err)
 	})
 	add(a, operation{
-		id: "updateWebhookDestination", rule: rule.UpdateWebhookDestination, method: http.MethodPatch, path: path, tag: tagWebhooks, errors: notFound,
+		id: "updateWebhookDestination", conditions: byMatch, rule: rule.UpdateWebhookDestination, method: http.MethodPatch, path: path, tag: tagWebhooks, errors: notFound,
 		summary: "Update a destination", description: "Changes what is given; the rest stays as it is. One that is disabled gets no new deliveries; pending ones finish.",
-	}, func(ctx context.Context, in *updateDestinationInput) (*one[Destination], error) {
+	}, func(ctx context.Context, in *updateDestinationInput) (*tagged[Destination], error) {
 		out, err := a.mutations().UpdateWebhookDestination(ctx, resolvers.UpdateWebhookDestinationInput{
 			ID: in.id(), URL: in.Body.URL, Name: in.Body.Name, Events: chosen(in.Body.Events), AllEvents: in.Body.AllEvents, Enabled: in.Body.Enabled,
-			Signing: in.Body.Signing.asked(),
+			Signing: in.Body.Signing.asked(), IfVersion: ifMatch(ctx),
 		})
 		if err != nil {
 			return nil, err
 		}
-		return shownDestination(out.Destination, nil)
+		return shownDestination(ctx, out.Destination, nil)
 	})
 	add(a, operation{
 		id: "deleteWebhookDestination", rule: rule.DeleteWebhookDestination, method: http.MethodDelete, path: path, tag: tagWebhooks, errors: notFound,
@@ -235,11 +235,11 @@ func (a *api) registerDestination() {
 	})
 }
 
-func shownDestination(d *db.Destination, err error) (*one[Destination], error) {
+func shownDestination(ctx context.Context, d *db.Destination, err error) (*tagged[Destination], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &one[Destination]{destinationOf(d)}, nil
+	return tag(ctx, d.Version, destinationOf(d))
 }
 
 // chosen is a choice that may be left out; one that is empty is a choice all the same.
@@ -258,14 +258,15 @@ func (a *api) catalog(ctx context.Context, in *catalogInput) (*one[catalog], err
 	return &one[catalog]{catalog{c.Version, mapped(c.Events, eventTypeOf)}}, nil
 }
 
-func (a *api) createDestination(ctx context.Context, in *createDestinationInput) (*one[createdDestination], error) {
+func (a *api) createDestination(ctx context.Context, in *createDestinationInput) (*tagged[createdDestination], error) {
 	out, err := a.mutations().CreateWebhookDestination(ctx, resolvers.CreateWebhookDestinationInput{
 		URL: in.Body.URL, Name: in.Body.Name, Events: chosen(in.Body.Events), Signing: in.Body.Signing.asked(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &one[createdDestination]{createdDestination{destinationOf(out.Destination), out.Secret}}, nil
+	shown := destinationOf(out.Destination)
+	return &tagged[createdDestination]{etagOf(out.Destination.Version, shown), createdDestination{shown, out.Secret}}, nil
 }
 
 func (a *api) rotateSecret(ctx context.Context, in *rotateSecretInput) (*one[shownSecret], error) {

@@ -19,7 +19,7 @@ var loadPlaces = 2 * max(2, runtime.GOMAXPROCS(0)/2)
 
 // index gives an index of a context, of at least the context's version.
 func index[T vector.Index](ctx context.Context, e *Engine, row *db.Context, key vector.Key, load func(ctx context.Context, from T) (T, int64, error)) (T, error) {
-	x, err := e.vectors.Get(ctx, key, row.Version, func(ctx context.Context, from vector.Index) (vector.Loaded, error) {
+	x, err := e.vectors.Get(ctx, key, row.Searched, func(ctx context.Context, from vector.Index) (vector.Loaded, error) {
 		branch, err := e.store.BranchOfAccount(ctx, row.AccountID)
 		if err != nil {
 			return vector.Loaded{}, err

@@ -24,7 +24,7 @@ func TestIndexLoadsKeepNobodyWaiting(t *testing.T) {
 	greedy, quiet := accounts(t, s)
 	e := New(s, Models{}, vector.NewCache(1<<20, time.Minute))
 	load := func(id, account int64, from func() (*vector.Sparse, int64, error)) error {
-		_, err := index(t.Context(), e, &db.Context{ID: id, AccountID: account, Version: 1}, vector.Key{Context: id, Model: lexical.Name, Kind: vector.KindSparse},
+		_, err := index(t.Context(), e, &db.Context{ID: id, AccountID: account, Searched: 1}, vector.Key{Context: id, Model: lexical.Name, Kind: vector.KindSparse},
 			func(context.Context, *vector.Sparse) (*vector.Sparse, int64, error) { return from() })
 		return err
 	}
@@ -66,7 +66,7 @@ func TestLoadingGivesMemoryBack(t *testing.T) {
 	debug.FreeOSMemory()
 	before := held()
 	const chunks, dimensions = 16_000, 1000 // 61 MiB
-	_, err := index(t.Context(), e, &db.Context{ID: 1, AccountID: account, Version: 1}, vector.Key{Context: 1, Model: "m", Kind: vector.KindDense},
+	_, err := index(t.Context(), e, &db.Context{ID: 1, AccountID: account, Searched: 1}, vector.Key{Context: 1, Model: "m", Kind: vector.KindDense},
 		func(context.Context, *vector.Dense) (*vector.Dense, int64, error) {
 			b := devtest.Must[*vector.DenseBuilder](t)(vector.NewDenseBuilder(dimensions, nil))
 			v := make([]float32, dimensions)

@@ -63,7 +63,7 @@ func wholeRows(t *testing.T, rows []writeRow, m *ast.FieldDefinition) {
 		return
 	}
 	for _, f := range input {
-		if !have[f.Name] {
+		if !have[f.Name] && f.Name != "ifVersion" { // which TestVersions tries
 			t.Errorf("writeRows has no value for the field %s of %s", f.Name, m.Name)
 		}
 	}

@@ -342,92 +342,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
-	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
-		ec.unmarshalInputAcceptInvitationInput,
-		ec.unmarshalInputAgentFilter,
-		ec.unmarshalInputAgentOrder,
-		ec.unmarshalInputAuditEventFilter,
-		ec.unmarshalInputAuditEventOrder,
-		ec.unmarshalInputCancelRunInput,
-		ec.unmarshalInputChangePasswordInput,
-		ec.unmarshalInputConfirmTotpInput,
-		ec.unmarshalInputContextFilter,
-		ec.unmarshalInputContextOrder,
-		ec.unmarshalInputCreateAgentInput,
-		ec.unmarshalInputCreateApiKeyInput,
-		ec.unmarshalInputCreateContextInput,
-		ec.unmarshalInputCreateCustomerInput,
-		ec.unmarshalInputCreatePermissionInput,
-		ec.unmarshalInputCreateRoleInput,
-		ec.unmarshalInputCreateSecretInput,
-		ec.unmarshalInputCreateUserInput,
-		ec.unmarshalInputCreateWebhookDestinationInput,
-		ec.unmarshalInputCustomerFilter,
-		ec.unmarshalInputCustomerOrder,
-		ec.unmarshalInputDeclineInvitationInput,
-		ec.unmarshalInputDeleteAgentInput,
-		ec.unmarshalInputDeleteContextInput,
-		ec.unmarshalInputDeleteCustomerInput,
-		ec.unmarshalInputDeleteDocumentInput,
-		ec.unmarshalInputDeletePermissionInput,
-		ec.unmarshalInputDeleteRoleInput,
-		ec.unmarshalInputDeleteSecretInput,
-		ec.unmarshalInputDeleteWebhookDestinationInput,
-		ec.unmarshalInputDisableAgentInput,
-		ec.unmarshalInputDisableTotpInput,
-		ec.unmarshalInputDocumentFilter,
-		ec.unmarshalInputDocumentOrder,
-		ec.unmarshalInputEnableAgentInput,
-		ec.unmarshalInputEnableTotpInput,
-		ec.unmarshalInputEraseUserInput,
-		ec.unmarshalInputLeaveCustomerInput,
-		ec.unmarshalInputLimitInput,
-		ec.unmarshalInputMoveCustomerInput,
-		ec.unmarshalInputPermissionFilter,
-		ec.unmarshalInputPermissionOrder,
-		ec.unmarshalInputPublishAgentInput,
-		ec.unmarshalInputRecoverWebhookDeliveriesInput,
-		ec.unmarshalInputRegenerateRecoveryCodesInput,
-		ec.unmarshalInputRemoveUserInput,
-		ec.unmarshalInputReprocessContextInput,
-		ec.unmarshalInputReprocessDocumentInput,
-		ec.unmarshalInputRequestEmailChangeInput,
-		ec.unmarshalInputResendInvitationInput,
-		ec.unmarshalInputResendWebhookDeliveryInput,
-		ec.unmarshalInputRestoreCustomerInput,
-		ec.unmarshalInputResumeCustomerInput,
-		ec.unmarshalInputRevokeApiKeyInput,
-		ec.unmarshalInputRevokeOtherSessionsInput,
-		ec.unmarshalInputRevokeSessionInput,
-		ec.unmarshalInputRotateApiKeySecretInput,
-		ec.unmarshalInputRotateWebhookSecretInput,
-		ec.unmarshalInputRunFilter,
-		ec.unmarshalInputRunOrder,
-		ec.unmarshalInputSaveBillingInput,
-		ec.unmarshalInputSetAccountDisabledInput,
-		ec.unmarshalInputSetLimitsInput,
-		ec.unmarshalInputSetPermissionDisabledInput,
-		ec.unmarshalInputShareContextInput,
-		ec.unmarshalInputStartRunInput,
-		ec.unmarshalInputSuspendCustomerInput,
-		ec.unmarshalInputTestWebhookDestinationInput,
-		ec.unmarshalInputTogglePermissionInput,
-		ec.unmarshalInputUnpublishAgentInput,
-		ec.unmarshalInputUpdateAgentInput,
-		ec.unmarshalInputUpdateContextInput,
-		ec.unmarshalInputUpdateCustomerInput,
-		ec.unmarshalInputUpdatePermissionInput,
-		ec.unmarshalInputUpdateRoleInput,
-		ec.unmarshalInputUpdateSecretInput,
-		ec.unmarshalInputUpdateUserInput,
-		ec.unmarshalInputUpdateWebhookDestinationInput,
-		ec.unmarshalInputUploadDocumentInput,
-		ec.unmarshalInputUserFilter,
-		ec.unmarshalInputUserOrder,
-		ec.unmarshalInputWebhookDeliveryFilter,
-		ec.unmarshalInputWebhookDeliveryOrder,
-		ec.unmarshalInputWithdrawInvitationInput,
-	)
 	first := true
 
 	switch opCtx.Operation.Operation {
@@ -437,7 +351,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			var data graphql.Marshaler
 			if first {
 				first = false
-				ctx = graphql.WithUnmarshalerMap(ctx, inputUnmarshalMap)
 				data = ec._Query(ctx, opCtx.Operation.SelectionSet)
 			} else {
 				if atomic.LoadInt32(&ec.PendingDeferred) > 0 {
@@ -467,7 +380,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 				return nil
 			}
 			first = false
-			ctx = graphql.WithUnmarshalerMap(ctx, inputUnmarshalMap)
 			data := ec._Mutation(ctx, opCtx.Operation.SelectionSet)
 			var buf bytes.Buffer
 			data.MarshalGQL(&buf)
@@ -758,6 +670,8 @@ type Customer implements Node {
     "Cursor of the row behind the last."
     before: String
   ): WebhookDestinationConnection! @needs(right: "webhook.read")
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "What limits bound: a company's limit counts the company with everything below it."
@@ -928,6 +842,8 @@ type Billing implements Node {
   zipCode: String!
   "ISO 3166-1 alpha-2 code of the country; empty when not given."
   countryCode: String!
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 # ---------------------------------------------------------------------------------------------
@@ -1025,6 +941,8 @@ type User implements Node {
     "Cursor of the row behind the last."
     before: String
   ): CustomerConnection! @needs(app: [TENANT], right: "user.read")
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "Which users to list: those that fit every member that is given."
@@ -1118,6 +1036,8 @@ type Permission implements Node {
   application: Application!
   "The account's region."
   region: Region!
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "Who granted a permission."
@@ -1214,6 +1134,8 @@ type Role implements Node {
   application: Application!
   "Company that the role belongs to; null for a system-wide role, and beyond the caller's reach."
   customer: Customer
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "A company's account in an application, in one region."
@@ -1292,6 +1214,8 @@ type Account implements Node {
     "Cursor of the row behind the last."
     before: String
   ): AgentConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "A page of accounts."
@@ -1369,6 +1293,8 @@ type ApiKey implements Node {
   user: User
   "The company that it acts in."
   customer: Customer!
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "A page of API keys."
@@ -1551,6 +1477,8 @@ type Context implements Node {
     "Cursor of the row behind the last."
     before: String
   ): DocumentConnection! @needs(app: [ASSISTANT], right: "context.read")
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "Which contexts to list: those that fit every member that is given."
@@ -1704,6 +1632,8 @@ type Document implements Node {
   ): ChunkConnection! @needs(app: [ASSISTANT], right: "context.read")
   "User who uploaded it; null when that user is gone, and beyond the caller's reach."
   creator: User
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "Which documents to list: those that fit every member that is given."
@@ -1979,6 +1909,8 @@ type Agent implements Node {
     "Cursor of the row behind the last."
     before: String
   ): RunConnection! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "Which agents to list: those that fit every member that is given."
@@ -2249,6 +2181,8 @@ type WebhookDestination implements Node {
     "Cursor of the row behind the last."
     before: String
   ): WebhookDeliveryConnection! @needs(right: "webhook.read")
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "A value that the http and chat steps of a company's agents may use, as ` + "`" + `secrets.NAME` + "`" + `. It is never shown."
@@ -2265,6 +2199,8 @@ type Secret implements Node {
   updatedAt: DateTime!
   "Whose agents may use it."
   customer: Customer
+  "Grows with every change of it; ` + "`" + `ifVersion` + "`" + ` of an update compares it."
+  version: Int!
 }
 
 "How the deliveries to a destination are signed."
@@ -2947,6 +2883,8 @@ input UpdateCustomerInput {
   descendantsCanAdd: Boolean
   "How many days new API keys may live at most, here and in the companies below: 1 to 3650. Null takes the bound away."
   maxKeyDays: Int
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `updateCustomer` + "`" + ` changed."
@@ -2992,7 +2930,7 @@ type DeleteCustomerPayload {
   "The company's id."
   deletedId: ID!
   "The company, as it is until it is erased."
-  customer: Customer!
+  customer: Customer
 }
 
 "A deleted company."
@@ -3063,6 +3001,8 @@ input SaveBillingInput {
   zipCode: String
   "ISO 3166-1 alpha-2 code of the country."
   countryCode: String
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `saveBilling` + "`" + ` wrote."
@@ -3139,6 +3079,8 @@ input UpdatePermissionInput {
   id: ID!
   "The role."
   roleId: ID!
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `updatePermission` + "`" + ` changed."
@@ -3270,6 +3212,8 @@ input UpdateSecretInput {
   name: String
   "At most 8 KiB; it is never shown again."
   value: String
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `updateSecret` + "`" + ` changed."
@@ -3322,6 +3266,8 @@ input UpdateRoleInput {
   description: String
   "The rights, named area.verb."
   features: [String!]
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `updateRole` + "`" + ` changed."
@@ -3364,6 +3310,8 @@ input UpdateUserInput {
   firstName: String
   "Last name."
   lastName: String
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `updateUser` + "`" + ` changed."
@@ -3604,6 +3552,8 @@ input UpdateContextInput {
   overlap: Float
   "A model that is configured on the server."
   embeddingModel: String
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "The changed context."
@@ -3716,6 +3666,8 @@ input UpdateAgentInput {
   name: String
   "The draft."
   diagram: JSON
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `updateAgent` + "`" + ` changed."
@@ -3852,6 +3804,8 @@ input UpdateWebhookDestinationInput {
   enabled: Boolean
   "How deliveries are signed. ` + "`" + `STANDARD` + "`" + ` takes a secret of the present form: an older one is rotated first."
   signing: WebhookSigning
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `updateWebhookDestination` + "`" + ` changed."
@@ -7123,6 +7077,10 @@ func (ec *executionContext) fieldContext_Account_agents(ctx context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _Account_version(ctx context.Context, field graphql.CollectedField, obj *db.Account) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
+}
+
 func (ec *executionContext) _AccountConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Account]) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -7463,6 +7421,10 @@ func (ec *executionContext) fieldContext_Agent_runs(ctx context.Context, field g
 		return fc, err
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Agent_version(ctx context.Context, field graphql.CollectedField, obj *db.Agent) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _AgentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Agent]) (ret graphql.Marshaler) {
@@ -7980,6 +7942,10 @@ func (ec *executionContext) fieldContext_ApiKey_customer(_ context.Context, fiel
 		IsResolver: true,
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _ApiKey_version(ctx context.Context, field graphql.CollectedField, obj *db.APIKey) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _ApiKeyConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.APIKey]) (ret graphql.Marshaler) {
@@ -8509,6 +8475,10 @@ func (ec *executionContext) _Billing_zipCode(ctx context.Context, field graphql.
 
 func (ec *executionContext) _Billing_countryCode(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
 	return ec.marshalNString2string(ctx, field.Selections, obj.CountryCode)
+}
+
+func (ec *executionContext) _Billing_version(ctx context.Context, field graphql.CollectedField, obj *db.Billing) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _CancelRunPayload_run(ctx context.Context, field graphql.CollectedField, obj *resolvers.CancelRunPayload) (ret graphql.Marshaler) {
@@ -9130,6 +9100,10 @@ func (ec *executionContext) fieldContext_Context_documents(ctx context.Context, 
 		return fc, err
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Context_version(ctx context.Context, field graphql.CollectedField, obj *db.Context) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _ContextConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Context]) (ret graphql.Marshaler) {
@@ -10348,6 +10322,10 @@ func (ec *executionContext) fieldContext_Customer_webhookDestinations(ctx contex
 	return fc, nil
 }
 
+func (ec *executionContext) _Customer_version(ctx context.Context, field graphql.CollectedField, obj *db.Customer) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
+}
+
 func (ec *executionContext) _CustomerConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Customer]) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -10617,10 +10595,10 @@ func (ec *executionContext) _DeleteCustomerPayload_customer(ctx context.Context,
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
-			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_DeleteCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -10911,6 +10889,10 @@ func (ec *executionContext) fieldContext_Document_creator(_ context.Context, fie
 		IsResolver: true,
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Document_version(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _DocumentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Document]) (ret graphql.Marshaler) {
@@ -14258,6 +14240,10 @@ func (ec *executionContext) fieldContext_Permission_region(_ context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Permission_version(ctx context.Context, field graphql.CollectedField, obj *db.Permission) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
+}
+
 func (ec *executionContext) _PermissionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Permission]) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -16386,6 +16372,10 @@ func (ec *executionContext) fieldContext_Role_customer(_ context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _Role_version(ctx context.Context, field graphql.CollectedField, obj *db.Role) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
+}
+
 func (ec *executionContext) _RotateApiKeySecretPayload_apiKey(ctx context.Context, field graphql.CollectedField, obj *resolvers.RotateAPIKeySecretPayload) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -16919,6 +16909,10 @@ func (ec *executionContext) fieldContext_Secret_customer(_ context.Context, fiel
 		IsResolver: true,
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Secret_version(ctx context.Context, field graphql.CollectedField, obj *db.Secret) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _Session_id(ctx context.Context, field graphql.CollectedField, obj *db.Session) (ret graphql.Marshaler) {
@@ -17828,6 +17822,10 @@ func (ec *executionContext) fieldContext_User_customers(ctx context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _User_version(ctx context.Context, field graphql.CollectedField, obj *db.User) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
+}
+
 func (ec *executionContext) _UserConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.User]) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -18465,6 +18463,10 @@ func (ec *executionContext) fieldContext_WebhookDestination_deliveries(ctx conte
 		return fc, err
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _WebhookDestination_version(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
 func (ec *executionContext) _WebhookDestinationConnection_edges(ctx context.Context, field graphql.CollectedField, obj *resolvers.Connection[*db.Destination]) (ret graphql.Marshaler) {
@@ -22275,7 +22277,7 @@ func (ec *executionContext) unmarshalInputSaveBillingInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"customerId", "billingName", "businessId", "taxId", "addressLine1", "addressLine2", "city", "state", "zipCode", "countryCode"}
+	fieldsInOrder := [...]string{"customerId", "billingName", "businessId", "taxId", "addressLine1", "addressLine2", "city", "state", "zipCode", "countryCode", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -22352,6 +22354,13 @@ func (ec *executionContext) unmarshalInputSaveBillingInput(ctx context.Context, 
 				return it, err
 			}
 			it.CountryCode = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -22687,7 +22696,7 @@ func (ec *executionContext) unmarshalInputUpdateAgentInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "diagram"}
+	fieldsInOrder := [...]string{"id", "name", "diagram", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -22715,6 +22724,13 @@ func (ec *executionContext) unmarshalInputUpdateAgentInput(ctx context.Context, 
 				return it, err
 			}
 			it.Diagram = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -22731,7 +22747,7 @@ func (ec *executionContext) unmarshalInputUpdateContextInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "description", "caption", "toolsJson", "starterPrompts", "topN", "scoreThreshold", "chunkSize", "overlap", "embeddingModel"}
+	fieldsInOrder := [...]string{"id", "name", "description", "caption", "toolsJson", "starterPrompts", "topN", "scoreThreshold", "chunkSize", "overlap", "embeddingModel", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -22815,6 +22831,13 @@ func (ec *executionContext) unmarshalInputUpdateContextInput(ctx context.Context
 				return it, err
 			}
 			it.EmbeddingModel = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -22831,7 +22854,7 @@ func (ec *executionContext) unmarshalInputUpdateCustomerInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"customerId", "name", "canAddCustomers", "descendantsCanAdd", "maxKeyDays"}
+	fieldsInOrder := [...]string{"customerId", "name", "canAddCustomers", "descendantsCanAdd", "maxKeyDays", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -22875,6 +22898,13 @@ func (ec *executionContext) unmarshalInputUpdateCustomerInput(ctx context.Contex
 			if err = ec.Resolvers.UpdateCustomerInput().MaxKeyDays(ctx, &it, data); err != nil {
 				return it, err
 			}
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -22891,7 +22921,7 @@ func (ec *executionContext) unmarshalInputUpdatePermissionInput(ctx context.Cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "roleId"}
+	fieldsInOrder := [...]string{"id", "roleId", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -22912,6 +22942,13 @@ func (ec *executionContext) unmarshalInputUpdatePermissionInput(ctx context.Cont
 				return it, err
 			}
 			it.RoleID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -22928,7 +22965,7 @@ func (ec *executionContext) unmarshalInputUpdateRoleInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "description", "features"}
+	fieldsInOrder := [...]string{"id", "name", "description", "features", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -22963,6 +23000,13 @@ func (ec *executionContext) unmarshalInputUpdateRoleInput(ctx context.Context, o
 				return it, err
 			}
 			it.Features = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -22979,7 +23023,7 @@ func (ec *executionContext) unmarshalInputUpdateSecretInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "value"}
+	fieldsInOrder := [...]string{"id", "name", "value", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23007,6 +23051,13 @@ func (ec *executionContext) unmarshalInputUpdateSecretInput(ctx context.Context,
 				return it, err
 			}
 			it.Value = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -23023,7 +23074,7 @@ func (ec *executionContext) unmarshalInputUpdateUserInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "firstName", "lastName"}
+	fieldsInOrder := [...]string{"id", "firstName", "lastName", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23051,6 +23102,13 @@ func (ec *executionContext) unmarshalInputUpdateUserInput(ctx context.Context, o
 				return it, err
 			}
 			it.LastName = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -23067,7 +23125,7 @@ func (ec *executionContext) unmarshalInputUpdateWebhookDestinationInput(ctx cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "url", "name", "events", "allEvents", "enabled", "signing"}
+	fieldsInOrder := [...]string{"id", "url", "name", "events", "allEvents", "enabled", "signing", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23123,6 +23181,13 @@ func (ec *executionContext) unmarshalInputUpdateWebhookDestinationInput(ctx cont
 				return it, err
 			}
 			it.Signing = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -23691,6 +23756,11 @@ func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "version":
+			out.Values[i] = ec._Account_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -23890,6 +23960,11 @@ func (ec *executionContext) _Agent(ctx context.Context, sel ast.SelectionSet, ob
 			}
 		case "runs":
 			out.Values[i] = ec._Agent_runs(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._Agent_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -24254,6 +24329,11 @@ func (ec *executionContext) _ApiKey(ctx context.Context, sel ast.SelectionSet, o
 			}
 		case "customer":
 			out.Values[i] = ec._ApiKey_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._ApiKey_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -24725,6 +24805,11 @@ func (ec *executionContext) _Billing(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "version":
+			out.Values[i] = ec._Billing_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -25180,6 +25265,11 @@ func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "documents":
 			out.Values[i] = ec._Context_documents(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._Context_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -25964,6 +26054,11 @@ func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "version":
+			out.Values[i] = ec._Customer_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -26289,7 +26384,7 @@ func (ec *executionContext) _DeleteCustomerPayload(ctx context.Context, sel ast.
 			}
 		case "customer":
 			out.Values[i] = ec._DeleteCustomerPayload_customer(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -26717,6 +26812,11 @@ func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet,
 		case "creator":
 			out.Values[i] = ec._Document_creator(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._Document_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -27861,6 +27961,11 @@ func (ec *executionContext) _Permission(ctx context.Context, sel ast.SelectionSe
 			}
 		case "region":
 			out.Values[i] = ec._Permission_region(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._Permission_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -29090,6 +29195,11 @@ func (ec *executionContext) _Role(ctx context.Context, sel ast.SelectionSet, obj
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "version":
+			out.Values[i] = ec._Role_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -29609,6 +29719,11 @@ func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, o
 		case "customer":
 			out.Values[i] = ec._Secret_customer(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._Secret_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -30561,6 +30676,11 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "version":
+			out.Values[i] = ec._User_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -31065,6 +31185,11 @@ func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.Sel
 			}
 		case "deliveries":
 			out.Values[i] = ec._WebhookDestination_deliveries(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._WebhookDestination_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

@@ -118,6 +118,13 @@ func Conflicting(reason, format string, args ...any) *Error {
 	return e
 }
 
+// Changed is for a change that was made from what is no longer so, as the faulty field says: a 400 whose REST face is 412.
+func Changed(field, message string) *Error {
+	e := Invalid(Fault{field, message}).With("changed")
+	e.HTTP = http.StatusPreconditionFailed
+	return e
+}
+
 // Away is a 503 for a part of the platform that does not answer; callers are told to come back.
 func Away(what string, cause error) *Error {
 	return &Error{Code: Unavailable, Detail: what + " is not available at the moment", RetryAfter: time.Second, cause: cause}

@@ -46,7 +46,7 @@ func TestCORS(t *testing.T) {
 	t.Run("a request", func(t *testing.T) {
 		res := answered(h, http.MethodPost, "Origin", "http://localhost:3000")
 		if res.StatusCode != http.StatusTeapot || res.Header.Get("Access-Control-Allow-Origin") != "http://localhost:3000" ||
-			res.Header.Get("Access-Control-Expose-Headers") != "X-Request-Id, Link, Retry-After, Idempotency-Replayed" || res.Header.Get("Vary") != "Origin" {
+			res.Header.Get("Access-Control-Expose-Headers") != "X-Request-Id, Link, Retry-After, ETag, Idempotency-Replayed" || res.Header.Get("Vary") != "Origin" {
 			t.Errorf("the answer is %d %v", res.StatusCode, res.Header)
 		}
 	})

@@ -49,6 +49,8 @@ export interface Account {
   contexts: ContextConnection | null;
   /** The account's agents, by id. Needs the right `agent.read`, with a token for `builder` or `assistant`. */
   agents: AgentConnection;
+  /** Grows with every change of it; `ifVersion` of an update compares it. */
+  version: number;
 }
 
 /** A page of accounts. */
@@ -104,6 +106,8 @@ export interface Agent {
   revisions: AgentRevisionConnection;
   /** The agent's runs, newest first. Needs the right `agent.read`, with a token for `builder` or `assistant`. */
   runs: RunConnection;
+  /** Grows with every change of it; `ifVersion` of an update compares it. */
+  version: number;
 }
 
 /** A page of agents. */
@@ -225,6 +229,8 @@ export interface ApiKey {
   user: User | null;
   /** The company that it acts in. */
   customer: Customer;
+  /** Grows with every change of it; `ifVersion` of an update compares it. */
+  version: number;
 }
 
 /** A page of API keys. */
@@ -391,6 +397,8 @@ export interface Billing {
   zipCode: string;
   /** ISO 3166-1 alpha-2 code of the country; empty when not given. */
   countryCode: string;
+  /** Grows with every change of it; `ifVersion` of an update compares it. */
+  version: number;
 }
 
 /** A run to end. */
@@ -532,6 +540,8 @@ export interface Context {
   creator: User | null;
   /** The documents, by id. Needs the right `context.read`, with a token for `assistant`. */
   documents: DocumentConnection;
+  /** Grows with every change of it; `ifVersion` of an update compares it. */
+  version: number;
 }
 
 /** One page of contexts. */
@@ -891,6 +901,8 @@ export interface Customer {
   secrets: Array<Secret>;
   /** Where the company has its events delivered to, by id. Needs the right `webhook.read`, with a token for any application. */
   webhookDestinations: WebhookDestinationConnection;
+  /** Grows with every change of it; `ifVersion` of an update compares it. */
+  version: number;
 }
 
 /** A page of companies. */
@@ -1029,7 +1041,7 @@ export interface DeleteCustomerPayload {
   /** The company's id. */
   deletedId: string;
   /** The company, as it is until it is erased. */
-  customer: Customer;
+  customer: Customer | null;
 }
 
 /** A document to remove. */
@@ -1179,6 +1191,8 @@ export interface Document {
   chunks: ChunkConnection;
   /** User who uploaded it; null when that user is gone, and beyond the caller's reach. */
   creator: User | null;
+  /** Grows with every change of it; `ifVersion` of an update compares it. */
+  version: number;
 }
 
 /** One page of documents. */
@@ -1486,6 +1500,8 @@ export interface Permission {
   application: Application;
   /** The account's region. */
   region: Region;
+  /** Grows with every change of it; `ifVersion` of an update compares it. */
+  version: number;
 }
 
 /** A page of permissions. */
@@ -1803,6 +1819,8 @@ export interface Role {
   application: Application;
   /** Company that the role belongs to; null for a system-wide role, and beyond the caller's reach. */
   customer: Customer | null;
+  /** Grows with every change of it; `ifVersion` of an update compares it. */
+  version: number;
 }
 
 /** A key to give a new secret. */
@@ -1976,6 +1994,8 @@ export interface SaveBillingInput {
   zipCode?: string | null | undefined;
   /** ISO 3166-1 alpha-2 code of the country. */
   countryCode?: string | null | undefined;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `saveBilling` wrote. */
@@ -2023,6 +2043,8 @@ export interface Secret {
   updatedAt: DateTime;
   /** Whose agents may use it. */
   customer: Customer | null;
+  /** Grows with every change of it; `ifVersion` of an update compares it. */
+  version: number;
 }
 
 /** A person's login that renews itself (`POST /auth/session`). It ends 14 days after its last use, and after 90 days. */
@@ -2175,6 +2197,8 @@ export interface UpdateAgentInput {
   name?: string | null | undefined;
   /** The draft. */
   diagram?: JSON | null | undefined;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `updateAgent` changed. */
@@ -2207,6 +2231,8 @@ export interface UpdateContextInput {
   overlap?: number | null | undefined;
   /** A model that is configured on the server. */
   embeddingModel?: string | null | undefined;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** The changed context. */
@@ -2227,6 +2253,8 @@ export interface UpdateCustomerInput {
   descendantsCanAdd?: boolean | null | undefined;
   /** How many days new API keys may live at most, here and in the companies below: 1 to 3650. Null takes the bound away. */
   maxKeyDays?: number | null | undefined;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `updateCustomer` changed. */
@@ -2241,6 +2269,8 @@ export interface UpdatePermissionInput {
   id: string | number;
   /** The role. */
   roleId: string | number;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `updatePermission` changed. */
@@ -2259,6 +2289,8 @@ export interface UpdateRoleInput {
   description?: string | null | undefined;
   /** The rights, named area.verb. */
   features?: ReadonlyArray<string> | null | undefined;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `updateRole` changed. */
@@ -2275,6 +2307,8 @@ export interface UpdateSecretInput {
   name?: string | null | undefined;
   /** At most 8 KiB; it is never shown again. */
   value?: string | null | undefined;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `updateSecret` changed. */
@@ -2291,6 +2325,8 @@ export interface UpdateUserInput {
   firstName?: string | null | undefined;
   /** Last name. */
   lastName?: string | null | undefined;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `updateUser` changed. */
@@ -2315,6 +2351,8 @@ export interface UpdateWebhookDestinationInput {
   enabled?: boolean | null | undefined;
   /** How deliveries are signed. `STANDARD` takes a secret of the present form: an older one is rotated first. */
   signing?: WebhookSigning | null | undefined;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `updateWebhookDestination` changed. */
@@ -2381,6 +2419,8 @@ export interface User {
   permissions: PermissionConnection;
   /** The companies within the caller's reach that the user belongs to, by id. Needs the right `user.read`, with a token for `tenant`. */
   customers: CustomerConnection;
+  /** Grows with every change of it; `ifVersion` of an update compares it. */
+  version: number;
 }
 
 /** A page of users. */
@@ -2592,6 +2632,8 @@ export interface WebhookDestination {
   customer: Customer | null;
   /** What was and is to be delivered, newest first. Needs the right `webhook.read`, with a token for any application. */
   deliveries: WebhookDeliveryConnection;
+  /** Grows with every change of it; `ifVersion` of an update compares it. */
+  version: number;
 }
 
 /** A page of destinations. */
