@@ -75,7 +75,9 @@ export class Socket {
     const waiting = new Waiting<R>();
     let refused = 0;
     let stop = () => {};
+    let over = false;
     const begin = () => {
+      if (over) return;
       stop = this.#client.subscribe<R>(
         { query, variables: variables as Record<string, unknown> },
         {
@@ -108,6 +110,7 @@ export class Socket {
       if (this.#isOpen()) connected();
       yield* waiting;
     } finally {
+      over = true;
       stop();
       unwatch();
       signal?.removeEventListener("abort", abort);
