@@ -161,3 +161,24 @@ func TestSearchRefuses(t *testing.T) {
 		s.Must(http.StatusOK, http.MethodGet, "/tenant/search?text="+url.QueryEscape(text), root, nil)
 	}
 }
+
+// TestSearchAsksAsOften: what is found changes nothing in the number of statements, nor does a text of many words.
+func TestSearchAsksAsOften(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	root, top := s.Root(), orchard(s)
+	count := func(text string) int64 {
+		path := "/tenant/search?first=50&text=" + url.QueryEscape(text)
+		s.Must(http.StatusOK, http.MethodGet, path, root, nil)
+		return s.Statements(func() { s.Must(http.StatusOK, http.MethodGet, path, root, nil) })
+	}
+	s.SQL(`INSERT INTO customers (parent_id, name, region_id) VALUES ($1, 'Plumtree', 1)`, top)
+	few := count("plumtree")
+	s.SQL(`INSERT INTO customers (parent_id, name, region_id) SELECT $1, 'Plumtree ' || n, 1 FROM generate_series(1, 40) n`, top)
+	if many := count("plumtree"); many > few {
+		t.Errorf("%d statements where there was one, %d for 41", few, many)
+	}
+	if one, ten := count("granite"), count(strings.Repeat("granite ", 10)); ten > one {
+		t.Errorf("%d statements for a word, %d for ten", one, ten)
+	}
+}
