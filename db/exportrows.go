@@ -43,6 +43,11 @@ func exportBy(table, owner, id, also, row string) query {
 		FROM (SELECT * FROM ` + table + ` WHERE ` + owner + ` = $1 AND ` + id + ` > $2` + also + ` ORDER BY ` + id + ` LIMIT $3) t ORDER BY t.` + id)
 }
 
+// exportFew is exportBy for what a company has few of: all of them are found by the company, whatever the planner believes.
+func exportFew(table, row string) query {
+	return exportBy("(SELECT * FROM "+table+" WHERE customer_id = $1 OFFSET 0) o", "customer_id", "id", "", row)
+}
+
 // exportByTime is exportBy for what has an index in the order of its time.
 func exportByTime(table, owner, row string) query {
 	return prepare(`
@@ -67,7 +72,7 @@ var (
 		CROSS JOIN LATERAL (SELECT * FROM users WHERE id = m.user_id OFFSET 0) u ORDER BY m.user_id`)
 	qExportInvitations = exportBy("invitations", "customer_id", "id", "", `'id', t.id, 'customerId', t.customer_id, 'email', t.email, 'status', t.status,
 		'createdAt', t.created_at, 'expiresAt', t.expires_at`)
-	qExportRoles = exportBy("roles", "customer_id", "id", "", `'id', t.id, 'customerId', t.customer_id, 'applicationId', t.application_id, 'name', t.name,
+	qExportRoles = exportFew("roles", `'id', t.id, 'customerId', t.customer_id, 'applicationId', t.application_id, 'name', t.name,
 		'description', t.description, 'isOwner', t.is_owner, 'features', t.features, 'createdAt', t.created_at`)
 	qExportAccounts = prepare(`
 		SELECT t.id, now() AS at, json_build_object('id', t.id, 'customerId', t.customer_id, 'application', (
@@ -79,7 +84,7 @@ var (
 		'disabled', t.disabled, 'lastAccess', t.last_access, 'createdAt', t.created_at`)
 	qExportAPIKeys = exportBy("api_keys", "customer_id", "id", "", `'id', t.id, 'customerId', t.customer_id, 'userId', t.user_id, 'clientId', t.client_id, 'name', t.name,
 		'features', t.features, 'allowedAddresses', t.allowed_addresses, 'expiresAt', t.expires_at, 'revokedAt', t.revoked_at, 'lastUsedAt', t.last_used_at, 'createdAt', t.created_at`)
-	qExportSecrets = exportBy("secrets", "customer_id", "id", "", `'id', t.id, 'customerId', t.customer_id, 'name', t.name, 'createdAt', t.created_at, 'updatedAt', t.updated_at`)
+	qExportSecrets = exportFew("secrets", `'id', t.id, 'customerId', t.customer_id, 'name', t.name, 'createdAt', t.created_at, 'updatedAt', t.updated_at`)
 
 	qExportDestinations = exportBy("webhook_destinations", "customer_id", "id", " AND deleted_at IS NULL", `'id', t.id, 'customerId', t.customer_id, 'url', t.url, 'name', t.name,
 		'events', t.events, 'enabled', t.enabled, 'signing', t.signing, 'createdAt', t.created_at`)

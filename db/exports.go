@@ -37,7 +37,9 @@ type CustomerExport struct {
 }
 
 // GlobalID is the node id of the export.
-func (e *CustomerExport) GlobalID() globalid.ID { return globalid.ID{Type: "CustomerExport", Int: e.ID} }
+func (e *CustomerExport) GlobalID() globalid.ID {
+	return globalid.ID{Type: "CustomerExport", Int: e.ID}
+}
 
 // ExportPrefix is what the keys of all archives begin with.
 const ExportPrefix = "exports/"
