@@ -55,6 +55,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerPermissions()
 	a.registerRoles()
 	a.registerStates()
+	a.registerBulk()
 	a.registerFinding()
 	a.registerContexts()
 	a.registerAgents()
