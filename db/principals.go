@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/lib/pq"
@@ -11,23 +12,47 @@ import (
 	"canopy/internal/share"
 )
 
+// rights are those of a role, read from the array of their names: with each request.
+type rights access.Features
+
+// Scan implements sql.Scanner. Names that are unknown are passed over.
+func (r *rights) Scan(src any) error {
+	var text string
+	switch src := src.(type) {
+	case []byte:
+		text = string(src)
+	case string:
+		text = src
+	default:
+		return fmt.Errorf("rights are no %T", src)
+	}
+	*r = 0
+	inner, _ := strings.CutPrefix(text, "{")
+	inner, _ = strings.CutSuffix(inner, "}")
+	for name := range strings.SplitSeq(inner, ",") {
+		f, _ := access.ParseFeature(strings.Trim(name, `"`))
+		*r |= rights(f)
+	}
+	return nil
+}
+
 // grantRow is one application's side of a caller: permission, account and role.
 type grantRow struct {
-	PermissionID       int64          `db:"permission_id"`
-	PermissionDisabled bool           `db:"permission_disabled"`
-	AccountID          int64          `db:"account_id"`
-	AccountDisabled    bool           `db:"account_disabled"`
-	RoleID             int64          `db:"role_id"`
-	RoleName           string         `db:"role_name"`
-	RoleOwner          bool           `db:"role_owner"`
-	Features           pq.StringArray `db:"features"`
-	Stale              bool           `db:"stale"`
+	PermissionID       int64  `db:"permission_id"`
+	PermissionDisabled bool   `db:"permission_disabled"`
+	AccountID          int64  `db:"account_id"`
+	AccountDisabled    bool   `db:"account_disabled"`
+	RoleID             int64  `db:"role_id"`
+	RoleName           string `db:"role_name"`
+	RoleOwner          bool   `db:"role_owner"`
+	Features           rights `db:"features"`
+	Stale              bool   `db:"stale"`
 }
 
 func (g *grantRow) grant() *access.Grant {
 	return &access.Grant{
 		PermissionID: g.PermissionID, AccountID: g.AccountID, RoleID: g.RoleID, RoleName: g.RoleName,
-		Owner: g.RoleOwner, Features: access.ParseFeatures(g.Features), Stale: g.Stale,
+		Owner: g.RoleOwner, Features: access.Features(g.Features), Stale: g.Stale,
 	}
 }
 
@@ -248,22 +273,22 @@ func (s *Store) loginCaller(ctx context.Context, t LoginToken) (*Caller, error) 
 // Exchange is what a token request of an API key finds.
 type Exchange struct {
 	keyBounds
-	KeyID        int64          `db:"key_id"`
-	UserID       int64          `db:"user_id"`
-	Dead         bool           `db:"dead"`
-	KeyStale     bool           `db:"key_stale"`
-	Hashes       pq.ByteaArray  `db:"hashes"`
-	CustomerID   int64          `db:"customer_id"`
-	AccountID    int64          `db:"account_id"`
-	PermissionID int64          `db:"permission_id"`
-	Features     pq.StringArray `db:"features"`
-	Stale        bool           `db:"stale"`
+	KeyID        int64         `db:"key_id"`
+	UserID       int64         `db:"user_id"`
+	Dead         bool          `db:"dead"`
+	KeyStale     bool          `db:"key_stale"`
+	Hashes       pq.ByteaArray `db:"hashes"`
+	CustomerID   int64         `db:"customer_id"`
+	AccountID    int64         `db:"account_id"`
+	PermissionID int64         `db:"permission_id"`
+	Features     rights        `db:"features"`
+	Stale        bool          `db:"stale"`
 	// Suspended: the account's company is suspended or deleted, or one above it is.
 	Suspended bool `db:"suspended"`
 }
 
 // Rights are those that a token of the key has on the account.
-func (x *Exchange) Rights() access.Features { return x.bound(access.ParseFeatures(x.Features)) }
+func (x *Exchange) Rights() access.Features { return x.bound(access.Features(x.Features)) }
 
 // FindExchange looks up an API key and the account that a token of it for the application would
 // stand on: the one asked for, or with 0 the one of the lowest id in the key's company. AccountID

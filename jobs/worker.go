@@ -75,6 +75,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { w.upkeep(ctx) })
 	running.Go(func() { w.tellLimits(ctx) })
+	running.Go(func() { w.eraseDeleted(ctx) })
 	if w.Documents != nil {
 		// What counts tokens takes a tenth of a second to make. An error comes again with the first document.
 		running.Go(func() { _, _ = chunk.Count("") })

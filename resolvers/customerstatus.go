@@ -152,7 +152,11 @@ func (m Mutation) changeStatus(ctx context.Context, c *caller, ref globalid.ID, 
 			return err
 		}
 		ch.companies, ch.due = append(ch.companies, id), true
-		return ch.audit(id, action, row, audit.None().Value("status", row.Status, now.Status).Value("eraseAt", row.EraseAt, now.EraseAt))
+		log := id
+		if row.Status == db.CustomerDeleted || now.Status == db.CustomerDeleted {
+			log = *row.ParentID // the company's own log goes with it
+		}
+		return ch.audit(log, action, row, audit.None().Value("status", row.Status, now.Status).Value("eraseAt", row.EraseAt, now.EraseAt))
 	})
 	return now, err
 }

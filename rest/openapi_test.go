@@ -63,6 +63,8 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"GET /v1/secrets": true, "POST /v1/secrets": true, "GET /v1/secrets/{id}": true, "PUT /v1/secrets/{id}": true, "DELETE /v1/secrets/{id}": true,
 		"POST /tenant/customer/{cid}/move": true,
 		"GET /tenant/usage":                true, "GET /tenant/usage/{cid}": true, "PUT /tenant/limits/{cid}": true,
+		"POST /tenant/customer/{cid}/move": true, "GET /tenant/search": true,
+		"GET /tenant/usage": true, "GET /tenant/usage/{cid}": true, "PUT /tenant/limits/{cid}": true,
 		"POST /tenant/customer/{cid}/suspend": true, "POST /tenant/customer/{cid}/resume": true,
 		"DELETE /tenant/customer/{cid}": true, "POST /tenant/customer/{cid}/restore": true,
 		"GET /v1/audit": true, "GET /v1/permissions": true, "GET /v1/permissions/{id}": true, "PUT /v1/permissions/{id}": true,

@@ -57,6 +57,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerStates()
 	a.registerBulk()
 	a.registerFinding()
+	a.registerSearch()
 	a.registerContexts()
 	a.registerAgents()
 	a.registerRuns()

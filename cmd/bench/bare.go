@@ -72,7 +72,7 @@ func (b *bareServer) token(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
 	signed, err := token.Sign(key, token.Claims{
 		Issuer: b.issuer, Audience: []string{"tenant"}, IssuedAt: now, ExpiresAt: now.Add(15 * time.Minute), ID: "bare",
-		Subject: strconv.FormatInt(x.UserID, 10), ClientID: id, CustomerID: x.CustomerID, AccountID: x.AccountID, Scope: strings.Join(x.Features, " "),
+		Subject: strconv.FormatInt(x.UserID, 10), ClientID: id, CustomerID: x.CustomerID, AccountID: x.AccountID, Scope: strings.Join(x.Rights().Names(), " "),
 	})
 	reply(w, map[string]any{"access_token": signed, "token_type": "Bearer", "expires_in": 900}, err)
 }

@@ -68,18 +68,29 @@ func TestPageClients(t *testing.T) {
 	open(second)
 	expect(second, "true", `await weather("life=1s"); return session.resume()`)
 	expect(first, "true", `await session.switchTo(session.customerId); await weather(""); return session.resume()`)
-	both := make(chan string, 2)
-	for _, tab := range []*browsertest.Browser{first, second} {
-		go func() {
-			both <- does(t, tab, `await sleep(1200); return (await Promise.all([email(), email(), email()])).join()`)
-		}()
-	}
-	for range 2 {
-		if got := <-both; got != strings.Join([]string{platform.DemoAdmin, platform.DemoAdmin, platform.DemoAdmin}, ",") {
-			t.Errorf("a tab asks for %s", got)
+	renewInBoth := func() {
+		t.Helper()
+		both := make(chan string, 2)
+		for _, tab := range []*browsertest.Browser{first, second} {
+			go func() {
+				both <- does(t, tab, `await sleep(1200); return (await Promise.all([email(), email(), email()])).join()`)
+			}()
 		}
+		for range 2 {
+			if got := <-both; got != strings.Join([]string{platform.DemoAdmin, platform.DemoAdmin, platform.DemoAdmin}, ",") {
+				t.Errorf("a tab asks for %s", got)
+			}
+		}
+		expect(first, "2", `return asked("/auth/session/refresh")`)
 	}
-	expect(first, "2", `return asked("/auth/session/refresh")`)
+	renewInBoth()
+	// So they do where the browser has no locks, and both renew with the same cookie.
+	const noLocks = `Object.defineProperty(navigator, "locks", { value: undefined }); `
+	expect(second, "true", noLocks+`await weather("life=1s"); await session.switchTo(session.customerId); return navigator.locks === undefined`)
+	expect(first, "true", noLocks+`await session.switchTo(session.customerId); await weather(""); return session.resume()`)
+	renewInBoth()
+	expect(first, "true", `await sleep(500); await session.switchTo(session.customerId); return session.resume()`)
+	expect(first, "0", `return ended.length`)
 
 	// A subscription goes on while tokens run out.
 	expect(second, "customer.updated,true", `

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -35,6 +36,8 @@ type weather struct {
 	refused         string
 	times           int
 	status, seconds string
+	// open end the WebSockets that are open.
+	open []context.CancelFunc
 	// asked counts the requests by path.
 	asked map[string]int
 }
@@ -60,6 +63,13 @@ func (w *weather) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	lost, status, seconds := w.note(r)
 	switch {
+	case r.Header.Get("Upgrade") != "":
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		w.mu.Lock()
+		w.open = append(w.open, cancel)
+		w.mu.Unlock()
+		w.proxy.ServeHTTP(rw, r.WithContext(ctx))
 	case status != "":
 		rw.Header().Set("Retry-After", seconds)
 		rw.Header().Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
@@ -106,6 +116,11 @@ func (w *weather) told(rw http.ResponseWriter, r *http.Request, what string) {
 		w.lost, w.refused, w.status, w.seconds = q.Get("lost"), q.Get("refused"), q.Get("status"), q.Get("seconds")
 		w.times, _ = strconv.Atoi(q.Get("times"))
 		clear(w.asked)
+	case "cut":
+		for _, cancel := range w.open {
+			cancel()
+		}
+		w.open = nil
 	case "asked":
 		_, _ = fmt.Fprint(rw, w.asked[q.Get("path")])
 	default:

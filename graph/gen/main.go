@@ -148,8 +148,11 @@ var patches = map[string]string{
 	"graphql.ResolveFieldStream(":                              "live.ResolveField(",
 }
 
-// dropped is what only extensions would ask for: which fields a field has below it.
+// dropped is what only extensions and directives would ask for: which fields a field has below it, and what reads inputs, which
+// would be gathered for each request.
 var dropped = []*regexp.Regexp{
+	regexp.MustCompile(`(?s)\tinputUnmarshalMap := graphql\.BuildUnmarshalerMap\(.*?\n\t\)\n`),
+	regexp.MustCompile(`\t+ctx = graphql\.WithUnmarshalerMap\(ctx, inputUnmarshalMap\)\n`),
 	regexp.MustCompile(`(?s)\t\tChild: func\(ctx context\.Context, field graphql\.CollectedField\).*?\n\t\t\},\n`),
 	regexp.MustCompile(`(?s)// childFields_\* functions.*?\n\n`),
 	regexp.MustCompile(`(?s)func \(ec \*executionContext\) childFields_\w+\(.*?\n\}\n`),

@@ -255,6 +255,7 @@ type QueryResolver interface {
 	Applications(ctx context.Context) ([]*db.Application, error)
 	Roles(ctx context.Context, customerID *globalid.ID, applicationID *globalid.ID) ([]*db.Role, error)
 	PermissionOptions(ctx context.Context, typeArg *globalid.ID, region *globalid.ID, account *globalid.ID, customerID *globalid.ID, all bool) (*resolvers.PermissionOptions, error)
+	Search(ctx context.Context, text string, types []string, first int) ([]resolvers.SearchResult, error)
 	Customers(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
 	Users(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.UserFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.User], error)
 	Permissions(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.PermissionFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Permission], error)
@@ -345,96 +346,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
-	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
-		ec.unmarshalInputAcceptInvitationInput,
-		ec.unmarshalInputAgentFilter,
-		ec.unmarshalInputAgentOrder,
-		ec.unmarshalInputAuditEventFilter,
-		ec.unmarshalInputAuditEventOrder,
-		ec.unmarshalInputCancelRunInput,
-		ec.unmarshalInputChangePasswordInput,
-		ec.unmarshalInputConfirmTotpInput,
-		ec.unmarshalInputContextFilter,
-		ec.unmarshalInputContextOrder,
-		ec.unmarshalInputCreateAgentInput,
-		ec.unmarshalInputCreateApiKeyInput,
-		ec.unmarshalInputCreateContextInput,
-		ec.unmarshalInputCreateCustomerInput,
-		ec.unmarshalInputCreatePermissionInput,
-		ec.unmarshalInputCreatePermissionsInput,
-		ec.unmarshalInputCreateRoleInput,
-		ec.unmarshalInputCreateSecretInput,
-		ec.unmarshalInputCreateUserInput,
-		ec.unmarshalInputCreateUsersInput,
-		ec.unmarshalInputCreateWebhookDestinationInput,
-		ec.unmarshalInputCustomerFilter,
-		ec.unmarshalInputCustomerOrder,
-		ec.unmarshalInputDeclineInvitationInput,
-		ec.unmarshalInputDeleteAgentInput,
-		ec.unmarshalInputDeleteContextInput,
-		ec.unmarshalInputDeleteCustomerInput,
-		ec.unmarshalInputDeleteDocumentInput,
-		ec.unmarshalInputDeletePermissionInput,
-		ec.unmarshalInputDeleteRoleInput,
-		ec.unmarshalInputDeleteSecretInput,
-		ec.unmarshalInputDeleteWebhookDestinationInput,
-		ec.unmarshalInputDisableAgentInput,
-		ec.unmarshalInputDisableTotpInput,
-		ec.unmarshalInputDocumentFilter,
-		ec.unmarshalInputDocumentOrder,
-		ec.unmarshalInputEnableAgentInput,
-		ec.unmarshalInputEnableTotpInput,
-		ec.unmarshalInputEraseUserInput,
-		ec.unmarshalInputLeaveCustomerInput,
-		ec.unmarshalInputLimitInput,
-		ec.unmarshalInputMoveCustomerInput,
-		ec.unmarshalInputNewUserInput,
-		ec.unmarshalInputPermissionFilter,
-		ec.unmarshalInputPermissionOrder,
-		ec.unmarshalInputPublishAgentInput,
-		ec.unmarshalInputRecoverWebhookDeliveriesInput,
-		ec.unmarshalInputRegenerateRecoveryCodesInput,
-		ec.unmarshalInputRemoveUserInput,
-		ec.unmarshalInputRemoveUsersInput,
-		ec.unmarshalInputReprocessContextInput,
-		ec.unmarshalInputReprocessDocumentInput,
-		ec.unmarshalInputRequestEmailChangeInput,
-		ec.unmarshalInputResendInvitationInput,
-		ec.unmarshalInputResendWebhookDeliveryInput,
-		ec.unmarshalInputRestoreCustomerInput,
-		ec.unmarshalInputResumeCustomerInput,
-		ec.unmarshalInputRevokeApiKeyInput,
-		ec.unmarshalInputRevokeOtherSessionsInput,
-		ec.unmarshalInputRevokeSessionInput,
-		ec.unmarshalInputRotateApiKeySecretInput,
-		ec.unmarshalInputRotateWebhookSecretInput,
-		ec.unmarshalInputRunFilter,
-		ec.unmarshalInputRunOrder,
-		ec.unmarshalInputSaveBillingInput,
-		ec.unmarshalInputSetAccountDisabledInput,
-		ec.unmarshalInputSetLimitsInput,
-		ec.unmarshalInputSetPermissionDisabledInput,
-		ec.unmarshalInputShareContextInput,
-		ec.unmarshalInputStartRunInput,
-		ec.unmarshalInputSuspendCustomerInput,
-		ec.unmarshalInputTestWebhookDestinationInput,
-		ec.unmarshalInputTogglePermissionInput,
-		ec.unmarshalInputUnpublishAgentInput,
-		ec.unmarshalInputUpdateAgentInput,
-		ec.unmarshalInputUpdateContextInput,
-		ec.unmarshalInputUpdateCustomerInput,
-		ec.unmarshalInputUpdatePermissionInput,
-		ec.unmarshalInputUpdateRoleInput,
-		ec.unmarshalInputUpdateSecretInput,
-		ec.unmarshalInputUpdateUserInput,
-		ec.unmarshalInputUpdateWebhookDestinationInput,
-		ec.unmarshalInputUploadDocumentInput,
-		ec.unmarshalInputUserFilter,
-		ec.unmarshalInputUserOrder,
-		ec.unmarshalInputWebhookDeliveryFilter,
-		ec.unmarshalInputWebhookDeliveryOrder,
-		ec.unmarshalInputWithdrawInvitationInput,
-	)
 	first := true
 
 	switch opCtx.Operation.Operation {
@@ -444,7 +355,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			var data graphql.Marshaler
 			if first {
 				first = false
-				ctx = graphql.WithUnmarshalerMap(ctx, inputUnmarshalMap)
 				data = ec._Query(ctx, opCtx.Operation.SelectionSet)
 			} else {
 				if atomic.LoadInt32(&ec.PendingDeferred) > 0 {
@@ -474,7 +384,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 				return nil
 			}
 			first = false
-			ctx = graphql.WithUnmarshalerMap(ctx, inputUnmarshalMap)
 			data := ec._Mutation(ctx, opCtx.Operation.SelectionSet)
 			var buf bytes.Buffer
 			data.MarshalGQL(&buf)
@@ -841,6 +750,8 @@ input CustomerFilter {
   status: CustomerStatus
   "Those of these ids, at most 200."
   ids: [ID!]
+  "Those whose names have all words of this text, the last one as a beginning; where none has, within one edit."
+  search: String
   "The region where their data live."
   regionId: ID
   "Depth in the hierarchy, 0 for the root."
@@ -1044,6 +955,8 @@ type User implements Node {
 input UserFilter {
   "Those of these ids, at most 200."
   ids: [ID!]
+  "Those whose names and addresses have all words of this text, the last one as a beginning; where none has, within one edit."
+  search: String
   "The address, without regard to case."
   email: String
   "Whether account setup is completed."
@@ -1580,6 +1493,8 @@ type Context implements Node {
 input ContextFilter {
   "Those of these ids, at most 200."
   ids: [ID!]
+  "Those whose names have all words of this text, the last one as a beginning; where none has, within one edit."
+  search: String
   "The account that they belong to."
   accountId: ID
   "0: private; 1: shared."
@@ -1735,6 +1650,8 @@ type Document implements Node {
 input DocumentFilter {
   "Those of these ids, at most 200."
   ids: [ID!]
+  "Those whose names have all words of this text, the last one as a beginning; where none has, within one edit."
+  search: String
   "The context that they belong to."
   contextId: ID
   "pending, processing, ready or failed."
@@ -2012,6 +1929,8 @@ type Agent implements Node {
 input AgentFilter {
   "Those of these ids, at most 200."
   ids: [ID!]
+  "Those whose names have all words of this text, the last one as a beginning; where none has, within one edit."
+  search: String
   "Whether they are enabled."
   enabled: Boolean
   "Whether they can be run: they are enabled and published."
@@ -2447,6 +2366,32 @@ type WebhookAttempt {
 }
 
 # ---------------------------------------------------------------------------------------------
+# The search box
+
+"What the search box finds."
+union SearchResult = Customer | User | Context | Document | Agent | Run | WebhookDestination | WebhookDelivery
+
+"A kind of what the search box finds."
+enum SearchType {
+  "Companies, by their names."
+  CUSTOMER
+  "Users, by their names and addresses."
+  USER
+  "Contexts of the token's account, by their names."
+  CONTEXT
+  "Documents of the token's account, by their names."
+  DOCUMENT
+  "Agents, by their names."
+  AGENT
+  "Runs, by their job keys."
+  RUN
+  "Webhook destinations, by their names and addresses."
+  WEBHOOK_DESTINATION
+  "Webhook deliveries, by the ids of their events."
+  WEBHOOK_DELIVERY
+}
+
+# ---------------------------------------------------------------------------------------------
 # Operations
 
 "What can be read."
@@ -2516,6 +2461,18 @@ type Query {
     "Disabled accounts, too."
     all: Boolean! = false
   ): PermissionOptions! @needs(app: [TENANT], right: "permission.read")
+  """
+  What goes by a text, of what the caller may list within reach: names that have all its words, the last one as a beginning, or where
+  nothing fits so well, within one edit; and ids, job keys and event ids as a whole. What fits best comes first. Takes a token for any application.
+  """
+  search(
+    "What to look for."
+    text: String!
+    "Only these kinds; all when left out."
+    types: [SearchType!]
+    "How many, at most 50."
+    first: Int! = 10
+  ): [SearchResult!]! @needs
   "The companies within reach, each before its own descendants unless asked for otherwise. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   customers(
     "The company; the caller's own when left out."
@@ -3031,7 +2988,7 @@ type DeleteCustomerPayload {
   "The company's id."
   deletedId: ID!
   "The company, as it is until it is erased."
-  customer: Customer!
+  customer: Customer
 }
 
 "A deleted company."
@@ -6488,6 +6445,36 @@ func (ec *executionContext) field_Query_searchContext_args(ctx context.Context, 
 		return nil, err
 	}
 	args["includeUnrelated"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_search_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "text",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["text"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "types",
+		func(ctx context.Context, v any) ([]string, error) {
+			return ec.unmarshalOSearchType2ᚕstringᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["types"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg2
 	return args, nil
 }
 
@@ -11016,10 +11003,10 @@ func (ec *executionContext) _DeleteCustomerPayload_customer(ctx context.Context,
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
-			return ec.marshalNCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_DeleteCustomerPayload_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -15602,6 +15589,47 @@ func (ec *executionContext) fieldContext_Query_permissionOptions(ctx context.Con
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_permissionOptions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_search(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_search(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Search(ctx, fc.Args["text"].(string), fc.Args["types"].([]string), fc.Args["first"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.SearchResult) graphql.Marshaler {
+			return ec.marshalNSearchResult2ᚕcanopyᚋresolversᚐSearchResultᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_search(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_search_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -20349,7 +20377,7 @@ func (ec *executionContext) unmarshalInputAgentFilter(ctx context.Context, obj a
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"ids", "enabled", "runnable", "accountId", "or"}
+	fieldsInOrder := [...]string{"ids", "search", "enabled", "runnable", "accountId", "or"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -20363,6 +20391,13 @@ func (ec *executionContext) unmarshalInputAgentFilter(ctx context.Context, obj a
 				return it, err
 			}
 			it.IDs = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
 		case "enabled":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("enabled"))
 			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
@@ -20683,7 +20718,7 @@ func (ec *executionContext) unmarshalInputContextFilter(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"ids", "accountId", "shareState", "or"}
+	fieldsInOrder := [...]string{"ids", "search", "accountId", "shareState", "or"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -20697,6 +20732,13 @@ func (ec *executionContext) unmarshalInputContextFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.IDs = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
 		case "accountId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountId"))
 			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
@@ -21417,7 +21459,7 @@ func (ec *executionContext) unmarshalInputCustomerFilter(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"status", "ids", "regionId", "level", "parentId", "createdSince", "createdUntil", "or"}
+	fieldsInOrder := [...]string{"status", "ids", "search", "regionId", "level", "parentId", "createdSince", "createdUntil", "or"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -21438,6 +21480,13 @@ func (ec *executionContext) unmarshalInputCustomerFilter(ctx context.Context, ob
 				return it, err
 			}
 			it.IDs = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
 		case "regionId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("regionId"))
 			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
@@ -21881,7 +21930,7 @@ func (ec *executionContext) unmarshalInputDocumentFilter(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"ids", "contextId", "status", "format", "createdSince", "createdUntil", "or"}
+	fieldsInOrder := [...]string{"ids", "search", "contextId", "status", "format", "createdSince", "createdUntil", "or"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -21895,6 +21944,13 @@ func (ec *executionContext) unmarshalInputDocumentFilter(ctx context.Context, ob
 				return it, err
 			}
 			it.IDs = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
 		case "contextId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contextId"))
 			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
@@ -23999,7 +24055,7 @@ func (ec *executionContext) unmarshalInputUserFilter(ctx context.Context, obj an
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"ids", "email", "hasPassword", "lastAccessSince", "customerId", "createdSince", "createdUntil", "or"}
+	fieldsInOrder := [...]string{"ids", "search", "email", "hasPassword", "lastAccessSince", "customerId", "createdSince", "createdUntil", "or"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -24013,6 +24069,13 @@ func (ec *executionContext) unmarshalInputUserFilter(ctx context.Context, obj an
 				return it, err
 			}
 			it.IDs = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
 		case "email":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("email"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -24380,6 +24443,59 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 	}
 }
 
+func (ec *executionContext) _SearchResult(ctx context.Context, sel ast.SelectionSet, obj resolvers.SearchResult) graphql.Marshaler {
+	switch obj := (obj).(type) {
+	case nil:
+		return graphql.Null
+	case *db.Destination:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._WebhookDestination(ctx, sel, obj)
+	case *db.Delivery:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._WebhookDelivery(ctx, sel, obj)
+	case *db.User:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._User(ctx, sel, obj)
+	case *db.Run:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Run(ctx, sel, obj)
+	case *db.Document:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Document(ctx, sel, obj)
+	case *db.Customer:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Customer(ctx, sel, obj)
+	case *db.Context:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Context(ctx, sel, obj)
+	case *db.Agent:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Agent(ctx, sel, obj)
+	default:
+		if typedObj, ok := obj.(graphql.Marshaler); ok {
+			return typedObj
+		} else {
+			panic(fmt.Errorf("unexpected type %T; non-generated variants of SearchResult must implement graphql.Marshaler", obj))
+		}
+	}
+}
+
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
@@ -24645,7 +24761,7 @@ func (ec *executionContext) _AccountEdge(ctx context.Context, sel ast.SelectionS
 	return out
 }
 
-var agentImplementors = []string{"Agent", "Node"}
+var agentImplementors = []string{"Agent", "Node", "SearchResult"}
 
 func (ec *executionContext) _Agent(ctx context.Context, sel ast.SelectionSet, obj *db.Agent) graphql.Marshaler {
 	fields := ec.collected.Fields(ec.OperationContext, sel, agentImplementors)
@@ -25939,7 +26055,7 @@ func (ec *executionContext) _ConfirmTotpPayload(ctx context.Context, sel ast.Sel
 	return out
 }
 
-var contextImplementors = []string{"Context", "Node"}
+var contextImplementors = []string{"Context", "Node", "SearchResult"}
 
 func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, obj *db.Context) graphql.Marshaler {
 	fields := ec.collected.Fields(ec.OperationContext, sel, contextImplementors)
@@ -26866,7 +26982,7 @@ func (ec *executionContext) _CreateWebhookDestinationPayload(ctx context.Context
 	return out
 }
 
-var customerImplementors = []string{"Customer", "Node"}
+var customerImplementors = []string{"Customer", "Node", "SearchResult"}
 
 func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet, obj *db.Customer) graphql.Marshaler {
 	fields := ec.collected.Fields(ec.OperationContext, sel, customerImplementors)
@@ -27362,7 +27478,7 @@ func (ec *executionContext) _DeleteCustomerPayload(ctx context.Context, sel ast.
 			}
 		case "customer":
 			out.Values[i] = ec._DeleteCustomerPayload_customer(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -27661,7 +27777,7 @@ func (ec *executionContext) _DisableTotpPayload(ctx context.Context, sel ast.Sel
 	return out
 }
 
-var documentImplementors = []string{"Document", "Node"}
+var documentImplementors = []string{"Document", "Node", "SearchResult"}
 
 func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet, obj *db.Document) graphql.Marshaler {
 	fields := ec.collected.Fields(ec.OperationContext, sel, documentImplementors)
@@ -29391,6 +29507,13 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "search":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_search(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "customers":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_customers(ctx, field)
@@ -30408,7 +30531,7 @@ func (ec *executionContext) _RotateWebhookSecretPayload(ctx context.Context, sel
 	return out
 }
 
-var runImplementors = []string{"Run", "Node"}
+var runImplementors = []string{"Run", "Node", "SearchResult"}
 
 func (ec *executionContext) _Run(ctx context.Context, sel ast.SelectionSet, obj *db.Run) graphql.Marshaler {
 	fields := ec.collected.Fields(ec.OperationContext, sel, runImplementors)
@@ -31692,7 +31815,7 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 	return out
 }
 
-var userImplementors = []string{"User", "Node"}
+var userImplementors = []string{"User", "Node", "SearchResult"}
 
 func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj *db.User) graphql.Marshaler {
 	fields := ec.collected.Fields(ec.OperationContext, sel, userImplementors)
@@ -31997,7 +32120,7 @@ func (ec *executionContext) _WebhookCatalog(ctx context.Context, sel ast.Selecti
 	return out
 }
 
-var webhookDeliveryImplementors = []string{"WebhookDelivery", "Node"}
+var webhookDeliveryImplementors = []string{"WebhookDelivery", "Node", "SearchResult"}
 
 func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.SelectionSet, obj *db.Delivery) graphql.Marshaler {
 	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDeliveryImplementors)
@@ -32209,7 +32332,7 @@ func (ec *executionContext) _WebhookDeliveryEdge(ctx context.Context, sel ast.Se
 	return out
 }
 
-var webhookDestinationImplementors = []string{"WebhookDestination", "Node"}
+var webhookDestinationImplementors = []string{"WebhookDestination", "Node", "SearchResult"}
 
 func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.SelectionSet, obj *db.Destination) graphql.Marshaler {
 	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDestinationImplementors)
@@ -34789,6 +34912,48 @@ func (ec *executionContext) marshalNSearchMode2canopyᚋsearchᚐMode(ctx contex
 	return v
 }
 
+func (ec *executionContext) marshalNSearchResult2canopyᚋresolversᚐSearchResult(ctx context.Context, sel ast.SelectionSet, v resolvers.SearchResult) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._SearchResult(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSearchResult2ᚕcanopyᚋresolversᚐSearchResultᚄ(ctx context.Context, sel ast.SelectionSet, v []resolvers.SearchResult) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSearchResult2canopyᚋresolversᚐSearchResult(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNSearchType2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNSearchType2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNSecret2ᚕᚖcanopyᚋdbᚐSecretᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Secret) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -36574,6 +36739,43 @@ func (ec *executionContext) marshalOSaveBillingPayload2ᚖcanopyᚋresolversᚐS
 		return graphql.Null
 	}
 	return ec._SaveBillingPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOSearchType2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]string, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNSearchType2string(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOSearchType2ᚕstringᚄ(ctx context.Context, sel ast.SelectionSet, v []string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSearchType2string(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalOSetAccountDisabledPayload2ᚖcanopyᚋresolversᚐSetAccountDisabledPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.SetAccountDisabledPayload) graphql.Marshaler {

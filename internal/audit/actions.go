@@ -34,6 +34,7 @@ var (
 	CustomerResumed   = action("customer.resumed", "A suspended company goes on.")
 	CustomerDeleted   = action("customer.deleted", "A company is deleted, with everything below it; it can be restored for a while.")
 	CustomerRestored  = action("customer.restored", "A deleted company is restored.")
+	CustomerErased    = action("customer.erased", "A deleted company is erased, for good.")
 
 	BillingSaved   = action("billing.saved", "A billing record is made or changed.")
 	AccountUpdated = action("account.updated", "An application account is closed or opened.")

@@ -2,7 +2,7 @@ import type { Credentials } from "./credentials.js";
 import { type TypedDocument, operationOf } from "./documents.js";
 import { CanopyError, fromGraphQL, type GraphQLFault } from "./errors.js";
 import { type Ask, orAborted, type Repeat } from "./http.js";
-import { fetchWithProgress, type Progress } from "./progress.js";
+import { type Progress, withProgress } from "./progress.js";
 import { Socket, type SubscribeOptions } from "./socket.js";
 
 export interface RequestOptions {
@@ -57,14 +57,14 @@ export class Canopy {
 
   /** Does a mutation whose variables hold files, as `Blob` or `File`. It is not repeated after a failure that may have come after it was done. */
   upload<R, V>(document: TypedDocument<R, V>, variables: V, { signal, onProgress }: UploadOptions = {}): Promise<R> {
-    const via = onProgress && fetchWithProgress(onProgress);
+    const via = onProgress && ((usual: typeof fetch) => withProgress(usual, onProgress));
     const headers = { Accept: graphqlTypes, "GraphQL-Preflight": "1" };
     const body = formOf(document.toString(), variables);
     return this.#send("/graphql", { method: "POST", headers, body, signal, repeat: "refused", via, read: (r) => dataOf<R>(r) });
   }
 
-  /** Gives the events of a subscription as they come, until the loop over them is left. A lost connection comes back by itself, with a token of now. */
-  subscribe<R = Any, V = Any>(document: TypedDocument<R, V>, ...[variables, options = {}]: Given<V, SubscribeOptions>): AsyncGenerator<R, void> {
+  /** Gives the events of a subscription, from the first step of a loop over them until it is left. A lost connection comes back by itself, with a token of then. */
+  subscribe<R = Any, V = Any>(document: TypedDocument<R, V>, ...[variables, options = {}]: Given<V, SubscribeOptions<R>>): AsyncGenerator<R, void> {
     this.#socket ??= new Socket(this.credentials, this.#webSocket);
     return this.#socket.events<R>(document.toString(), variables, options);
   }

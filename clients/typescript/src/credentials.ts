@@ -31,13 +31,13 @@ export abstract class Tokens implements Credentials {
     this.http = http;
   }
 
-  /** Asks the platform for the next token. */
-  protected abstract renew(): Promise<Issued>;
+  /** Asks the platform for the next token, holds it and gives it. */
+  protected abstract renew(): Promise<string>;
 
   async token(refused?: string): Promise<string> {
     const held = this.#held;
     if (held && held.token !== refused && now() < held.renewAt) return held.token;
-    this.#renewal ??= this.#renew().finally(() => (this.#renewal = undefined));
+    this.#renewal ??= this.renew().finally(() => (this.#renewal = undefined));
     try {
       return await this.#renewal;
     } catch (error) {
@@ -45,10 +45,6 @@ export abstract class Tokens implements Credentials {
       if (this.#held && this.#held.token !== refused && now() < this.#held.endsAt && !isRefusal(error)) return this.#held.token;
       throw error;
     }
-  }
-
-  async #renew(): Promise<string> {
-    return this.hold(await this.renew());
   }
 
   /** Keeps a token; no clock but this machine's says how long. */
@@ -106,7 +102,7 @@ export class ApiKey extends Tokens {
     this.#form = form.toString();
   }
 
-  protected override async renew(): Promise<Issued> {
+  protected override async renew(): Promise<string> {
     const answer = await this.http.send("/connect/token", {
       method: "POST",
       headers: { "Content-Type": "application/x-www-form-urlencoded" },
@@ -114,6 +110,6 @@ export class ApiKey extends Tokens {
       repeat: "always",
       read: (response) => response.json() as Promise<{ access_token: string; expires_in: number }>,
     });
-    return { token: answer.access_token, expiresIn: answer.expires_in };
+    return this.hold({ token: answer.access_token, expiresIn: answer.expires_in });
   }
 }

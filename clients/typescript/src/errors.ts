@@ -102,13 +102,13 @@ export interface GraphQLFault {
 }
 
 /** The errors of a GraphQL answer as one: the first, which knows all of them. */
-export function fromGraphQL(errors: GraphQLFault[], data?: unknown, status?: number): CanopyError {
+export function fromGraphQL(errors: GraphQLFault[], data?: unknown, status?: number, retryAfter?: number): CanopyError {
   const all: CanopyError[] = [];
   for (const { message, path, extensions: x = {} } of errors) {
     const limit = x.limit === undefined || x.max === undefined ? undefined : { name: x.limit, used: x.used, max: x.max };
     all.push(
       new CanopyError(x.code ?? codeOf(status ?? 500), message, {
-        reason: x.reason, status, faults: x.errors, path, retryAfter: x.retryAfter, requestId: x.requestId, limit, data, all,
+        reason: x.reason, status, faults: x.errors, path, retryAfter: retryAfter ?? x.retryAfter, requestId: x.requestId, limit, data, all,
       }),
     );
   }
@@ -134,10 +134,7 @@ export async function fromResponse(response: Response): Promise<CanopyError> {
   const after = Number(response.headers.get("Retry-After") ?? NaN);
   const retryAfter = Number.isFinite(after) ? after : undefined;
   const { status } = response;
-  if (body.errors?.[0]?.extensions) {
-    const first = fromGraphQL(body.errors, undefined, status);
-    return new CanopyError(first.code, first.message, { ...first, retryAfter: retryAfter ?? first.retryAfter });
-  }
+  if (body.errors?.[0]?.extensions) return fromGraphQL(body.errors, undefined, status, retryAfter);
   const code = codeOf(status);
   return new CanopyError(code, body.detail ?? body.title ?? `the answer has the status ${status}`, {
     reason: body.code === code ? undefined : (body.code ?? body.error),

@@ -17,8 +17,8 @@ export type Repeat = "always" | "refused" | "never";
 export interface Ask<T> extends RequestInit {
   repeat: Repeat;
   read: (response: Response) => Promise<T>;
-  /** Sends it in place of `fetch`. */
-  via?: typeof fetch | undefined;
+  /** Gives what sends it, from what sends all else. */
+  via?: ((usual: typeof fetch) => typeof fetch) | undefined;
 }
 
 /** Requests to one platform, tried again where that helps. */
@@ -51,7 +51,7 @@ export class Http {
 
   async #once<T>(path: string, { repeat: _, read, via, ...init }: Ask<T>): Promise<T> {
     try {
-      const response = await (via ?? this.#fetch)(this.url + path, init);
+      const response = await (via?.(this.#fetch) ?? this.#fetch)(this.url + path, init);
       if (!response.ok) throw await fromResponse(response);
       return await read(response);
     } catch (cause) {
@@ -75,8 +75,13 @@ export function backoff(tried: number, longest = 8): number {
 }
 
 /** Waits for some seconds, or until the signal says otherwise. */
-export function sleep(seconds: number, signal?: AbortSignal | null): Promise<void> {
-  return orAborted(new Promise((done) => setTimeout(done, seconds * 1000)), signal);
+export async function sleep(seconds: number, signal?: AbortSignal | null): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    await orAborted(new Promise<void>((done) => (timer = setTimeout(done, seconds * 1000))), signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** What a promise gives, unless the signal says that nobody waits for it any more. */

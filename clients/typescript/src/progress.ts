@@ -4,9 +4,9 @@ export interface Progress {
   total: number;
 }
 
-/** A `fetch` that tells how much of a form was sent: by XMLHttpRequest on pages, where nothing else can, and by a stream elsewhere. */
-export function fetchWithProgress(tell: (progress: Progress) => void): typeof fetch {
-  return typeof XMLHttpRequest === "undefined" ? byStream(tell) : byXHR(tell);
+/** A `fetch` of forms that tells how much was sent: by XMLHttpRequest on pages, where nothing else can, and by a stream elsewhere. */
+export function withProgress(usual: typeof fetch, tell: (progress: Progress) => void): typeof fetch {
+  return typeof XMLHttpRequest === "undefined" ? byStream(usual, tell) : byXHR(tell);
 }
 
 function byXHR(tell: (progress: Progress) => void): typeof fetch {
@@ -36,7 +36,7 @@ function headersOf(xhr: XMLHttpRequest): Headers {
   return headers;
 }
 
-function byStream(tell: (progress: Progress) => void): typeof fetch {
+function byStream(usual: typeof fetch, tell: (progress: Progress) => void): typeof fetch {
   return (url, init) => {
     const form = init?.body as FormData;
     let total = 0;
@@ -53,6 +53,6 @@ function byStream(tell: (progress: Progress) => void): typeof fetch {
     const headers = new Headers(init?.headers);
     headers.set("Content-Type", encoded.headers.get("Content-Type")!);
     const request: RequestInit & { duplex: "half" } = { ...init, headers, body: encoded.body!.pipeThrough(counted), duplex: "half" };
-    return fetch(url, request);
+    return usual(url, request);
   };
 }

@@ -95,7 +95,7 @@ export class Session extends Tokens {
   /** Goes on in another company, without the password. What is open begins anew there. */
   switchTo(customerId: number): Promise<void> {
     return this.#alone(async () => {
-      this.hold(await this.#refresh(customerId));
+      await this.#refresh(customerId);
       this.tell("switched");
     });
   }
@@ -110,7 +110,7 @@ export class Session extends Tokens {
     });
   }
 
-  protected override renew(): Promise<Issued> {
+  protected override renew(): Promise<string> {
     return this.#alone(() => this.#refresh(this.#customerId));
   }
 
@@ -123,7 +123,7 @@ export class Session extends Tokens {
   }
 
   /** The next token of the session, in a company. */
-  async #refresh(customerId: number | undefined): Promise<Issued> {
+  async #refresh(customerId: number | undefined): Promise<string> {
     const signedIn = this.#customerId !== undefined || this.#refreshToken !== undefined;
     if (this.#program && this.#refreshToken === undefined) {
       throw new CanopyError("UNAUTHENTICATED", "nobody has signed in", { reason: "session_ended" });
@@ -166,15 +166,14 @@ export class Session extends Tokens {
     return { method, headers: { "Content-Type": "application/json" }, credentials: "include", body: JSON.stringify(body) };
   }
 
-  async #opened(opened: Opened): Promise<Issued> {
-    this.hold(opened);
+  async #opened(opened: Opened): Promise<string> {
     this.#companies = opened.customerOptions;
     this.#customerId = companyOf(opened.token);
     if (this.#program) {
       this.#refreshToken = opened.refreshToken;
       await this.#program.keep?.(opened.refreshToken);
     }
-    return opened;
+    return this.hold(opened);
   }
 
   async #forget(): Promise<void> {

@@ -10,10 +10,12 @@ const mostWaiting = 1_000; // events
 const mostRefused = 3;
 const unauthorized = 4401; // the code that a connection is closed with whose token stopped working
 
-export interface SubscribeOptions {
+export interface SubscribeOptions<R> {
   /** Ends the subscription. */
   signal?: AbortSignal | undefined;
-  /** Hears of each connection, the first and those after an interruption. What has happened before is not told: look. */
+  /** Asks how things are once there is a connection, the first one and each after an interruption: what happened before is not told. What it gives comes first. */
+  look?: (() => Promise<R>) | undefined;
+  /** Hears of each connection. */
   onConnected?: (() => void) | undefined;
   /** Hears of events that could not be read, or not as a whole. */
   onError?: ((why: CanopyError) => void) | undefined;
@@ -27,10 +29,11 @@ export class Socket {
   readonly #client: Client;
   readonly #connected = new Set<() => void>();
   #token: string | undefined;
+  #isOpen = () => false;
 
   constructor(credentials: Credentials, webSocket: unknown) {
     this.#credentials = credentials;
-    let socket: { close(code?: number, reason?: string): void };
+    let socket: WebSocket;
     let unanswered: ReturnType<typeof setTimeout> | undefined;
     this.#client = createClient({
       url: `${credentials.http.url.replace(/^http/, "ws")}/graphql`,
@@ -44,15 +47,21 @@ export class Socket {
       shouldRetry: (why) => !(why instanceof CanopyError) || why.code === "UNREACHABLE" || why.code === "UNAVAILABLE" || why.code === "RATE_LIMITED",
       keepAlive: pingEvery,
       on: {
-        opened: (opened) => (socket = opened as typeof socket),
-        connected: () => this.#connected.forEach((tell) => tell()),
+        opened: (opened) => (socket = opened as WebSocket),
+        connected: () => {
+          this.#isOpen = () => socket.readyState === 1;
+          this.#connected.forEach((tell) => tell());
+        },
         ping: (received) => {
           if (!received) unanswered = setTimeout(() => socket.close(4408, "no pong"), pongWithin);
         },
         pong: (received) => {
           if (received) clearTimeout(unanswered);
         },
-        closed: () => clearTimeout(unanswered),
+        closed: () => {
+          this.#isOpen = () => false;
+          clearTimeout(unanswered);
+        },
       },
     });
     credentials.watch((change) => {
@@ -61,11 +70,14 @@ export class Socket {
   }
 
   /** Gives the events of a subscription as they come. */
-  async *events<R>(query: string, variables: unknown, { signal, onConnected, onError }: SubscribeOptions): AsyncGenerator<R, void> {
+  async *events<R>(query: string, variables: unknown, { signal, look, onConnected, onError }: SubscribeOptions<R>): AsyncGenerator<R, void> {
+    signal?.throwIfAborted();
     const waiting = new Waiting<R>();
     let refused = 0;
     let stop = () => {};
+    let over = false;
     const begin = () => {
+      if (over) return;
       stop = this.#client.subscribe<R>(
         { query, variables: variables as Record<string, unknown> },
         {
@@ -73,7 +85,7 @@ export class Socket {
             if (ranOut(result)) return; // the connection is closed next, and comes back with another token
             refused = 0;
             if (result.errors) onError?.(fromGraphQL(result.errors as unknown as GraphQLFault[], result.data));
-            if (result.data && !waiting.put(result.data)) stop();
+            if (result.data) waiting.put(result.data);
           },
           error: (why) => {
             if (!isUnauthorized(why) || ++refused > mostRefused) return waiting.end(asError(why, this.#credentials.http.url));
@@ -87,17 +99,22 @@ export class Socket {
     const unwatch = this.#credentials.watch((change) => {
       if (change === "ended") waiting.end(new CanopyError("UNAUTHENTICATED", "the session has ended", { reason: "session_ended" }));
     });
-    signal?.throwIfAborted();
     signal?.addEventListener("abort", abort, { once: true });
-    if (onConnected) this.#connected.add(onConnected);
+    const connected = () => {
+      onConnected?.();
+      if (look) waiting.putFirst(look());
+    };
+    this.#connected.add(connected);
     try {
       begin();
+      if (this.#isOpen()) connected();
       yield* waiting;
     } finally {
+      over = true;
       stop();
       unwatch();
       signal?.removeEventListener("abort", abort);
-      if (onConnected) this.#connected.delete(onConnected);
+      this.#connected.delete(connected);
     }
   }
 }
@@ -122,16 +139,25 @@ function asError(why: unknown, url: string): CanopyError {
 /** Events that wait for their reader, and the end. */
 class Waiting<T> implements AsyncIterable<T> {
   readonly #events: T[] = [];
+  /** How many events are asked for that come before those of now. */
+  #awaited = 0;
   #ended: { why: unknown } | undefined;
   #wake = () => {};
 
-  /** Takes an event; false where the reader is so far behind that it is told instead. */
-  put(event: T): boolean {
-    const room = this.#events.length < mostWaiting;
-    if (room) this.#events.push(event);
+  /** Takes an event. Where the reader is too far behind, that is the end. */
+  put(event: T): void {
+    if (this.#events.length < mostWaiting) this.#events.push(event);
     else this.end(new CanopyError("UNAVAILABLE", `${mostWaiting} events wait for their reader`, { reason: "reader_behind" }));
     this.#wake();
-    return room;
+  }
+
+  /** Takes an event that comes before those which are put until it is there. */
+  putFirst(event: Promise<T>): void {
+    this.#awaited++;
+    event.then((it) => this.#events.unshift(it), (why) => this.end(why)).finally(() => {
+      this.#awaited--;
+      this.#wake();
+    });
   }
 
   end(why?: unknown): void {
@@ -141,7 +167,7 @@ class Waiting<T> implements AsyncIterable<T> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
     for (;;) {
-      while (this.#events.length > 0) yield this.#events.shift()!;
+      while (this.#awaited === 0 && this.#events.length > 0) yield this.#events.shift()!;
       if (this.#ended) {
         if (this.#ended.why !== undefined) throw this.#ended.why;
         return;

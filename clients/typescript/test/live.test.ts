@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { type Canopy, CanopyError } from "../dist/index.js";
 import * as doc from "./operations.gql.js";
-import { asked, login, other, person, program, weather } from "./platform.js";
+import { asked, cut, login, other, person, program, weather } from "./platform.js";
 
 afterEach(() => weather());
 
@@ -17,6 +17,11 @@ async function nextEvent(canopy: Canopy, events: AsyncGenerator<doc.AuditResult>
   const { value } = await next;
   assert.ok(value);
   return value;
+}
+
+/** Hears events until their end. */
+async function all(events: AsyncGenerator<unknown>): Promise<void> {
+  for await (const _ of events);
 }
 
 test("a subscription goes on while tokens run out and are renewed", { timeout: 60_000 }, async () => {
@@ -37,6 +42,45 @@ test("a subscription goes on while tokens run out and are renewed", { timeout: 6
   }
 });
 
+test("a subscription comes back when its connection was lost, and as another company when that was switched", { timeout: 60_000 }, async () => {
+  const driver = program("tenant");
+  const { session, canopy } = login();
+  await session.signIn(person);
+  let connections = 0;
+  const events = canopy.subscribe(doc.Audit, {}, { onConnected: () => connections++ });
+  await nextEvent(driver, events);
+  await cut();
+  while (connections < 2) await nextEvent(driver, events);
+  await session.switchTo(other); // where the person may not read the audit log
+  await assert.rejects(all(events), (error: CanopyError) => error.code === "FORBIDDEN");
+  assert.equal(connections, 3);
+});
+
+test("what a look finds comes after each connection, before the events that come meanwhile", { timeout: 60_000 }, async () => {
+  const driver = program("tenant");
+  const canopy = program("tenant");
+  const rename = (name: string) => driver.request(doc.Rename, { input: { customerId: other, name } });
+  let looks = 0;
+  const look = async (): Promise<doc.AuditResult> => {
+    const found = { auditEvent: { action: `look ${++looks}`, objectId: 0 } };
+    await new Promise((done) => setTimeout(done, 500)); // so that the subscription has begun
+    await rename(`Alpine Hydro ${looks}`);
+    await new Promise((done) => setTimeout(done, 500));
+    return found;
+  };
+  const events = canopy.subscribe(doc.Audit, {}, { look });
+  const next = async () => (await events.next()).value?.auditEvent.action;
+  assert.deepEqual([await next(), await next()], ["look 1", "customer.updated"]);
+  const second = canopy.subscribe(doc.Audit, {}, { look }); // on the connection that there is
+  assert.equal((await second.next()).value?.auditEvent.action, "look 2");
+  await second.return();
+  assert.equal(await next(), "customer.updated");
+  await cut();
+  assert.deepEqual([await next(), await next()], ["look 3", "customer.updated"]);
+  await rename("Alpine Hydro");
+  await events.return();
+});
+
 test("a subscription ends with the session", { timeout: 60_000 }, async () => {
   const driver = program("tenant");
   for (const how of ["signed out", "ended elsewhere"]) {
@@ -44,10 +88,7 @@ test("a subscription ends with the session", { timeout: 60_000 }, async () => {
     await session.signIn(person);
     const events = canopy.subscribe(doc.Audit);
     await nextEvent(driver, events);
-    const hearAll = async () => {
-      for (;;) await events.next();
-    };
-    const end = assert.rejects(hearAll(), (error: CanopyError) => error.reason === "session_ended", how);
+    const end = assert.rejects(all(events), (error: CanopyError) => error.reason === "session_ended", how);
     if (how === "signed out") await session.signOut();
     else {
       const elsewhere = login();

@@ -33,6 +33,11 @@ export async function weather(to: Weather = {}): Promise<void> {
   await fetch(`${url}/weather/set?${query}`, { method: "POST" });
 }
 
+/** Cuts the WebSockets that are open. */
+export async function cut(): Promise<void> {
+  await fetch(`${url}/weather/cut`, { method: "POST" });
+}
+
 /** How often a path was asked since the weather was set. */
 export async function asked(path: string): Promise<number> {
   return Number(await (await fetch(`${url}/weather/asked?path=${path}`)).text());

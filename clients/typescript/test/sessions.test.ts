@@ -66,6 +66,19 @@ test("a person goes on in another company without the password", async () => {
   assert.equal((await canopy.request(doc.Me)).me.customerId, other);
 });
 
+test("who signs out while the token is renewed stays signed out", async () => {
+  const { session, canopy } = login();
+  await weather({ life: "1s" });
+  await session.signIn(person);
+  await new Promise((done) => setTimeout(done, 1100));
+  await weather();
+  await Promise.allSettled([canopy.request(doc.Me), session.signOut()]);
+  const before = await asked("/graphql");
+  await assert.rejects(canopy.request(doc.Me), (error: CanopyError) => error.reason === "session_ended");
+  assert.equal(await asked("/graphql"), before);
+  assert.equal(session.customerId, undefined);
+});
+
 test("who was signed out elsewhere is told once", async () => {
   const ends: CanopyError[] = [];
   const { session, canopy } = login({ onEnd: (why) => ends.push(why) });

@@ -1,0 +1,71 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/audit"
+	"canopy/outbox"
+)
+
+// eraseEvery is how often it is looked for companies whose time is over.
+const eraseEvery = time.Minute
+
+// eraseDeleted erases deleted companies whose time is over, until ctx ends. Any number of workers may do so: each part of a
+// company is a transaction of its own, and whoever ends in between leaves the rest to the next.
+func (w *Worker) eraseDeleted(ctx context.Context) {
+	tick := time.NewTicker(eraseEvery)
+	defer tick.Stop()
+	for {
+		if err := w.EraseDue(ctx); err != nil && ctx.Err() == nil {
+			w.Log.WarnContext(ctx, "deleted companies were not erased; it is tried again", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// EraseDue erases the deleted companies whose time is over. What is wrong with one company keeps no other.
+func (w *Worker) EraseDue(ctx context.Context) error {
+	due, err := w.Store.DueErasures(ctx)
+	for _, id := range due {
+		err = errors.Join(err, w.eraseCustomer(ctx, id))
+	}
+	return err
+}
+
+// eraseCustomer erases a company, part by part. That it is gone is told in the log of the one above, with its number alone.
+func (w *Worker) eraseCustomer(ctx context.Context, id int64) error {
+	for {
+		var told outbox.Told
+		e, err := w.Store.EraseSome(ctx, id, func(tx *db.Store, e db.Erasure) (err error) {
+			var record outbox.Record
+			erased := &db.Customer{ID: id}
+			if err := record.Audit(db.AuditEvent{
+				CustomerID: e.ParentID, Action: string(audit.CustomerErased), ObjectType: erased.GlobalID().Type, ObjectID: id,
+			}, audit.None().With("erased", true)); err != nil {
+				return err
+			}
+			told, err = record.Write(ctx, tx)
+			return err
+		})
+		if errors.Is(err, db.ErrNoRows) { // another worker has it
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, event := range told.Audits {
+			outbox.TellAudit(ctx, w.Bus, event)
+		}
+		if e.Done {
+			outbox.Wake(ctx, w.Bus)
+			return nil
+		}
+	}
+}
