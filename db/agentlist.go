@@ -1,5 +1,11 @@
 package db
 
+import (
+	"context"
+
+	"canopy/internal/access"
+)
+
 // Agents lists agents g, of accounts a.
 var Agents = &List{
 	id: "g.id",
@@ -8,6 +14,8 @@ var Agents = &List{
 		"accountId": `g.account_id = ?::bigint`,
 		"enabled":   `g.enabled = ?::boolean`,
 		"runnable":  `(g.enabled AND g.published_id IS NOT NULL) = ?::boolean`,
+		searched:    matching("g.name"),
+		nearBy:      matching("g.name"),
 	},
 	orders: map[string]key{
 		"ID":         {by: "g.id", kind: integers},
@@ -30,4 +38,18 @@ func agentsOn(accounts string) ways {
 		w := way{each: accounts, from: "agents g", where: []string{"g.deleted_at IS NULL"}, held: st.terms(terms)}
 		return []way{st.led(w, "g.account_id", "a.id", "g.id")}
 	}
+}
+
+// FindAgents is a page of the agents within the scope that a filter names, or searches for.
+func (s *Store) FindAgents(ctx context.Context, scope access.Scope, a Ask) ([]*Agent, error) {
+	return find[Agent](ctx, s, Agents, a, agentsWithin, scope.From(), scope.To())
+}
+
+// agentsWithin are the ways to the agents of a scope, whose bounds are $1 and $2.
+func agentsWithin(st *statement, terms []Term) []way {
+	place := joinByID("agents", "g", "n.id") + joinByID("accounts", "a", "g.account_id") + joinByID("customers", "c", "a.customer_id")
+	return namedOrSearched(st, terms, searching{
+		ids: "SELECT g.id FROM agents g WHERE g.deleted_at IS NULL AND words_of(g.name) @@ ?", from: place,
+		held: append(st.terms(terms), "g.deleted_at IS NULL", withinScope),
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"canopy/internal/paging"
+	"canopy/internal/words"
 )
 
 // Term is one member of a filter with its value, as text of the type that the list declares.
@@ -41,6 +42,21 @@ func value(terms []Term, member string) (string, bool) {
 	return "", false
 }
 
+// near is the ask for what lies within one edit of the text that is searched for, word by word: false where there is no such text, or
+// none that is tried so. Of alternatives, none is.
+func (a Ask) near() (Ask, bool) {
+	w := a.Where()
+	text, given := value(w.Terms, searched)
+	if a.plainly || !given || len(w.Or) > 0 {
+		return a, false
+	}
+	for i := range words.Parse(text).Nears() {
+		w.Or = append(w.Or, Where{Terms: []Term{{nearBy, nearValue(i, text)}}})
+	}
+	w.Terms = slices.DeleteFunc(w.Terms, func(t Term) bool { return t.Member == searched })
+	return NewAsk(w, a.order, a.Page), len(w.Or) > 0
+}
+
 // Sort is one field of an order.
 type Sort struct {
 	Field string
@@ -52,6 +68,14 @@ type Ask struct {
 	where string
 	order string
 	Page  paging.Page
+	// plainly: what is searched for and not found is not looked for within one edit, and of much that is found, any will do.
+	plainly bool
+}
+
+// Plainly is the ask for some of what has the words that are searched for, and for nothing that is near.
+func (a Ask) Plainly() Ask {
+	a.plainly = true
+	return a
 }
 
 // NewAsk is an ask for a page of the rows that fit, in an order.

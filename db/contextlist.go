@@ -9,6 +9,8 @@ var Contexts = &List{
 		"ids":        `x.id = ANY (?::bigint[])`,
 		"accountId":  `x.account_id = ?::bigint`,
 		"shareState": `x.share_state = ?::integer`,
+		searched:     matching("x.name"),
+		nearBy:       matching("x.name"),
 	},
 	orders: map[string]key{
 		"ID":         {by: "x.id", kind: integers},

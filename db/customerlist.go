@@ -2,10 +2,13 @@ package db
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"canopy/internal/access"
 )
+
+const nameOfCustomer = `lower(c.name) COLLATE "C"`
 
 // InPreorder is the order of the tree, in which companies are listed unless asked for otherwise.
 const InPreorder = "PATH"
@@ -22,10 +25,13 @@ var Customers = &List{
 		"below":        `c.id <> ?::bigint`,
 		"createdSince": `c.created_at >= ?::timestamptz`,
 		"createdUntil": `c.created_at < ?::timestamptz`,
+		"begins":       `starts_with(lower(c.name), lower(?::text))`,
+		searched:       matching("c.name"),
+		nearBy:         matching("c.name"),
 	},
 	orders: map[string]key{
 		"ID":         {by: "c.id", kind: integers},
-		"NAME":       {by: `lower(c.name) COLLATE "C"`, kind: texts},
+		"NAME":       {by: nameOfCustomer, kind: texts},
 		"CREATED_AT": {by: "c.created_at", kind: moments},
 		InPreorder:   {by: "c.lineage", kind: lineages, once: true},
 	},
@@ -77,12 +83,24 @@ func waysBelow(from string) ways {
 			where: append(st.rare(terms), "c.lineage "+from+" p.lineage", "c.lineage < p.lineage[1:p.level] || (p.id + 1)"),
 			held:  st.alive(terms, "c.lineage[p.level + 2:]"), ordered: st.inPreorder(),
 		}
+		walk := way{from: reached.from, each: reached.each, held: append(slices.Clone(reached.where), reached.held...), ordered: true}
+		in := wordsOfCustomers
+		in.each, in.held, in.few, in.walk = reached.each, walk.held, []way{reached}, &walk
+		if reached.ordered {
+			in.walk = &reached
+		}
+		if list, given := in.ways(st, terms); given {
+			return list
+		}
 		if st.counting || reached.ordered {
 			return []way{reached}
 		}
-		return []way{reached, {from: reached.from, each: reached.each, held: append(reached.where, reached.held...), ordered: true}}
+		return []way{reached, walk}
 	}
 }
+
+// wordsOfCustomers finds companies by the words of their names.
+var wordsOfCustomers = searching{ids: "SELECT c.id FROM customers c WHERE words_of(c.name) @@ ?", from: joinByID("customers", "c", "n.id")}
 
 // inPreorder tells whether rows are asked for in the order of the tree.
 func (s *statement) inPreorder() bool { return !s.counting && s.keys[0].by == "c.lineage" }
@@ -116,8 +134,17 @@ func customersWithin(scope access.Scope) ways {
 		if ids, given := value(terms, "ids"); given {
 			return []way{named("unnest("+st.arg(ids, "bigint[]")+") n(id)"+joinByID("customers", "c", "n.id"), held...)}
 		}
-		if all.ordered {
-			return []way{all}
+		walk := all
+		if !all.ordered {
+			walk = st.walkCustomers(scope, terms, held)
+		}
+		in := wordsOfCustomers
+		in.held, in.few, in.walk, in.whole = held, []way{all}, &walk, scope.Whole()
+		if list, given := in.ways(st, terms); given {
+			return list
+		}
+		if _, begins := value(terms, "begins"); begins || all.ordered {
+			return []way{walk}
 		}
 		var list []way
 		for _, t := range terms {
@@ -132,28 +159,39 @@ func customersWithin(scope access.Scope) ways {
 				}
 			}
 		}
-		if period := st.period(terms, "createdSince", "createdUntil"); len(period) > 0 && scope.Whole() {
-			list = append(list, way{from: all.from, where: period, held: held})
+		narrow := len(list) > 0
+		if period := st.period(terms, "createdSince", "createdUntil"); len(period) > 0 {
+			list = append(list, led(scope, way{from: all.from, held: held}).within(period...))
 		}
-		if len(list) == 0 && !scope.Whole() {
+		if !narrow && !scope.Whole() {
 			list = append(list, all)
 		}
-		return append(list, st.walkCustomers(scope, terms, held))
+		return append(list, walk)
 	}
 }
 
 // walkCustomers walks the companies of the branch, or right below its top, or of the whole tree, in order.
 func (s *statement) walkCustomers(scope access.Scope, terms []Term, held []string) way {
-	w := way{from: "customers c", held: held, ordered: true}
-	if s.ordersBy("c.created_at") {
-		w.spans = s.spans(terms, "createdSince", "createdUntil")
+	w := led(scope, way{from: "customers c", held: held, ordered: true})
+	if period := s.period(terms, "createdSince", "createdUntil"); len(period) > 0 && s.ordersBy("c.created_at") {
+		return w.within(period...)
 	}
-	if top := scope.From(); len(top) > 1 {
-		lead := min(len(top), leads)
-		w.lead, w.is = "c.lineage["+strconv.Itoa(lead)+"]", "($1::bigint[])["+strconv.Itoa(lead)+"]"
-		if lead > 2 { // what lies higher is in none of these indexes
-			w.where = []string{"c.level > " + strconv.Itoa(lead-2)}
-		}
+	if text, begins := value(terms, "begins"); begins && s.ordersBy(nameOfCustomer) {
+		return w.within(s.beginning(nameOfCustomer, text)...)
+	}
+	return w
+}
+
+// led leads a way by the company of the scope, or the one above it that is at the deepest level which has indexes.
+func led(scope access.Scope, w way) way {
+	top := scope.From()
+	if len(top) < 2 {
+		return w
+	}
+	lead := min(len(top), leads)
+	w.lead, w.is = "c.lineage["+strconv.Itoa(lead)+"]", "($1::bigint[])["+strconv.Itoa(lead)+"]"
+	if lead > 2 { // what lies higher is in none of these indexes
+		w.where = []string{"c.level > " + strconv.Itoa(lead-2)}
 	}
 	return w
 }

@@ -13,6 +13,7 @@ var Deliveries = &List{
 		"ids":           `w.id = ANY (?::bigint[])`,
 		"destinationId": `w.destination_id = ?::bigint`,
 		"type":          `w.type = ?::text`,
+		"eventId":       `w.event_id = ?::text`,
 		"status":        `w.status = ?::text`,
 		"customerId":    `w.customer_id = ?::bigint`,
 		"createdSince":  `w.created_at >= ?::timestamptz`,
@@ -45,6 +46,9 @@ func deliveriesWithin(scope access.Scope) ways {
 			switch t.Member {
 			case "ids":
 				w.from = namedIn("w", st.value(t, "bigint[]"), w.from)
+				return []way{w}
+			case "eventId":
+				w.where = append(w.where, st.condition(t))
 				return []way{w}
 			case "destinationId":
 				return []way{loggedDeliveries.spanned(st, st.led(w, "w.destination_id", st.value(t, "bigint"), "w.created_at"), terms)}

@@ -12,6 +12,8 @@ var Documents = &List{
 		"format":       `d.format = ?::text`,
 		"createdSince": `d.created_at >= ?::timestamptz`,
 		"createdUntil": `d.created_at < ?::timestamptz`,
+		searched:       matching("d.display_name"),
+		nearBy:         matching("d.display_name"),
 	},
 	orders: map[string]key{
 		"ID":         {by: "d.id", kind: integers},
@@ -39,7 +41,15 @@ func documentsOnDesk(st *statement, terms []Term) []way {
 	if id, given := value(terms, "contextId"); given {
 		desk = "x.id = " + st.arg(id, "bigint") + " AND " + unindexed(onDesk)
 	}
-	return []way{st.led(way{each: "(SELECT * FROM contexts x WHERE " + desk + " OFFSET 0) x", from: "documents d", held: st.terms(terms)}, "d.context_id", "x.id", "d.id")}
+	walk := st.led(way{each: "(SELECT * FROM contexts x WHERE " + desk + " OFFSET 0) x", from: "documents d", held: st.terms(terms)}, "d.context_id", "x.id", "d.id")
+	in := searching{
+		ids: "SELECT d.id FROM documents d WHERE words_of(d.display_name) @@ ?", walk: &walk,
+		from: joinByID("documents", "d", "n.id") + joinByID("contexts", "x", "d.context_id"), held: append(st.terms(terms), onDesk),
+	}
+	if list, given := in.ways(st, terms); given {
+		return list
+	}
+	return []way{walk}
 }
 
 // FindDocuments is a page of the documents of a desk's contexts.

@@ -2,6 +2,8 @@ package db
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/lib/pq"
 
@@ -12,8 +14,23 @@ import (
 // ways are those in which the rows of one alternative of a filter are found.
 type ways func(*statement, []Term) []way
 
-// find reads a page of a list. args are those that its ways name.
+// find reads a page of a list. args are those that its ways name. What is searched for and not found at all is looked for within one
+// edit.
 func find[V any, R member[V]](ctx context.Context, s *Store, l *List, a Ask, w ways, args ...any) ([]*V, error) {
+	rows, err := pageOf[V, R](ctx, s, l, a, w, args)
+	near, tried := a.near()
+	if err != nil || len(rows) > 0 || !tried {
+		return rows, err
+	}
+	if !a.Page.IsOpen() { // it may be behind the last page
+		if n, err := countAll(ctx, s, l, a.counted(), w, args); err != nil || n > 0 {
+			return rows, err
+		}
+	}
+	return pageOf[V, R](ctx, s, l, near, w, args)
+}
+
+func pageOf[V any, R member[V]](ctx context.Context, s *Store, l *List, a Ask, w ways, args []any) ([]*V, error) {
 	st := newStatement(l, a, false, args...)
 	var rows []*V
 	if err := st.run(ctx, s, &rows, st.shown("", st.pageOf(st.alternatives(a, w)), "")); err != nil {
@@ -39,8 +56,17 @@ func (s *statement) run(ctx context.Context, store *Store, rows any, text string
 	})
 }
 
-// countOf counts the rows of a list, as far as lists are counted.
+// countOf counts the rows of a list that find gives, as far as lists are counted.
 func countOf(ctx context.Context, s *Store, l *List, a Ask, w ways, args ...any) (int, error) {
+	n, err := countAll(ctx, s, l, a, w, args)
+	near, tried := a.near()
+	if err != nil || n > 0 || !tried {
+		return n, err
+	}
+	return countAll(ctx, s, l, near, w, args)
+}
+
+func countAll(ctx context.Context, s *Store, l *List, a Ask, w ways, args []any) (int, error) {
 	st := newStatement(l, a, true, args...)
 	var counts []int
 	text, args := st.finished("SELECT " + st.counted(a, w))
@@ -73,8 +99,37 @@ func (h hung) begin(a scopedAsk, counting bool, ids []int64) (st *statement, fro
 	return newStatement(h.list, a.ask, counting, pq.Int64Array(ids)), "unnest($1::bigint[]) k(id)"
 }
 
-// pagesOf loads a page of a list for each of the rows that it hangs from.
+// pagesOf loads a page of a list for each of the rows that it hangs from. What is searched for and not found at all below one of them
+// is looked for there within one edit.
 func pagesOf[V any, R member[V]](h hung) load[scopedAsk, int64, []*V] {
+	return func(ctx context.Context, s *Store, a scopedAsk, ids []int64) (map[int64][]*V, error) {
+		found, err := pagesAt[V, R](h)(ctx, s, a, ids)
+		near, tried := a.ask.near()
+		if err != nil || !tried {
+			return found, err
+		}
+		counts := map[int64]int{}
+		if !a.ask.Page.IsOpen() { // it may be behind the last page
+			if counts, err = countsAt(h)(ctx, s, scopedAsk{a.scope, a.ask.counted()}, ids); err != nil {
+				return nil, err
+			}
+		}
+		empty := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return len(found[id]) > 0 || counts[id] > 0 })
+		return added(found, empty, func() (map[int64][]*V, error) { return pagesAt[V, R](h)(ctx, s, scopedAsk{a.scope, near}, empty) })
+	}
+}
+
+// added adds to what was found for some ids what is found for those that have nothing.
+func added[T any](found map[int64]T, empty []int64, read func() (map[int64]T, error)) (map[int64]T, error) {
+	if len(empty) == 0 {
+		return found, nil
+	}
+	more, err := read()
+	maps.Copy(found, more)
+	return found, err
+}
+
+func pagesAt[V any, R member[V]](h hung) load[scopedAsk, int64, []*V] {
 	return func(ctx context.Context, s *Store, a scopedAsk, ids []int64) (map[int64][]*V, error) {
 		st, from := h.begin(a, false, ids)
 		var rows []*V
@@ -85,10 +140,22 @@ func pagesOf[V any, R member[V]](h hung) load[scopedAsk, int64, []*V] {
 	}
 }
 
-// countsOf counts a list for each of the rows that it hangs from.
+// countsOf counts, for each of the rows that a list hangs from, what pagesOf gives.
 func countsOf(h hung) load[scopedAsk, int64, int] {
 	return func(ctx context.Context, s *Store, a scopedAsk, ids []int64) (map[int64]int, error) {
 		a.ask = a.ask.counted()
+		found, err := countsAt(h)(ctx, s, a, ids)
+		near, tried := a.ask.near()
+		if err != nil || !tried {
+			return found, err
+		}
+		empty := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return found[id] > 0 })
+		return added(found, empty, func() (map[int64]int, error) { return countsAt(h)(ctx, s, scopedAsk{a.scope, near}, empty) })
+	}
+}
+
+func countsAt(h hung) load[scopedAsk, int64, int] {
+	return func(ctx context.Context, s *Store, a scopedAsk, ids []int64) (map[int64]int, error) {
 		st, from := h.begin(a, true, ids)
 		var rows []struct {
 			ID    int64 `db:"id"`

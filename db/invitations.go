@@ -56,7 +56,8 @@ var (
 		SELECT ` + invitationColumns + ` FROM (SELECT * FROM invitations WHERE customer_id = $1 AND id > $2 ORDER BY id LIMIT $3) i ORDER BY i.id`)
 	qInvitationsTo = prepare(`
 		SELECT ` + invitationColumns + ` FROM (SELECT * FROM invitations WHERE user_id = $1 OFFSET 0) i
-		WHERE i.status = 'PENDING' AND i.expires_at > now() ORDER BY i.id LIMIT $2`)
+		WHERE i.status = 'PENDING' AND i.expires_at > now()
+			AND NOT ` + inactive("(SELECT c.lineage FROM customers c WHERE c.id = i.customer_id)::bigint[]") + ` ORDER BY i.id LIMIT $2`)
 	qRenewInvitation   = prepare(`UPDATE invitations SET expires_at = now() + $3 * interval '1 second' WHERE user_id = $1 AND customer_id = $2 AND status = 'PENDING'`)
 	qDeclineInvitation = prepare(`UPDATE invitations SET status = 'DECLINED', ended_at = now() WHERE id = $1 AND status = 'PENDING'`)
 	qDropInvitationsTo = prepare(`DELETE FROM invitations WHERE user_id = $1`)

@@ -147,6 +147,8 @@ type way struct {
 	size string
 	// most is how many rows are few; 0 stands for the constant.
 	most int
+	// ids selects the rows as id, where they are looked for at once as they are counted: from then begins behind n(id).
+	ids string
 	// each is, in an ordered way, what the way is walked for again and again, with a page of each: a FROM clause.
 	each string
 }
@@ -176,6 +178,8 @@ type statement struct {
 	fields   int
 	page     paging.Page
 	counting bool
+	// anyOf: a search gives whatever fits, and need not have the first of it.
+	anyOf bool
 	// rows is the argument with how many rows are read, after those with the keys of the cursor.
 	rows  string
 	after []string
@@ -183,7 +187,7 @@ type statement struct {
 
 // newStatement begins a statement. args are those that its ways name.
 func newStatement(l *List, a Ask, counting bool, args ...any) *statement {
-	s := &statement{list: l, args: args, page: a.Page, counting: counting}
+	s := &statement{list: l, args: args, page: a.Page, counting: counting, anyOf: a.plainly}
 	if counting {
 		return s
 	}
@@ -248,6 +252,17 @@ func direction(down bool) string {
 		return " DESC"
 	}
 	return ""
+}
+
+// within makes a walk in the order of a key one through a part of the order. What it is led by is named by itself: the comparison of
+// a row would go on to the end of what has that lead.
+func (w way) within(conditions ...string) way {
+	w.where = append(slices.Clone(w.where), conditions...)
+	if w.lead != "" {
+		w.where = append(w.where, w.lead+" = "+w.is)
+		w.lead, w.is = "", ""
+	}
+	return w
 }
 
 // beyond is the condition that a row lies behind the cursor. Where all keys go in one direction it is a comparison of
@@ -384,7 +399,7 @@ func namedIn(alias, ids, from string) string {
 func (s *statement) value(t Term, typ string) string { return s.arg(t.Value, typ) }
 
 func (s *statement) condition(t Term) string {
-	s.args = append(s.args, t.Value)
+	s.args = append(s.args, t.argument())
 	return strings.ReplaceAll(s.list.members[t.Member], "?", "$"+strconv.Itoa(len(s.args)))
 }
 
@@ -403,7 +418,7 @@ func (s *statement) read(w way, gate string) string {
 	case s.counting:
 		return w.all(s.list.id+" AS id", append(where, held...))
 	case !w.ordered:
-		return "SELECT * FROM (" + w.all(s.found(), append(append(where, held...), gates...)) + " OFFSET 0) b" +
+		return "SELECT * FROM (" + w.all(s.found(), append(where, held...), gates...) + " OFFSET 0) b" +
 			clause(s.beyond("", "", column)) + s.orderBy("", column) + " LIMIT " + s.rows
 	}
 	where = append(append(slices.Clone(w.where), s.bounds(w)...), held...)
@@ -415,13 +430,13 @@ func (s *statement) read(w way, gate string) string {
 }
 
 // all selects columns of all rows of a way that fit some conditions. Where there are several to begin from, the rows of each are
-// found by its key.
-func (w way) all(columns string, where []string) string {
-	text := "SELECT " + columns + " FROM " + w.from + clause(where)
+// found by its key, and none is begun from where a gate is shut.
+func (w way) all(columns string, where []string, gates ...string) string {
+	text := "SELECT " + columns + " FROM " + w.from
 	if w.each == "" {
-		return text
+		return text + clause(append(where, gates...))
 	}
-	return "SELECT b.* FROM " + w.each + " CROSS JOIN LATERAL (" + text + " OFFSET 0) b"
+	return "SELECT b.* FROM " + w.each + " CROSS JOIN LATERAL (" + text + clause(where) + " OFFSET 0) b" + clause(gates)
 }
 
 // indexed are the conditions that an index finds the rows by.
@@ -445,12 +460,22 @@ func clause(conditions []string) string {
 func (s *statement) alternative(ways []way) string {
 	last := len(ways) - 1
 	if last == 0 || s.counting {
-		return "(" + s.read(ways[0], "") + ")"
+		return "(" + s.read(ways[0].at("("+ways[0].ids+")"), "") + ")"
 	}
 	gates, reads, open := "", []string{}, "true"
 	for i, w := range ways[:last] {
 		g := "g" + strconv.Itoa(i)
 		most := cmp.Or(w.most, handful)
+		if w.ids != "" {
+			gate := "(" + w.listed(most, cmp.Or(open, "true")) + ") " + g
+			if i > 0 {
+				gate = " CROSS JOIN LATERAL " + gate
+			}
+			gates += gate
+			reads = append(reads, "("+s.read(w.at("unnest("+g+".ids)"), open+" AND NOT "+g+".many")+")")
+			open = g + ".many"
+			continue
+		}
 		many := "(SELECT count(*) > " + strconv.Itoa(most) + " FROM (SELECT FROM " + cmp.Or(w.size, "("+w.all(s.list.id, w.indexed())+") x") + " LIMIT (SELECT " + strconv.Itoa(most+1) + ")) w)"
 		if i == 0 {
 			gates = "(SELECT " + many + " AS many OFFSET 0) g0"
@@ -462,6 +487,20 @@ func (s *statement) alternative(ways []way) string {
 	}
 	reads = append(reads, "("+s.read(ways[last], open)+")")
 	return "(SELECT r.* FROM " + gates + " CROSS JOIN LATERAL (" + strings.Join(reads, " UNION ALL ") + ") r)"
+}
+
+// at is the way of the rows that were listed somewhere.
+func (w way) at(listed string) way {
+	if w.ids != "" {
+		w.from, w.ids = listed+" n(id)"+w.from, ""
+	}
+	return w
+}
+
+// listed lists the rows of a way while it counts them, on a condition.
+func (w way) listed(most int, open string) string {
+	return "SELECT count(*) > " + strconv.Itoa(most) + " AS many, array_agg(DISTINCT w.id) AS ids FROM (SELECT x.id FROM (" + w.ids + ") x WHERE " + open +
+		" LIMIT (SELECT " + strconv.Itoa(most+1) + ")) w OFFSET 0"
 }
 
 // pageOf gives the rows of the alternatives of a filter, each once, in order.

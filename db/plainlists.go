@@ -12,10 +12,6 @@ var (
 		id: "y.id", orders: map[string]key{"ID": {by: "y.id", kind: integers}}, otherwise: "ID", columns: columns[APIKey]("y"),
 		tables: joinByID("api_keys", "y", "f.id"),
 	}
-	Destinations = &List{
-		id: "d.id", orders: map[string]key{"ID": {by: "d.id", kind: integers}}, otherwise: "ID", columns: destinationColumns,
-		tables: joinByID("webhook_destinations", "d", "f.id"),
-	}
 	Revisions = &List{
 		id: "v.id", orders: map[string]key{"NUMBER": {by: "v.number", kind: integers, once: true}}, otherwise: "-NUMBER", columns: revisionColumns,
 		tables: joinByID("agent_revisions", "v", "f.id"),

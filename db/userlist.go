@@ -6,6 +6,8 @@ import (
 	"canopy/internal/access"
 )
 
+const nameOfUser = `lower(s.name) COLLATE "C"`
+
 // Users lists users as the companies of a scope know them: each row s is of the company at the top of the scope, and
 // is kept for it by triggers whenever one below it hears something new of a user.
 var Users = &List{
@@ -18,10 +20,13 @@ var Users = &List{
 		"lastAccessSince": usedSince,
 		"createdSince":    `s.created_at >= ?::timestamptz`,
 		"createdUntil":    `s.created_at < ?::timestamptz`,
+		"begins":          `starts_with(lower(s.name), lower(?::text))`,
+		searched:          matching("s.name || ' ' || s.email"),
+		nearBy:            matching("s.name || ' ' || s.email"),
 	},
 	orders: map[string]key{
 		"ID":         {by: "s.user_id", kind: integers},
-		"NAME":       {by: `lower(s.name) COLLATE "C"`, kind: texts},
+		"NAME":       {by: nameOfUser, kind: texts},
 		"EMAIL":      {by: `lower(s.email) COLLATE "C"`, kind: texts},
 		"CREATED_AT": {by: "s.created_at", kind: moments},
 	},
@@ -47,10 +52,25 @@ var members = hung{list: Users, scoped: true, ways: func(st *statement, terms []
 	return []way{{from: "memberships m" + seenBy("m.user_id"), where: []string{"m.customer_id = k.id"}, held: st.terms(terms)}}
 }}
 
+// wordsOfUsers finds users by the words of what somebody knows of them: what the company at the top of the scope knows is held
+// against it.
+var wordsOfUsers = searching{from: seenBy("n.id"), ids: `
+	SELECT m.user_id AS id FROM memberships m WHERE m.accepted_at IS NULL AND words_of(m.first_name || ' ' || m.last_name || ' ' || m.email) @@ ?
+	UNION ALL SELECT o.id FROM users o WHERE words_of(o.first_name || ' ' || o.last_name || ' ' || o.email) @@ ?`}
+
 // usersWithin are the ways to the users of a scope, whose bounds are $1 and $2.
-func usersWithin(st *statement, terms []Term) []way {
+func usersWithin(scope access.Scope) ways {
+	return func(st *statement, terms []Term) []way { return usersOf(st, scope, terms) }
+}
+
+func usersOf(st *statement, scope access.Scope, terms []Term) []way {
 	const own = "s.customer_id = " + topOfScope
 	all := way{from: "subtree_users s", lead: "s.customer_id", is: topOfScope, held: st.terms(terms), ordered: true}
+	if text, begins := value(terms, "begins"); begins && st.ordersBy(nameOfUser) {
+		return []way{all.within(st.beginning(nameOfUser, text)...)}
+	}
+	in := wordsOfUsers
+	in.held, in.few, in.walk, in.whole = st.terms(terms), []way{{from: all.from, where: []string{own}, held: all.held}}, &all, scope.Whole()
 	var list []way
 	for _, t := range terms {
 		switch t.Member {
@@ -59,7 +79,7 @@ func usersWithin(st *statement, terms []Term) []way {
 		case "email":
 			return []way{{from: "subtree_users s", where: []string{own, st.condition(t)}, held: st.terms(terms)}}
 		case "hasPassword":
-			list = append(list, way{from: "subtree_users s", where: []string{own, st.condition(t)}, held: st.terms(terms)})
+			list = append(list, way{ids: "SELECT s.user_id AS id FROM subtree_users s WHERE " + own + " AND " + st.condition(t), from: seenBy("n.id"), held: st.terms(terms)})
 		case "customerId":
 			in := "m.customer_id = " + st.value(t, "bigint")
 			list = append(list, way{from: "memberships m" + seenBy("m.user_id"), size: "memberships m WHERE " + in, where: []string{in}, held: st.terms(terms)})
@@ -69,6 +89,9 @@ func usersWithin(st *statement, terms []Term) []way {
 			list = append(list, way{from: "permissions p" + seenBy("p.user_id"), size: "permissions p WHERE p" + since, where: []string{"p" + since}, held: append(st.terms(terms), once)})
 		}
 	}
+	if list, given := in.ways(st, terms); given {
+		return list
+	}
 	if period := st.period(terms, "createdSince", "createdUntil"); len(period) > 0 {
 		list = append(list, way{from: "subtree_users s", where: append(period, own), held: st.terms(terms)})
 	}
@@ -77,10 +100,10 @@ func usersWithin(st *statement, terms []Term) []way {
 
 // FindUsers is a page of the users within the scope.
 func (s *Store) FindUsers(ctx context.Context, scope access.Scope, a Ask) ([]*User, error) {
-	return find[User](ctx, s, Users, a, usersWithin, scope.From(), scope.To())
+	return find[User](ctx, s, Users, a, usersWithin(scope), scope.From(), scope.To())
 }
 
 // CountUsers counts the users within the scope that are asked for.
 func (s *Store) CountUsers(ctx context.Context, scope access.Scope, a Ask) (int, error) {
-	return countOf(ctx, s, Users, a.counted(), usersWithin, scope.From(), scope.To())
+	return countOf(ctx, s, Users, a.counted(), usersWithin(scope), scope.From(), scope.To())
 }

@@ -29,7 +29,7 @@ const countCost = 20
 
 // costs bounds what a request, and a caller in a minute, may ask for. The cost is known before
 // anything is read: each object counts 1, and a connection multiplies what is below it by the rows
-// that it may give, and costs more where it is counted. A list that is short by nature counts 1, and what its rows lead to tenfold.
+// that it may give, and costs more where it is counted. A list that is short by nature counts 1, and what its rows lead to tenfold; one that takes a number of rows, as often as they are.
 type costs struct {
 	max, perMinute int
 	rates          *resolvers.Rates
@@ -167,6 +167,9 @@ func (w *costWalk) field(f *ast.Field) int {
 		rows := w.rows(f)
 		return min(1+rows*max(below, 1)+w.count(f.SelectionSet), maxCounted)
 	case f.Definition != nil && f.Definition.Type.Elem != nil && f.Name != "nodes":
+		if f.Definition.Arguments.ForName("first") != nil {
+			return min(1+w.rows(f)*max(below, 1), maxCounted)
+		}
 		return min(1+shortList*below, maxCounted)
 	}
 	return min(1+below, maxCounted)

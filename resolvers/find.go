@@ -186,7 +186,7 @@ type filterReader struct {
 }
 
 // read reads a struct whose fields are the members: pointers, lists of ids, and alternatives. Tags name the type that ids
-// are of, and the most that a number can be.
+// are of, the most that a number can be, and the texts that names are searched for.
 func (f *filterReader) read(in reflect.Value, at string, depth int) (where db.Where) {
 	if own, ok := in.Addr().Interface().(filterWith); ok {
 		own.complete(f.check, at)
@@ -231,7 +231,11 @@ func memberName(field string) string {
 func (f *filterReader) value(value any, at string, tag reflect.StructTag) string {
 	switch x := value.(type) {
 	case *string:
-		f.text(at, *x, maxName)
+		if tag.Get("search") != "" {
+			f.sought(at, *x)
+		} else {
+			f.text(at, *x, maxName)
+		}
 		return *x
 	case *int:
 		if most, _ := strconv.Atoi(tag.Get("most")); *x < 0 || *x > most {

@@ -42,6 +42,7 @@ func idTerm(member string, id int64) db.Term {
 // CustomerFilter bounds a list of companies; nil leaves it open.
 type CustomerFilter struct {
 	IDs                        []globalid.ID `of:"Customer"`
+	Search                     *string       `search:"words"`
 	Status                     *string
 	RegionID                   *globalid.ID `of:"Region"`
 	Level                      *int         `most:"63"`
@@ -53,6 +54,7 @@ type CustomerFilter struct {
 // UserFilter bounds a list of users; nil leaves it open.
 type UserFilter struct {
 	IDs                        []globalid.ID `of:"User"`
+	Search                     *string       `search:"words"`
 	Email                      *string
 	HasPassword                *bool
 	LastAccessSince            *time.Time
@@ -76,6 +78,7 @@ type PermissionFilter struct {
 // ContextFilter bounds a list of contexts; nil leaves it open.
 type ContextFilter struct {
 	IDs        []globalid.ID `of:"Context"`
+	Search     *string       `search:"words"`
 	AccountID  *globalid.ID  `of:"Account"`
 	ShareState *int          `most:"1"`
 	Or         []*ContextFilter
@@ -84,6 +87,7 @@ type ContextFilter struct {
 // DocumentFilter bounds a list of documents; nil leaves it open.
 type DocumentFilter struct {
 	IDs                        []globalid.ID `of:"Document"`
+	Search                     *string       `search:"words"`
 	ContextID                  *globalid.ID  `of:"Context"`
 	Status, Format             *string
 	CreatedSince, CreatedUntil *time.Time
@@ -93,6 +97,7 @@ type DocumentFilter struct {
 // AgentFilter bounds a list of agents; nil leaves it open.
 type AgentFilter struct {
 	IDs               []globalid.ID `of:"Agent"`
+	Search            *string       `search:"words"`
 	AccountID         *globalid.ID  `of:"Account"`
 	Enabled, Runnable *bool
 	Or                []*AgentFilter

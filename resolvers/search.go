@@ -27,7 +27,7 @@ func (q Query) SearchContext(ctx context.Context, contextID globalid.ID, prompt 
 	if err != nil {
 		return nil, err
 	}
-	return q.Search.Find(ctx, row, search.Query{
+	return q.Resolver.Search.Find(ctx, row, search.Query{
 		Prompt: prompt, TopN: topN, ScoreThreshold: scoreThreshold, Mode: mode, Documents: documents, IncludeUnrelated: includeUnrelated,
 	})
 }

@@ -69,6 +69,7 @@ func (p *AgentPath) id() globalid.ID { return globalid.ID{Int: p.ID} }
 // AgentFilter are the parameters that bound a list of agents.
 type AgentFilter struct {
 	IDs      []int64 `query:"ids" doc:"Only those of these ids, separated by commas"`
+	Search   string  `query:"search" doc:"Only those whose names have all words of this text, the last one as a beginning; where none has, within one edit"`
 	Enabled  bool    `query:"enabled" doc:"Only those that are, or are not, enabled"`
 	Runnable bool    `query:"runnable" doc:"Only those that can, or can't, be run"`
 }

@@ -63,6 +63,7 @@ func (q *OrderQuery) listing(p *Paging) resolvers.Listing {
 // CustomerFilter are the parameters that bound a list of companies.
 type CustomerFilter struct {
 	IDs          []int64   `query:"ids" doc:"Only those of these ids, separated by commas"`
+	Search       string    `query:"search" doc:"Only those whose names have all words of this text, the last one as a beginning; where none has, within one edit"`
 	Status       string    `query:"status" enum:"active,suspended,deleted" doc:"Only those of this status, which is their own; deleted ones, with all below them, are listed only when this asks for them"`
 	RegionID     int64     `query:"regionId" doc:"Only those whose data live in this region"`
 	Level        int       `query:"level" doc:"Only those of this depth; 0 is the root"`
@@ -74,6 +75,7 @@ type CustomerFilter struct {
 // UserFilter are the parameters that bound a list of users.
 type UserFilter struct {
 	IDs             []int64   `query:"ids" doc:"Only those of these ids, separated by commas"`
+	Search          string    `query:"search" doc:"Only those whose names and addresses have all words of this text, the last one as a beginning; where none has, within one edit"`
 	Email           string    `query:"email" doc:"Only the one of this address, without regard to case"`
 	HasPassword     bool      `query:"hasPassword" doc:"Only those who have, or have not, completed the setup"`
 	LastAccessSince time.Time `query:"lastAccessSince" doc:"Only those who have used a permission within reach from this moment on"`
@@ -94,6 +96,7 @@ type PermissionFilter struct {
 // ContextFilter are the parameters that bound a list of contexts.
 type ContextFilter struct {
 	IDs        []int64 `query:"ids" doc:"Only those of these ids, separated by commas"`
+	Search     string  `query:"search" doc:"Only those whose names have all words of this text, the last one as a beginning; where none has, within one edit"`
 	AccountID  int64   `query:"accountId" doc:"Only those of this account"`
 	ShareState int     `query:"shareState" doc:"Only private ones (0), or shared ones (1)"`
 }
@@ -101,6 +104,7 @@ type ContextFilter struct {
 // DocumentFilter are the parameters that bound a list of documents.
 type DocumentFilter struct {
 	IDs          []int64   `query:"ids" doc:"Only those of these ids, separated by commas"`
+	Search       string    `query:"search" doc:"Only those whose names have all words of this text, the last one as a beginning; where none has, within one edit"`
 	Status       string    `query:"status" enum:"pending,processing,ready,failed" doc:"Only those in this state"`
 	Format       string    `query:"format" enum:"pdf,docx,doc,txt,md,csv" doc:"Only those of this format"`
 	CreatedSince time.Time `query:"createdSince" doc:"Only those from this moment on"`

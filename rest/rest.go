@@ -56,6 +56,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerRoles()
 	a.registerStates()
 	a.registerFinding()
+	a.registerSearch()
 	a.registerContexts()
 	a.registerAgents()
 	a.registerRuns()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 )
 
@@ -29,5 +30,24 @@ func (b *bencher) found(timed func(name, wanted string, what call), top int64) {
 	ask("users in each order, at each depth", "/tenant/users/{cid}?subtree=true&", "orderBy=name", "orderBy=-name", "orderBy=email", "orderBy=-email", "orderBy=-createdAt", "orderBy=-id")
 	ask("users by each filter, at each depth", "/tenant/users/{cid}?subtree=true&", "hasPassword=true&orderBy=name", "hasPassword=false&orderBy=-email", fmt.Sprintf("email=user7.company%d@seed.example", top+5),
 		fmt.Sprintf("customerId=%d&orderBy=name", top+5), "lastAccessSince=2020-01-01T00:00:00Z&orderBy=name", "createdSince=2100-01-01T00:00:00Z", "createdUntil=2100-01-01T00:00:00Z&orderBy=name")
+	// Names, words, beginnings, and all within one edit.
+	ask("companies by a search, at each depth", "/tenant/customers/{cid}?", "search=Company+0000123", "search=0000123&orderBy=-name", "search=Company&orderBy=name", "search=00001&orderBy=-createdAt", "search=Compny+0000123", "search=Granite")
+	ask("users by a search, at each depth", "/tenant/users/{cid}?subtree=true&", fmt.Sprintf("search=user7.company%d", top+5), "search=User+12&orderBy=-name", "search=seed.example&orderBy=email", fmt.Sprintf("search=Usre+7+Company+%d", top+5), "search=Lovelace")
+	texts := []func(n int) string{
+		func(n int) string { return fmt.Sprintf("Company %07d", n) },
+		func(n int) string { return fmt.Sprintf("user%d.company%d@seed.example", 1+n%usersOfEach, top+5) },
+		func(n int) string { return fmt.Sprintf("Compnay %07d", n) },
+		func(n int) string { return fmt.Sprintf("%07d", n) },
+		func(n int) string { return fmt.Sprintf("User %d Comp", 1+n%usersOfEach) },
+		func(n int) string { return "Company "[:1+n%8] },
+		func(n int) string { return fmt.Sprintf("company 0%02d", n%100) },
+		func(int) string { return "Granite Harbour" },
+		func(int) string { return "Compny" },
+		func(n int) string { return fmt.Sprint(top + int64(n)) },
+		func(int) string { return "0191d6a8-4f60-7c3e-9d0a-1f2e3d4c5b6a" },
+	}
+	timed("search for names, addresses, ids", "p99 < 30 ms", call{method: "GET", vary: func(n int) (string, string) {
+		return "/tenant/search?text=" + url.QueryEscape(texts[n%len(texts)](n*7919%b.o.customers)), ""
+	}})
 	ask("permissions by each filter, at each depth", "/v1/permissions?customerId={cid}&", "orderBy=-createdAt", "disabled=true", "disabled=false&orderBy=-id", "roleId=1")
 }

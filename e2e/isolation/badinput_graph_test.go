@@ -170,6 +170,9 @@ func (w *world) argument(t *testing.T, login, typ string, f *ast.FieldDefinition
 		if v == `""` && (arg.Name == "after" || arg.Name == "before") { // an empty cursor is the list's beginning, or its end
 			continue
 		}
+		if arg.Name == "text" && (v == `"x"` || v == `"🙂"`) { // they are looked for
+			continue
+		}
 		got := w.Do("POST", "/graphql", token, fmt.Sprintf(`{"query":%q,"variables":{"v":%s}}`, query, v))
 		if c := classOf(got); c != getsBad && c != gets404 {
 			t.Errorf("%.30s: %s: %d %.300s", v, c, got.Status, got.Body)

@@ -24,6 +24,10 @@ func rulesOf(query string) (list []*rule.Rule) {
 	var walk func(ast.SelectionSet)
 	walk = func(set ast.SelectionSet) {
 		for _, s := range set {
+			if of, ok := s.(*ast.InlineFragment); ok {
+				walk(of.SelectionSet)
+				continue
+			}
 			field := s.(*ast.Field)
 			if r := rule.Of(field.ObjectDefinition.Name + "." + field.Name); r != nil {
 				list = append(list, r)

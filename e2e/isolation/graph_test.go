@@ -84,6 +84,13 @@ func queryRows() []graphRow {
 			fields: "Query.customers/filter", variables: anyCustomer, want: shared,
 			query: `query($id: ID){ customers(filter: {or: [{parentId: $id}, {ids: [1, 2, 3]}]}, orderBy: [{field: NAME}]) { nodes { name } totalCount } }`,
 		},
+		{
+			fields: "Query.search", variables: anyUser, want: shared,
+			query: `query($id: String!){ search(text: $id) { ` + searchResults + ` } }`,
+		},
+		{fields: "Query.search/name", query: `{ search(text: "Coral Ports", first: 50) { ` + searchResults + ` } }`, want: shared},
+		{fields: "Query.search/near", query: `{ search(text: "Corall Prts", first: 50) { ` + searchResults + ` } near: search(text: "Corall", first: 50) { ` + searchResults + ` } }`, want: shared},
+		{fields: "Query.search/address", query: `{ search(text: "minh` + targetMail + `", first: 50) { ` + searchResults + ` } }`, want: shared},
 		found("users", `email`), foundIn("users", `email`),
 		{
 			fields: "Query.users/filter", variables: anyUser, want: shared,
@@ -105,6 +112,10 @@ func queryRows() []graphRow {
 		},
 	}
 }
+
+// searchResults shows whatever was found.
+const searchResults = `... on Customer { name } ... on User { email name } ... on Context { name } ... on Document { displayName } ... on Agent { name }
+	... on Run { jobKey } ... on WebhookDestination { url } ... on WebhookDelivery { eventId }`
 
 // found asks for a list over everything within reach, and foundIn for that below the target company and for what is its own.
 func found(list, selection string) graphRow {

@@ -104,6 +104,9 @@ func limitRows() []restRow {
 
 func userRows() []restRow {
 	return []restRow{
+		{op: "search", query: func(a *ask) string { return "text=" + platform.Decimal(a.freshUser()) }, want: shared},
+		{op: "search/name", query: func(*ask) string { return "first=50&text=Coral+Ports" }, want: shared},
+		{op: "search/near", query: func(*ask) string { return "first=50&text=Corall" }, want: shared},
 		{op: "listUsers", want: shared},
 		{op: "listUsersOf", path: onCustomer, want: reach},
 		{op: "listUsers/subtree", query: func(*ask) string { return "subtree=true&orderBy=-email" }, want: shared},

@@ -35,6 +35,15 @@ func TestDeletion(t *testing.T) {
 	s.Must(http.StatusOK, "POST", "/permission", root, map[string]any{
 		"appAccountId": s.Account(air, "tenant"), "appRoleId": s.RoleID(1, "tenant", "Viewer"), "email": "greta@alpine.example",
 	})
+	s.SetUp("wei@coral.example")
+	wei := s.OpenSession(t, "wei@coral.example", platform.NewPassword).Token
+	s.Must(http.StatusCreated, "POST", "/tenant/user", greta, map[string]any{"email": "wei@coral.example"})
+	invited := func() int {
+		return len(platform.Member(t, s.MustGQL(wei, `{ me { invitations { email } } }`, nil), "me.invitations").([]any))
+	}
+	if n := invited(); n != 1 {
+		t.Errorf("%d invitations", n)
+	}
 	everybody := listed(t, s, root, "/tenant/customers")
 	a := deleteCustomer(s, root, alpine)
 	platform.Scenario{Status: http.StatusAccepted, Has: map[string]any{"customer.status": "deleted", "customer.effectiveStatus": "deleted", "customer.id": alpine}}.Judge(t, a)
@@ -57,7 +66,7 @@ func TestDeletion(t *testing.T) {
 			t.Errorf("%d companies", n)
 		}
 		data := s.MustGQL(root, `query($u: ID!) { customers { totalCount nodes { name } } customer { children { nodes { name } totalCount } descendants(first: 200) { nodes { name } totalCount } }
-			user(id: $u) { customers { nodes { name } totalCount } } }`, map[string]any{"u": s.UserID("greta@alpine.example")})
+			user(id: $u) { customers { nodes { name } totalCount } } search(text: "alpine", types: [CUSTOMER]) { ... on Customer { name } } }`, map[string]any{"u": s.UserID("greta@alpine.example")})
 		if text := fmt.Sprint(data); strings.Contains(text, "Alpine") {
 			t.Error(text)
 		}
@@ -65,6 +74,11 @@ func TestDeletion(t *testing.T) {
 			if n := platform.Member(t, data, path+".totalCount"); n != float64(want) {
 				t.Errorf("%s counts %v, not %d", path, n, want)
 			}
+		}
+	})
+	t.Run("it invites nobody", func(t *testing.T) {
+		if n := invited(); n != 0 {
+			t.Errorf("%d invitations", n)
 		}
 	})
 	t.Run("it is found from above", func(t *testing.T) {
@@ -100,6 +114,9 @@ func TestDeletion(t *testing.T) {
 	}
 	if names := listed(t, s, root, "/tenant/customers"); !slices.Equal(names, everybody) {
 		t.Error(names)
+	}
+	if n := invited(); n != 1 {
+		t.Errorf("%d invitations after it was restored", n)
 	}
 	t.Run("it is restored as suspended as it was", func(t *testing.T) {
 		customerAction(s, root, hydro, "suspend")

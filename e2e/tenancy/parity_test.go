@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -116,6 +117,16 @@ func TestParity(t *testing.T) {
 		s.Must(200, "GET", "/tenant", token, nil)
 		for _, name := range names {
 			t.Run(fmt.Sprintf("%d companies/%s", len(names), name), func(t *testing.T) { d.compare(t, token, customers[name]) })
+		}
+	}
+	s.SQL(`INSERT INTO webhook_destinations (customer_id, url, name, secret) VALUES ($1, 'https://hooks.example/alpine', 'Alpine', '')`, customers["Alpine Hydro"])
+	s.SQL(`WITH c AS (INSERT INTO contexts (account_id, name, description, caption, embedding_model) VALUES ($1, 'Alpine', '', '', 'm') RETURNING id)
+		INSERT INTO documents (context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, model, chunk_size, overlap)
+		SELECT id, gen_random_uuid(), 'a', 'Alpine.txt', 0, 'txt', 'text/plain', 'h', 1, 'm', 100, 0 FROM c`, s.Account(s.Number(`SELECT id FROM customers WHERE parent_id IS NULL`), "assistant"))
+	reach[s.Login(s.Demo.AdminEmail, s.Demo.AdminPassword)] = nil
+	for token := range reach {
+		for _, text := range []string{"Alpine", "mira@alpine.example", "coral po", "Alpnie"} {
+			t.Run("search "+text, func(t *testing.T) { d.compareSearch(t, token, text) })
 		}
 	}
 	t.Run("regions", func(t *testing.T) { d.compareRegions(t) })
@@ -243,6 +254,32 @@ func (d *doors) comparePermissions(t *testing.T, token string, customer int64) {
 		d.compareAccount(t, token, fmt.Sprint(row["appAccountId"]))
 	}
 	d.same(t, token, "/v1/permissions", "?subtree=false&customerId="+platform.Decimal(customer), shown)
+}
+
+// compareSearch compares what is found by a text.
+func (d *doors) compareSearch(t *testing.T, token, text string) {
+	shown := platform.Member(t, d.MustGQL(token, `query($t: String!) { search(text: $t, first: 50) { type: __typename ... on Node { id: databaseId }
+		... on Customer { name } ... on User { name email }
+		... on Context { name } ... on Document { title: displayName context { databaseId } } ... on WebhookDestination { title: name url customer { databaseId } } } }`, map[string]any{"t": text}), "search").([]any)
+	for _, row := range shown {
+		row := row.(map[string]any)
+		typ := row["type"].(string)
+		row["type"] = strings.ToLower(typ[:1]) + typ[1:]
+		if title, has := row["title"]; has {
+			row["name"] = title
+			delete(row, "title")
+		}
+		for edge, member := range map[string]string{"customer": "customerId", "context": "contextId"} {
+			if of, has := row[edge].(map[string]any); has {
+				row[member] = of["databaseId"]
+				delete(row, edge)
+			}
+		}
+		for _, member := range []string{"email", "url", "customerId", "contextId"} {
+			row[member] = row[member]
+		}
+	}
+	d.same(t, token, "/tenant/search", "?first=50&text="+url.QueryEscape(text), shown)
 }
 
 // compareAccount compares an account without what is on it.

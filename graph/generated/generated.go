@@ -252,6 +252,7 @@ type QueryResolver interface {
 	Applications(ctx context.Context) ([]*db.Application, error)
 	Roles(ctx context.Context, customerID *globalid.ID, applicationID *globalid.ID) ([]*db.Role, error)
 	PermissionOptions(ctx context.Context, typeArg *globalid.ID, region *globalid.ID, account *globalid.ID, customerID *globalid.ID, all bool) (*resolvers.PermissionOptions, error)
+	Search(ctx context.Context, text string, types []string, first int) ([]resolvers.SearchResult, error)
 	Customers(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.CustomerFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Customer], error)
 	Users(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.UserFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.User], error)
 	Permissions(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.PermissionFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Permission], error)
@@ -746,6 +747,8 @@ input CustomerFilter {
   status: CustomerStatus
   "Those of these ids, at most 200."
   ids: [ID!]
+  "Those whose names have all words of this text, the last one as a beginning; where none has, within one edit."
+  search: String
   "The region where their data live."
   regionId: ID
   "Depth in the hierarchy, 0 for the root."
@@ -949,6 +952,8 @@ type User implements Node {
 input UserFilter {
   "Those of these ids, at most 200."
   ids: [ID!]
+  "Those whose names and addresses have all words of this text, the last one as a beginning; where none has, within one edit."
+  search: String
   "The address, without regard to case."
   email: String
   "Whether account setup is completed."
@@ -1485,6 +1490,8 @@ type Context implements Node {
 input ContextFilter {
   "Those of these ids, at most 200."
   ids: [ID!]
+  "Those whose names have all words of this text, the last one as a beginning; where none has, within one edit."
+  search: String
   "The account that they belong to."
   accountId: ID
   "0: private; 1: shared."
@@ -1640,6 +1647,8 @@ type Document implements Node {
 input DocumentFilter {
   "Those of these ids, at most 200."
   ids: [ID!]
+  "Those whose names have all words of this text, the last one as a beginning; where none has, within one edit."
+  search: String
   "The context that they belong to."
   contextId: ID
   "pending, processing, ready or failed."
@@ -1917,6 +1926,8 @@ type Agent implements Node {
 input AgentFilter {
   "Those of these ids, at most 200."
   ids: [ID!]
+  "Those whose names have all words of this text, the last one as a beginning; where none has, within one edit."
+  search: String
   "Whether they are enabled."
   enabled: Boolean
   "Whether they can be run: they are enabled and published."
@@ -2352,6 +2363,32 @@ type WebhookAttempt {
 }
 
 # ---------------------------------------------------------------------------------------------
+# The search box
+
+"What the search box finds."
+union SearchResult = Customer | User | Context | Document | Agent | Run | WebhookDestination | WebhookDelivery
+
+"A kind of what the search box finds."
+enum SearchType {
+  "Companies, by their names."
+  CUSTOMER
+  "Users, by their names and addresses."
+  USER
+  "Contexts of the token's account, by their names."
+  CONTEXT
+  "Documents of the token's account, by their names."
+  DOCUMENT
+  "Agents, by their names."
+  AGENT
+  "Runs, by their job keys."
+  RUN
+  "Webhook destinations, by their names and addresses."
+  WEBHOOK_DESTINATION
+  "Webhook deliveries, by the ids of their events."
+  WEBHOOK_DELIVERY
+}
+
+# ---------------------------------------------------------------------------------------------
 # Operations
 
 "What can be read."
@@ -2421,6 +2458,18 @@ type Query {
     "Disabled accounts, too."
     all: Boolean! = false
   ): PermissionOptions! @needs(app: [TENANT], right: "permission.read")
+  """
+  What goes by a text, of what the caller may list within reach: names that have all its words, the last one as a beginning, or where
+  nothing fits so well, within one edit; and ids, job keys and event ids as a whole. What fits best comes first. Takes a token for any application.
+  """
+  search(
+    "What to look for."
+    text: String!
+    "Only these kinds; all when left out."
+    types: [SearchType!]
+    "How many, at most 50."
+    first: Int! = 10
+  ): [SearchResult!]! @needs
   "The companies within reach, each before its own descendants unless asked for otherwise. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   customers(
     "The company; the caller's own when left out."
@@ -6257,6 +6306,36 @@ func (ec *executionContext) field_Query_searchContext_args(ctx context.Context, 
 		return nil, err
 	}
 	args["includeUnrelated"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_search_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "text",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["text"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "types",
+		func(ctx context.Context, v any) ([]string, error) {
+			return ec.unmarshalOSearchType2ᚕstringᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["types"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg2
 	return args, nil
 }
 
@@ -15064,6 +15143,47 @@ func (ec *executionContext) fieldContext_Query_permissionOptions(ctx context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_search(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_search(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Search(ctx, fc.Args["text"].(string), fc.Args["types"].([]string), fc.Args["first"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []resolvers.SearchResult) graphql.Marshaler {
+			return ec.marshalNSearchResult2ᚕcanopyᚋresolversᚐSearchResultᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_search(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_search_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_customers(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -19739,7 +19859,7 @@ func (ec *executionContext) unmarshalInputAgentFilter(ctx context.Context, obj a
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"ids", "enabled", "runnable", "accountId", "or"}
+	fieldsInOrder := [...]string{"ids", "search", "enabled", "runnable", "accountId", "or"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -19753,6 +19873,13 @@ func (ec *executionContext) unmarshalInputAgentFilter(ctx context.Context, obj a
 				return it, err
 			}
 			it.IDs = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
 		case "enabled":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("enabled"))
 			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
@@ -20073,7 +20200,7 @@ func (ec *executionContext) unmarshalInputContextFilter(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"ids", "accountId", "shareState", "or"}
+	fieldsInOrder := [...]string{"ids", "search", "accountId", "shareState", "or"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -20087,6 +20214,13 @@ func (ec *executionContext) unmarshalInputContextFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.IDs = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
 		case "accountId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountId"))
 			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
@@ -20740,7 +20874,7 @@ func (ec *executionContext) unmarshalInputCustomerFilter(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"status", "ids", "regionId", "level", "parentId", "createdSince", "createdUntil", "or"}
+	fieldsInOrder := [...]string{"status", "ids", "search", "regionId", "level", "parentId", "createdSince", "createdUntil", "or"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -20761,6 +20895,13 @@ func (ec *executionContext) unmarshalInputCustomerFilter(ctx context.Context, ob
 				return it, err
 			}
 			it.IDs = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
 		case "regionId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("regionId"))
 			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
@@ -21204,7 +21345,7 @@ func (ec *executionContext) unmarshalInputDocumentFilter(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"ids", "contextId", "status", "format", "createdSince", "createdUntil", "or"}
+	fieldsInOrder := [...]string{"ids", "search", "contextId", "status", "format", "createdSince", "createdUntil", "or"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -21218,6 +21359,13 @@ func (ec *executionContext) unmarshalInputDocumentFilter(ctx context.Context, ob
 				return it, err
 			}
 			it.IDs = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
 		case "contextId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contextId"))
 			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
@@ -23241,7 +23389,7 @@ func (ec *executionContext) unmarshalInputUserFilter(ctx context.Context, obj an
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"ids", "email", "hasPassword", "lastAccessSince", "customerId", "createdSince", "createdUntil", "or"}
+	fieldsInOrder := [...]string{"ids", "search", "email", "hasPassword", "lastAccessSince", "customerId", "createdSince", "createdUntil", "or"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23255,6 +23403,13 @@ func (ec *executionContext) unmarshalInputUserFilter(ctx context.Context, obj an
 				return it, err
 			}
 			it.IDs = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
 		case "email":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("email"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -23622,6 +23777,59 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 	}
 }
 
+func (ec *executionContext) _SearchResult(ctx context.Context, sel ast.SelectionSet, obj resolvers.SearchResult) graphql.Marshaler {
+	switch obj := (obj).(type) {
+	case nil:
+		return graphql.Null
+	case *db.Destination:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._WebhookDestination(ctx, sel, obj)
+	case *db.Delivery:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._WebhookDelivery(ctx, sel, obj)
+	case *db.User:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._User(ctx, sel, obj)
+	case *db.Run:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Run(ctx, sel, obj)
+	case *db.Document:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Document(ctx, sel, obj)
+	case *db.Customer:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Customer(ctx, sel, obj)
+	case *db.Context:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Context(ctx, sel, obj)
+	case *db.Agent:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Agent(ctx, sel, obj)
+	default:
+		if typedObj, ok := obj.(graphql.Marshaler); ok {
+			return typedObj
+		} else {
+			panic(fmt.Errorf("unexpected type %T; non-generated variants of SearchResult must implement graphql.Marshaler", obj))
+		}
+	}
+}
+
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
@@ -23887,7 +24095,7 @@ func (ec *executionContext) _AccountEdge(ctx context.Context, sel ast.SelectionS
 	return out
 }
 
-var agentImplementors = []string{"Agent", "Node"}
+var agentImplementors = []string{"Agent", "Node", "SearchResult"}
 
 func (ec *executionContext) _Agent(ctx context.Context, sel ast.SelectionSet, obj *db.Agent) graphql.Marshaler {
 	fields := ec.collected.Fields(ec.OperationContext, sel, agentImplementors)
@@ -25137,7 +25345,7 @@ func (ec *executionContext) _ConfirmTotpPayload(ctx context.Context, sel ast.Sel
 	return out
 }
 
-var contextImplementors = []string{"Context", "Node"}
+var contextImplementors = []string{"Context", "Node", "SearchResult"}
 
 func (ec *executionContext) _Context(ctx context.Context, sel ast.SelectionSet, obj *db.Context) graphql.Marshaler {
 	fields := ec.collected.Fields(ec.OperationContext, sel, contextImplementors)
@@ -25888,7 +26096,7 @@ func (ec *executionContext) _CreateWebhookDestinationPayload(ctx context.Context
 	return out
 }
 
-var customerImplementors = []string{"Customer", "Node"}
+var customerImplementors = []string{"Customer", "Node", "SearchResult"}
 
 func (ec *executionContext) _Customer(ctx context.Context, sel ast.SelectionSet, obj *db.Customer) graphql.Marshaler {
 	fields := ec.collected.Fields(ec.OperationContext, sel, customerImplementors)
@@ -26683,7 +26891,7 @@ func (ec *executionContext) _DisableTotpPayload(ctx context.Context, sel ast.Sel
 	return out
 }
 
-var documentImplementors = []string{"Document", "Node"}
+var documentImplementors = []string{"Document", "Node", "SearchResult"}
 
 func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet, obj *db.Document) graphql.Marshaler {
 	fields := ec.collected.Fields(ec.OperationContext, sel, documentImplementors)
@@ -28392,6 +28600,13 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "search":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_search(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "customers":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_customers(ctx, field)
@@ -29321,7 +29536,7 @@ func (ec *executionContext) _RotateWebhookSecretPayload(ctx context.Context, sel
 	return out
 }
 
-var runImplementors = []string{"Run", "Node"}
+var runImplementors = []string{"Run", "Node", "SearchResult"}
 
 func (ec *executionContext) _Run(ctx context.Context, sel ast.SelectionSet, obj *db.Run) graphql.Marshaler {
 	fields := ec.collected.Fields(ec.OperationContext, sel, runImplementors)
@@ -30605,7 +30820,7 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 	return out
 }
 
-var userImplementors = []string{"User", "Node"}
+var userImplementors = []string{"User", "Node", "SearchResult"}
 
 func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj *db.User) graphql.Marshaler {
 	fields := ec.collected.Fields(ec.OperationContext, sel, userImplementors)
@@ -30910,7 +31125,7 @@ func (ec *executionContext) _WebhookCatalog(ctx context.Context, sel ast.Selecti
 	return out
 }
 
-var webhookDeliveryImplementors = []string{"WebhookDelivery", "Node"}
+var webhookDeliveryImplementors = []string{"WebhookDelivery", "Node", "SearchResult"}
 
 func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.SelectionSet, obj *db.Delivery) graphql.Marshaler {
 	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDeliveryImplementors)
@@ -31122,7 +31337,7 @@ func (ec *executionContext) _WebhookDeliveryEdge(ctx context.Context, sel ast.Se
 	return out
 }
 
-var webhookDestinationImplementors = []string{"WebhookDestination", "Node"}
+var webhookDestinationImplementors = []string{"WebhookDestination", "Node", "SearchResult"}
 
 func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.SelectionSet, obj *db.Destination) graphql.Marshaler {
 	fields := ec.collected.Fields(ec.OperationContext, sel, webhookDestinationImplementors)
@@ -33539,6 +33754,48 @@ func (ec *executionContext) marshalNSearchMode2canopyᚋsearchᚐMode(ctx contex
 	return v
 }
 
+func (ec *executionContext) marshalNSearchResult2canopyᚋresolversᚐSearchResult(ctx context.Context, sel ast.SelectionSet, v resolvers.SearchResult) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._SearchResult(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSearchResult2ᚕcanopyᚋresolversᚐSearchResultᚄ(ctx context.Context, sel ast.SelectionSet, v []resolvers.SearchResult) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSearchResult2canopyᚋresolversᚐSearchResult(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNSearchType2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNSearchType2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNSecret2ᚕᚖcanopyᚋdbᚐSecretᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.Secret) graphql.Marshaler {
 	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -35296,6 +35553,43 @@ func (ec *executionContext) marshalOSaveBillingPayload2ᚖcanopyᚋresolversᚐS
 		return graphql.Null
 	}
 	return ec._SaveBillingPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOSearchType2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]string, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNSearchType2string(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOSearchType2ᚕstringᚄ(ctx context.Context, sel ast.SelectionSet, v []string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSearchType2string(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalOSetAccountDisabledPayload2ᚖcanopyᚋresolversᚐSetAccountDisabledPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.SetAccountDisabledPayload) graphql.Marshaler {

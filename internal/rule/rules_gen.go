@@ -55,6 +55,7 @@ var (
 	Applications                     = &Rule{Field: "Query.applications", Apps: []access.App{access.Tenant}}
 	Roles                            = &Rule{Field: "Query.roles", Apps: []access.App{access.Tenant}, Right: access.PermissionRead}
 	PermissionOptions                = &Rule{Field: "Query.permissionOptions", Apps: []access.App{access.Tenant}, Right: access.PermissionRead}
+	Search                           = &Rule{Field: "Query.search", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
 	Customers                        = &Rule{Field: "Query.customers", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
 	Users                            = &Rule{Field: "Query.users", Apps: []access.App{access.Tenant}, Right: access.UserRead}
 	Permissions                      = &Rule{Field: "Query.permissions", Apps: []access.App{access.Tenant}, Right: access.PermissionRead}
@@ -192,6 +193,7 @@ var all = []*Rule{
 	Applications,
 	Roles,
 	PermissionOptions,
+	Search,
 	Customers,
 	Users,
 	Permissions,

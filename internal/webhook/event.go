@@ -19,8 +19,8 @@ const Version = "v1"
 // timeFormat is ISO 8601 in UTC with milliseconds.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
-// idPrefix begins every event id; a UUIDv7 follows.
-const idPrefix = "evt_"
+// IDPrefix begins every event id; a UUIDv7 follows.
+const IDPrefix = "evt_"
 
 // Event is one event with its exact bytes. The bytes are made once, kept with the event, and sent
 // as they are by every delivery and re-delivery, so that each carries the same id and timestamp.
@@ -69,7 +69,7 @@ func build(at time.Time, eventType string, data json.RawMessage) (*Event, error)
 		return nil, fmt.Errorf("event id: %w", err)
 	}
 	e := &Event{
-		ID:       idPrefix + id.String(),
+		ID:       IDPrefix + id.String(),
 		Type:     eventType,
 		Category: Category(eventType),
 		Time:     at.UTC().Truncate(time.Millisecond),

@@ -136,6 +136,8 @@ export interface AgentEdge {
 export interface AgentFilter {
   /** Those of these ids, at most 200. */
   ids?: ReadonlyArray<string | number> | null | undefined;
+  /** Those whose names have all words of this text, the last one as a beginning; where none has, within one edit. */
+  search?: string | null | undefined;
   /** Whether they are enabled. */
   enabled?: boolean | null | undefined;
   /** Whether they can be run: they are enabled and published. */
@@ -568,6 +570,8 @@ export interface ContextEdge {
 export interface ContextFilter {
   /** Those of these ids, at most 200. */
   ids?: ReadonlyArray<string | number> | null | undefined;
+  /** Those whose names have all words of this text, the last one as a beginning; where none has, within one edit. */
+  search?: string | null | undefined;
   /** The account that they belong to. */
   accountId?: string | number | null | undefined;
   /** 0: private; 1: shared. */
@@ -933,6 +937,8 @@ export interface CustomerFilter {
   status?: CustomerStatus | null | undefined;
   /** Those of these ids, at most 200. */
   ids?: ReadonlyArray<string | number> | null | undefined;
+  /** Those whose names have all words of this text, the last one as a beginning; where none has, within one edit. */
+  search?: string | null | undefined;
   /** The region where their data live. */
   regionId?: string | number | null | undefined;
   /** Depth in the hierarchy, 0 for the root. */
@@ -1219,6 +1225,8 @@ export interface DocumentEdge {
 export interface DocumentFilter {
   /** Those of these ids, at most 200. */
   ids?: ReadonlyArray<string | number> | null | undefined;
+  /** Those whose names have all words of this text, the last one as a beginning; where none has, within one edit. */
+  search?: string | null | undefined;
   /** The context that they belong to. */
   contextId?: string | number | null | undefined;
   /** pending, processing, ready or failed. */
@@ -2029,6 +2037,28 @@ export type SearchMode =
   /** The context's model and shared words together; with the embedded lexical model, which compares words itself, as `SEMANTIC`. */
   | "HYBRID";
 
+/** What the search box finds. */
+export type SearchResult = Customer | User | Context | Document | Agent | Run | WebhookDestination | WebhookDelivery;
+
+/** A kind of what the search box finds. */
+export type SearchType =
+  /** Companies, by their names. */
+  | "CUSTOMER"
+  /** Users, by their names and addresses. */
+  | "USER"
+  /** Contexts of the token's account, by their names. */
+  | "CONTEXT"
+  /** Documents of the token's account, by their names. */
+  | "DOCUMENT"
+  /** Agents, by their names. */
+  | "AGENT"
+  /** Runs, by their job keys. */
+  | "RUN"
+  /** Webhook destinations, by their names and addresses. */
+  | "WEBHOOK_DESTINATION"
+  /** Webhook deliveries, by the ids of their events. */
+  | "WEBHOOK_DELIVERY";
+
 /** A value that the http and chat steps of a company's agents may use, as `secrets.NAME`. It is never shown. */
 export interface Secret {
   /** Global id. */
@@ -2449,6 +2479,8 @@ export interface UserEdge {
 export interface UserFilter {
   /** Those of these ids, at most 200. */
   ids?: ReadonlyArray<string | number> | null | undefined;
+  /** Those whose names and addresses have all words of this text, the last one as a beginning; where none has, within one edit. */
+  search?: string | null | undefined;
   /** The address, without regard to case. */
   email?: string | null | undefined;
   /** Whether account setup is completed. */

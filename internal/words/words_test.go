@@ -1,0 +1,79 @@
+package words
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"Müller & Söhne GmbH":       "muller sohne gmbh",
+		"ÅLAND/İzmir\tO'Brien 4711": "aland izmir o brien 4711",
+		"anna.smith+x@acme.example": "anna smith x acme example",
+		"東京 株式会社":                   "東京 株式会社",
+		" -_%.*\\'\":&|!()<>¿…« » ": "",
+		strings.Repeat("a", 200):    strings.Repeat("a", 200),
+	} {
+		if got := strings.Join(Of(text), " "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	if n := len(Parse(strings.Repeat("word ", 5000))); n != most {
+		t.Errorf("%d words are looked for", n)
+	}
+}
+
+// fits tells whether a name matches patterns, which are regular expressions of PostgreSQL.
+func fits(patterns []string, name string) bool {
+	return !slices.ContainsFunc(patterns, func(p string) bool {
+		return !regexp.MustCompile(regexp.MustCompile(`\\u([0-9a-f]{4})`).ReplaceAllString(p, `\x{$1}`)).MatchString(Folded(name))
+	})
+}
+
+func TestPlainWords(t *testing.T) {
+	for text, names := range map[string]map[string]bool{
+		"granite harb":                       {"Granite Harbour": true, "Harbour of Granite": true, "granite": false, "Granites Harbour": false},
+		"harbour":                            {"Granite Harbour": true, "Harbours": true, "Harbor": false},
+		strings.Repeat("long", 20) + " name": {strings.Repeat("long", 20) + " name": true, "name " + strings.Repeat("long", 15): true, strings.Repeat("long", 14) + " name": false},
+		"smith@acme":                         {"Anna Smith anna.smith@acme.example": true, "Anna Smith": false},
+	} {
+		s := Parse(text)
+		for name, want := range names {
+			if got := fits(s.Patterns(), name); got != want || s.In(Of(name)) != want {
+				t.Errorf("%q in %q: %v by patterns, %v by words", text, name, got, s.In(Of(name)))
+			}
+		}
+	}
+}
+
+// TestOneEdit: what patterns find is what the queries name.
+func TestOneEdit(t *testing.T) {
+	for text, names := range map[string]map[string]bool{
+		"granite":        {"Granite": true, "granit": true, "ganite": true, "granitee": true, "grenite": true, "grantie": true, "garnite x": true, "grnte": false, "granites 2": true, "granitess": false},
+		"harbor granite": {"Granite Harbour": true, "Granit Harbor": true, "Granit Harbour": false, "Granite": false},
+		"москва":         {"Масква": true, "Моксва": true, "Минск": false},
+		"4711":           {"4712": false},
+		"abc":            {"abd": false},
+	} {
+		for name, want := range names {
+			byPattern, byQuery := false, false
+			for _, n := range Parse(text).Nears() {
+				byPattern = byPattern || fits(n.Patterns(), name)
+				byQuery = byQuery || slices.ContainsFunc(n.Queries(), func(q string) bool {
+					return !slices.ContainsFunc(strings.Split(strings.Trim(q, "'"), "' & '"), func(w string) bool { return !slices.Contains(Of(name), w) })
+				})
+			}
+			if byPattern != want || byQuery != want {
+				t.Errorf("%q near %q: %v by patterns, %v by queries", text, name, byPattern, byQuery)
+			}
+		}
+	}
+	long := Parse(strings.Repeat("abcdefghijklmnopqrstuvwxyz ", 5))
+	for _, n := range long.Nears() {
+		if q := len(n.Queries()); q > 2000 {
+			t.Errorf("%d queries", q)
+		}
+	}
+}
