@@ -109,9 +109,13 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 	}
 	if w.Documents != nil {
 		documents := turns[db.DueDocument]{relay: r, lease: w.Store.LeaseDocuments, task: documentTask, release: w.Store.ReleaseDocuments, sort: w.Store.SortDocuments}
+		exports := turns[db.DueExport]{relay: r, lease: w.Store.LeaseExports, task: exportTask, release: w.Store.ReleaseExports}
 		list = append(list, documents.line(line{
 			queue: queueDocuments, task: typeDocument, atOnce: DocumentPlaces, every: checkSoon,
 			handler: &processor{Documents: *w.Documents, store: w.Store, bus: w.Bus, metrics: w.Metrics, log: w.Log, stop: ctx.Done()},
+		}), exports.line(line{
+			queue: queueExports, task: typeExport, atOnce: exportPlaces, every: checkEvery,
+			handler: &exporter{store: w.Store, blobs: w.Documents.Blobs, log: w.Log, stop: ctx.Done()},
 		}), line{
 			queue: queueBlobs, task: typeBlob, look: r.relayBlobs, handler: &remover{w.Store, w.Documents.Blobs}, atOnce: blobsAtOnce, every: checkEvery,
 		})
