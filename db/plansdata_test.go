@@ -155,6 +155,9 @@ var manyRows = []string{
 			CASE WHEN i % 100 < 2 THEN 'pending' WHEN i % 100 = 2 THEN 'failed' ELSE 'delivered' END, CASE WHEN i % 100 > 1 THEN now() END, CASE WHEN i = 101 THEN now() END, 1,
 			now() + CASE WHEN i = 101 THEN interval '1 day' ELSE interval '-1 minute' END, now() - (10000000 - i) * interval '1 second'
 		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h`,
+	`INSERT INTO customer_exports (id, customer_id, asked_by, rights, branch_id, status, expires_at)
+		SELECT i, i, 'user:' || i, '{}', 2 + i % 20, CASE WHEN i % 100 < 2 THEN 'PENDING' ELSE 'READY' END, CASE WHEN i % 100 > 1 THEN now() + interval '1 day' END
+		FROM generate_series(:some + 1, :n) i WHERE i % 300 <> 0`,
 	`INSERT INTO customer_limits (customer_id, name, most) SELECT i, 'users', 1000000000 FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO usage_counts (customer_id, name, n) SELECT i, name, 1 FROM generate_series(:some + 1, :n) i, unnest(ARRAY['users', 'users', 'agents']) name`,
 	`INSERT INTO limit_notices (customer_id, name, level, day, used, most, told_at)

@@ -46,6 +46,10 @@ func (x root) Customer() generated.CustomerResolver {
 	return resolvers.CustomerEdges{Resolver: x.r}
 }
 
+func (x root) CustomerExport() generated.CustomerExportResolver {
+	return resolvers.CustomerExportEdges{Resolver: x.r}
+}
+
 func (x root) CustomerRef() generated.CustomerRefResolver {
 	return resolvers.CustomerRefEdges{Resolver: x.r}
 }

@@ -20,6 +20,7 @@ const (
 	queueDocuments = "documents"
 	queueRuns      = "runs"
 	queueWebhooks  = "webhooks"
+	queueExports   = "exports"
 )
 
 // The task types. Payloads carry ids only, so that the queue's dashboard shows nothing personal.
@@ -29,6 +30,7 @@ const (
 	typeDocument = "document:process"
 	typeRun      = "run:execute"
 	typeDeliver  = "webhook:deliver"
+	typeExport   = "customer:export"
 )
 
 // leaseTime is how long a row that was handed to the queue is left alone before it is handed out
@@ -49,6 +51,10 @@ func blobTask(due db.DueBlob) (*asynq.Task, error) {
 
 func documentTask(due db.DueDocument) (*asynq.Task, error) {
 	return newTask(typeDocument, queueDocuments, due, asynq.Timeout(documentTimeout))
+}
+
+func exportTask(due db.DueExport) (*asynq.Task, error) {
+	return newTask(typeExport, queueExports, due, asynq.Timeout(exportTimeout))
 }
 
 func runTask(due db.DueRun) (*asynq.Task, error) {

@@ -40,6 +40,7 @@ func (w *Worker) steps() map[string]func(context.Context) error {
 		"forget old invitations":       func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetInvitations) },
 		"forget old sessions":          func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetSessions) },
 		"forget old answers":           func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetKept) },
+		"forget old exports":           func(ctx context.Context) error { return forgetBatches(ctx, w.Store.ForgetExports) },
 		"forget old networks":          w.Store.SweepNetworks,
 		"forget old mails":             w.Store.SweepMails,
 		"forget old limit notices":     w.Store.SweepLimitNotices,

@@ -109,9 +109,13 @@ func (w *Worker) lines(ctx context.Context, r *relay) (list []line) {
 	}
 	if w.Documents != nil {
 		documents := turns[db.DueDocument]{relay: r, lease: w.Store.LeaseDocuments, task: documentTask, release: w.Store.ReleaseDocuments, sort: w.Store.SortDocuments}
+		exports := turns[db.DueExport]{relay: r, lease: w.Store.LeaseExports, task: exportTask, release: w.Store.ReleaseExports}
 		list = append(list, documents.line(line{
 			queue: queueDocuments, task: typeDocument, atOnce: DocumentPlaces, every: checkSoon,
 			handler: &processor{Documents: *w.Documents, store: w.Store, bus: w.Bus, metrics: w.Metrics, log: w.Log, stop: ctx.Done()},
+		}), exports.line(line{
+			queue: queueExports, task: typeExport, atOnce: exportPlaces, every: checkEvery,
+			handler: &exporter{store: w.Store, blobs: w.Documents.Blobs, log: w.Log, stop: ctx.Done()},
 		}), line{
 			queue: queueBlobs, task: typeBlob, look: r.relayBlobs, handler: &remover{w.Store, w.Documents.Blobs}, atOnce: blobsAtOnce, every: checkEvery,
 		})
@@ -141,9 +145,9 @@ const (
 	runPlaces  = 128
 )
 
-// DocumentPlaces are those for documents. One branch keeps the processors busy, as each of its documents
-// takes two, and an extractor child beside it.
-var DocumentPlaces = 2 * max(1, runtime.GOMAXPROCS(0)/2)
+// DocumentPlaces are those for documents: one branch alone has as many of them at work as there are processors, as each spends
+// a part of its time on being handed over.
+var DocumentPlaces = 2*runtime.GOMAXPROCS(0) - 1
 
 // How often empty queues are looked at: somebody may wait for runs and documents, deliveries are urgent.
 const (

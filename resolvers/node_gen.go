@@ -31,6 +31,8 @@ func (q Query) nodeOfType(ctx context.Context, id globalid.ID) (Node, error) {
 		return found(q.Context(ctx, id))
 	case "Customer":
 		return found(q.customerNode(ctx, id))
+	case "CustomerExport":
+		return found(q.CustomerExport(ctx, id))
 	case "Document":
 		return found(q.documentNode(ctx, id))
 	case "Invitation":

@@ -47,6 +47,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerSessions()
 	a.registerCustomers()
 	a.registerCustomerStatus()
+	a.registerExports()
 	a.registerAccounts()
 	a.registerRegions()
 	a.registerUsers()

@@ -60,6 +60,7 @@ func queryRows() []graphRow {
 		{fields: "Me.sessions", query: `{ me { sessions { address current } } }`, want: shared},
 		{fields: "Query.customer", query: `query($id: ID){ customer(id: $id) { name path level effectiveCanAddCustomers effectiveStatus } }`, variables: anyCustomer, want: reach},
 		{fields: "Query.customer/own", query: `{ customer { name } }`, want: shared},
+		{fields: "Query.customerExport", query: `query($id: ID!){ customerExport(id: $id) { status url } }`, variables: one((*ask).freshExport), want: reach},
 		{fields: "Query.user", query: `query($id: ID!){ user(id: $id) { email } }`, variables: anyUser, want: reach},
 		{fields: "Query.account", query: `query($id: ID!){ account(id: $id) { name } }`, variables: anyAccount, want: reach},
 		{fields: "Query.permission", query: `query($id: ID!){ permission(id: $id) { disabled } }`, variables: anyPermission, want: reach},
@@ -208,6 +209,7 @@ func nodeRows() []graphRow {
 		node("Role", rule.Roles, (*ask).freshRole, reach),
 		node("ApiKey", rule.CustomerAPIKeys, (*ask).freshKey, reach),
 		node("AuditEvent", rule.AuditEvents, (*ask).anEvent, reach),
+		node("CustomerExport", rule.CustomerExport, (*ask).freshExport, reach),
 		node("Invitation", rule.CustomerInvitations, (*ask).freshInvitation, reach),
 		node("Session", rule.MeSessions, (*ask).freshSession, ownOnly),
 		node("Region", rule.Region, aRegion, shape(shared).found()),
@@ -248,6 +250,9 @@ func customerMutations() []graphRow {
 		mutate("deleteCustomer", `deletedId customer { status eraseAt }`, func(a *ask) object { return object{"id": a.aChild()} }, reach),
 		mutate("restoreCustomer", `customer { status }`, func(a *ask) object { return object{"id": a.aDeleted()} }, reach),
 		mutate("restoreCustomer/own", `customer { status }`, func(a *ask) object { return object{"id": a.theCustomer()} }, fromAbove),
+		mutate("exportCustomer", `customerExport { status progress url createdAt expiresAt }`, func(a *ask) object {
+			return object{"id": a.aChild()}
+		}, reach),
 		mutate("setLimits", `customer { name }`, func(a *ask) object {
 			return object{"customerId": a.aChild(), "limits": []object{{"name": "SECRETS", "limit": 1000}}}
 		}, reach),

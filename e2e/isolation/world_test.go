@@ -239,6 +239,13 @@ func (a *ask) aDeleted() int64 {
 	return id
 }
 
+// freshExport is an export of a company right below the target.
+func (a *ask) freshExport() int64 {
+	return a.or(func() int64 {
+		return a.Number(`INSERT INTO customer_exports (customer_id, asked_by, rights) VALUES ($1, 'user:1', '{}') RETURNING id`, a.aChild())
+	})
+}
+
 func (a *ask) theAccount() int64 { return a.or(func() int64 { return a.Account(a.target, "tenant") }) }
 
 func (a *ask) home() int64 { return a.homes[a.as] }

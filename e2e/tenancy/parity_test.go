@@ -132,6 +132,7 @@ func TestParity(t *testing.T) {
 	t.Run("regions", func(t *testing.T) { d.compareRegions(t) })
 	t.Run("caller", func(t *testing.T) { d.compareCaller(t) })
 	t.Run("sessions", func(t *testing.T) { d.compareSessions(t) })
+	t.Run("exports", func(t *testing.T) { d.compareExports(t) })
 	d.whole(t)
 	for member, has := range d.told {
 		if !has && !strings.HasSuffix(member, " selected") { // of all choices or of none: they are one type
@@ -170,6 +171,23 @@ func (d *doors) whole(t *testing.T) {
 			t.Errorf("%s is documented, and compared with nothing", e.Path)
 		}
 	}
+}
+
+// compareExports compares one whose archive is there. Each link to it is another one.
+func (d *doors) compareExports(t *testing.T) {
+	const path = "/tenant/export/{id}"
+	token := d.As("Alpine Hydro", "lukas@alpine-hydro.example")
+	id := platform.Decimal(d.Must(202, "POST", fmt.Sprintf("/tenant/customer/%d/export", d.Customer("Alpine Hydro")), token, nil).ID(t, "id"))
+	d.SQL(`UPDATE customer_exports SET status = 'READY', progress = .5, expires_at = now() + interval '1 day'`)
+	own := d.rest(t, token, path, "", "{id}", id).JSON(t).(map[string]any)
+	graph := d.MustGQL(token, `query($id: ID!) { customerExport(id: $id) { id: databaseId status progress url createdAt expiresAt } }`, map[string]any{"id": id})["customerExport"].(map[string]any)
+	for _, shown := range []map[string]any{own, graph} {
+		if link, _ := shown["url"].(string); !strings.Contains(link, "/tenant/export/"+id+"/archive?token=") {
+			t.Errorf("the link is %q", link)
+		}
+		shown["url"], shown["status"] = "", strings.ToLower(shown["status"].(string))
+	}
+	platform.SameAnswers(t, path, own, graph)
 }
 
 // compareSessions compares a person's own, of which one is that of the token.
@@ -276,7 +294,9 @@ func (d *doors) compareSearch(t *testing.T, token, text string) {
 			}
 		}
 		for _, member := range []string{"email", "url", "customerId", "contextId"} {
-			row[member] = row[member]
+			if _, has := row[member]; !has {
+				row[member] = nil
+			}
 		}
 	}
 	d.same(t, token, "/tenant/search", "?first=50&text="+url.QueryEscape(text), shown)

@@ -49,6 +49,7 @@ type ResolverRoot interface {
 	Context() ContextResolver
 	ContextTool() ContextToolResolver
 	Customer() CustomerResolver
+	CustomerExport() CustomerExportResolver
 	CustomerRef() CustomerRefResolver
 	Document() DocumentResolver
 	Invitation() InvitationResolver
@@ -149,6 +150,9 @@ type CustomerResolver interface {
 	Secrets(ctx context.Context, obj *db.Customer) ([]*db.Secret, error)
 	WebhookDestinations(ctx context.Context, obj *db.Customer, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
 }
+type CustomerExportResolver interface {
+	URL(ctx context.Context, obj *db.CustomerExport) (*string, error)
+}
 type CustomerRefResolver interface {
 	Customer(ctx context.Context, obj *db.CustomerRef) (*db.Customer, error)
 }
@@ -174,6 +178,7 @@ type MutationResolver interface {
 	DeleteCustomer(ctx context.Context, input resolvers.DeleteCustomerInput) (*resolvers.DeleteCustomerPayload, error)
 	RestoreCustomer(ctx context.Context, input resolvers.RestoreCustomerInput) (*resolvers.RestoreCustomerPayload, error)
 	ResumeCustomer(ctx context.Context, input resolvers.ResumeCustomerInput) (*resolvers.ResumeCustomerPayload, error)
+	ExportCustomer(ctx context.Context, input resolvers.ExportCustomerInput) (*resolvers.ExportCustomerPayload, error)
 	SetLimits(ctx context.Context, input resolvers.SetLimitsInput) (*resolvers.SetLimitsPayload, error)
 	SaveBilling(ctx context.Context, input resolvers.SaveBillingInput) (*resolvers.SaveBillingPayload, error)
 	CreateUser(ctx context.Context, input resolvers.CreateUserInput) (*resolvers.CreateUserPayload, error)
@@ -268,6 +273,7 @@ type QueryResolver interface {
 	WebhookCatalog(ctx context.Context, extended bool) (*resolvers.WebhookCatalog, error)
 	WebhookDestinations(ctx context.Context, customerID *globalid.ID, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Destination], error)
 	WebhookDestination(ctx context.Context, id globalid.ID) (*db.Destination, error)
+	CustomerExport(ctx context.Context, id globalid.ID) (*db.CustomerExport, error)
 	WebhookDeliveries(ctx context.Context, destinationID *globalid.ID, typeArg *string, status *string, since *time.Time, customerID *globalid.ID, subtree bool, filter *resolvers.WebhookDeliveryFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Delivery], error)
 	WebhookDelivery(ctx context.Context, id globalid.ID) (*db.Delivery, error)
 }
@@ -1816,6 +1822,36 @@ type Invitation implements Node {
   customer: CustomerRef!
 }
 
+"How far an export is."
+enum CustomerExportStatus {
+  "It waits for its turn."
+  PENDING
+  "It is being written."
+  RUNNING
+  "There is an archive."
+  READY
+  "It was given up."
+  FAILED
+}
+
+"An export of a company, with everything below it, into an archive."
+type CustomerExport implements Node {
+  "Global id."
+  id: ID!
+  "Export id."
+  databaseId: Int!
+  "How far it is."
+  status: CustomerExportStatus!
+  "The part that is done, from 0 to 1."
+  progress: Float!
+  "A link to the archive, for 15 minutes; null while there is none, and for others than who has asked for it."
+  url: String
+  "When it was asked for."
+  createdAt: DateTime!
+  "When it is forgotten, with its archive; null while it is under way."
+  expiresAt: DateTime
+}
+
 "What has become of an invitation."
 enum InvitationStatus {
   "It waits for an answer."
@@ -2670,6 +2706,8 @@ type Query {
     "Global id or integer."
     id: ID!
   ): WebhookDestination @needs(right: "webhook.read")
+  "An export of a company that the caller may export, until it has expired. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  customerExport("The export." id: ID!): CustomerExport @needs(app: [TENANT], right: "company.write")
   "The deliveries of a company, newest first unless asked for otherwise. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
   webhookDeliveries(
     "Only those to this destination, of any company within reach."
@@ -2732,6 +2770,11 @@ type Mutation {
   restoreCustomer("The company." input: RestoreCustomerInput!): RestoreCustomerPayload @needs(app: [TENANT], right: "company.write")
   "Ends a company's suspension: what has waited goes on, unless a company above is suspended. Only from above. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   resumeCustomer("The company." input: ResumeCustomerInput!): ResumeCustomerPayload @needs(app: [TENANT], right: "company.write")
+  """
+  Asks for the export of a company, with everything below it, into an archive. One at a time; for an owner of the company itself, or
+  from above. It holds what the caller may read in tenant management, without secrets and private contexts. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `.
+  """
+  exportCustomer("The company." input: ExportCustomerInput!): ExportCustomerPayload @needs(app: [TENANT], right: "company.write")
   "Sets how much a company may have with everything below it. Only from above: a company above it, or the root for itself. Needs the right ` + "`" + `company.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   setLimits("The limits." input: SetLimitsInput!): SetLimitsPayload @needs(app: [TENANT], right: "company.write")
   "Makes a company's billing record or writes the given fields of it. Needs the right ` + "`" + `billing.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
@@ -3004,6 +3047,18 @@ input ResumeCustomerInput {
 type ResumeCustomerPayload {
   "The company."
   customer: Customer!
+}
+
+"A company to export."
+input ExportCustomerInput {
+  "The company."
+  id: ID!
+}
+
+"What ` + "`" + `exportCustomer` + "`" + ` asked for."
+type ExportCustomerPayload {
+  "The export."
+  customerExport: CustomerExport!
 }
 
 "One limit of a company."
@@ -5057,6 +5112,20 @@ func (ec *executionContext) field_Mutation_eraseUser_args(ctx context.Context, r
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_exportCustomer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.ExportCustomerInput, error) {
+			return ec.unmarshalNExportCustomerInput2canopyᚋresolversᚐExportCustomerInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_leaveCustomer_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -5812,6 +5881,20 @@ func (ec *executionContext) field_Query_contexts_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["before"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_customerExport_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (globalid.ID, error) {
+			return ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
 	return args, nil
 }
 
@@ -10571,6 +10654,53 @@ func (ec *executionContext) fieldContext_CustomerEdge_node(_ context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _CustomerExport_id(ctx context.Context, field graphql.CollectedField, obj *db.CustomerExport) (ret graphql.Marshaler) {
+	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
+}
+
+func (ec *executionContext) _CustomerExport_databaseId(ctx context.Context, field graphql.CollectedField, obj *db.CustomerExport) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int64(ctx, field.Selections, obj.ID)
+}
+
+func (ec *executionContext) _CustomerExport_status(ctx context.Context, field graphql.CollectedField, obj *db.CustomerExport) (ret graphql.Marshaler) {
+	return ec.marshalNCustomerExportStatus2string(ctx, field.Selections, obj.Status)
+}
+
+func (ec *executionContext) _CustomerExport_progress(ctx context.Context, field graphql.CollectedField, obj *db.CustomerExport) (ret graphql.Marshaler) {
+	return ec.marshalNFloat2float64(ctx, field.Selections, obj.Progress)
+}
+
+func (ec *executionContext) _CustomerExport_url(ctx context.Context, field graphql.CollectedField, obj *db.CustomerExport) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CustomerExport_url(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CustomerExport().URL(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CustomerExport_url(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CustomerExport", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CustomerExport_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.CustomerExport) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
+}
+
+func (ec *executionContext) _CustomerExport_expiresAt(ctx context.Context, field graphql.CollectedField, obj *db.CustomerExport) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.ExpiresAt)
+}
+
 func (ec *executionContext) _CustomerRef_id(ctx context.Context, field graphql.CollectedField, obj *db.CustomerRef) (ret graphql.Marshaler) {
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.GlobalID())
 }
@@ -11158,6 +11288,35 @@ func (ec *executionContext) _EraseUserPayload_deletedId(ctx context.Context, fie
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
+func (ec *executionContext) _ExportCustomerPayload_customerExport(ctx context.Context, field graphql.CollectedField, obj *resolvers.ExportCustomerPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ExportCustomerPayload_customerExport(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CustomerExport, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.CustomerExport) graphql.Marshaler {
+			return ec.marshalNCustomerExport2ᚖcanopyᚋdbᚐCustomerExport(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ExportCustomerPayload_customerExport(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ExportCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Grant_application(ctx context.Context, field graphql.CollectedField, obj *resolvers.Grant) (ret graphql.Marshaler) {
 	return ec.marshalNString2string(ctx, field.Selections, obj.Application)
 }
@@ -11721,6 +11880,47 @@ func (ec *executionContext) fieldContext_Mutation_resumeCustomer(ctx context.Con
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_resumeCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_exportCustomer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_exportCustomer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ExportCustomer(ctx, fc.Args["input"].(resolvers.ExportCustomerInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.ExportCustomerPayload) graphql.Marshaler {
+			return ec.marshalOExportCustomerPayload2ᚖcanopyᚋresolversᚐExportCustomerPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_exportCustomer(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_exportCustomer_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -15793,6 +15993,47 @@ func (ec *executionContext) fieldContext_Query_webhookDestination(ctx context.Co
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_webhookDestination_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_customerExport(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_customerExport(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().CustomerExport(ctx, fc.Args["id"].(globalid.ID))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.CustomerExport) graphql.Marshaler {
+			return ec.marshalOCustomerExport2ᚖcanopyᚋdbᚐCustomerExport(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_customerExport(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_customerExport_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -21551,6 +21792,36 @@ func (ec *executionContext) unmarshalInputEraseUserInput(ctx context.Context, ob
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputExportCustomerInput(ctx context.Context, obj any) (resolvers.ExportCustomerInput, error) {
+	var it resolvers.ExportCustomerInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputLeaveCustomerInput(ctx context.Context, obj any) (resolvers.LeaveCustomerInput, error) {
 	var it resolvers.LeaveCustomerInput
 	if obj == nil {
@@ -23718,6 +23989,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Document(ctx, sel, obj)
+	case *db.CustomerExport:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._CustomerExport(ctx, sel, obj)
 	case *db.Customer:
 		if obj == nil {
 			return graphql.Null
@@ -26393,6 +26669,75 @@ func (ec *executionContext) _CustomerEdge(ctx context.Context, sel ast.Selection
 	return out
 }
 
+var customerExportImplementors = []string{"CustomerExport", "Node"}
+
+func (ec *executionContext) _CustomerExport(ctx context.Context, sel ast.SelectionSet, obj *db.CustomerExport) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, customerExportImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CustomerExport")
+		case "id":
+			out.Values[i] = ec._CustomerExport_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "databaseId":
+			out.Values[i] = ec._CustomerExport_databaseId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "status":
+			out.Values[i] = ec._CustomerExport_status(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "progress":
+			out.Values[i] = ec._CustomerExport_progress(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "url":
+			out.Values[i] = ec._CustomerExport_url(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._CustomerExport_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = ec._CustomerExport_expiresAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var customerRefImplementors = []string{"CustomerRef"}
 
 func (ec *executionContext) _CustomerRef(ctx context.Context, sel ast.SelectionSet, obj *db.CustomerRef) graphql.Marshaler {
@@ -27270,6 +27615,45 @@ func (ec *executionContext) _EraseUserPayload(ctx context.Context, sel ast.Selec
 	return out
 }
 
+var exportCustomerPayloadImplementors = []string{"ExportCustomerPayload"}
+
+func (ec *executionContext) _ExportCustomerPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.ExportCustomerPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, exportCustomerPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ExportCustomerPayload")
+		case "customerExport":
+			out.Values[i] = ec._ExportCustomerPayload_customerExport(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var grantImplementors = []string{"Grant"}
 
 func (ec *executionContext) _Grant(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Grant) graphql.Marshaler {
@@ -27614,6 +27998,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "resumeCustomer":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_resumeCustomer(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "exportCustomer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_exportCustomer(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -28708,6 +29099,13 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 		case "webhookDestination":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_webhookDestination(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "customerExport":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_customerExport(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -32797,6 +33195,32 @@ func (ec *executionContext) marshalNCustomerEdge2ᚕcanopyᚋresolversᚐEdgeᚄ
 	return ret
 }
 
+func (ec *executionContext) marshalNCustomerExport2ᚖcanopyᚋdbᚐCustomerExport(ctx context.Context, sel ast.SelectionSet, v *db.CustomerExport) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CustomerExport(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNCustomerExportStatus2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCustomerExportStatus2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) unmarshalNCustomerFilter2ᚖcanopyᚋresolversᚐCustomerFilter(ctx context.Context, v any) (*resolvers.CustomerFilter, error) {
 	res, err := ec.unmarshalInputCustomerFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
@@ -33058,6 +33482,11 @@ func (ec *executionContext) unmarshalNEnableTotpInput2canopyᚋresolversᚐEnabl
 
 func (ec *executionContext) unmarshalNEraseUserInput2canopyᚋresolversᚐEraseUserInput(ctx context.Context, v any) (resolvers.EraseUserInput, error) {
 	res, err := ec.unmarshalInputEraseUserInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNExportCustomerInput2canopyᚋresolversᚐExportCustomerInput(ctx context.Context, v any) (resolvers.ExportCustomerInput, error) {
+	res, err := ec.unmarshalInputExportCustomerInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -34850,6 +35279,13 @@ func (ec *executionContext) marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx conte
 	return ec._Customer(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOCustomerExport2ᚖcanopyᚋdbᚐCustomerExport(ctx context.Context, sel ast.SelectionSet, v *db.CustomerExport) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CustomerExport(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOCustomerFilter2ᚕᚖcanopyᚋresolversᚐCustomerFilterᚄ(ctx context.Context, v any) ([]*resolvers.CustomerFilter, error) {
 	if v == nil {
 		return nil, nil
@@ -35095,6 +35531,13 @@ func (ec *executionContext) marshalOEraseUserPayload2ᚖcanopyᚋresolversᚐEra
 		return graphql.Null
 	}
 	return ec._EraseUserPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOExportCustomerPayload2ᚖcanopyᚋresolversᚐExportCustomerPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ExportCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ExportCustomerPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {

@@ -25,10 +25,11 @@ func action(name Action, description string) Action {
 
 // The actions. An operation's audit event has one of these.
 var (
-	CustomerCreated = action("customer.created", "A company is created.")
-	CustomerUpdated = action("customer.updated", "A company is renamed, or its flags are set.")
-	CustomerMoved   = action("customer.moved", "A company is put below another, with everything below it.")
-	CustomerLimited = action("customer.limited", "Limits of a company are set.")
+	CustomerCreated  = action("customer.created", "A company is created.")
+	CustomerUpdated  = action("customer.updated", "A company is renamed, or its flags are set.")
+	CustomerMoved    = action("customer.moved", "A company is put below another, with everything below it.")
+	CustomerExported = action("customer.exported", "Somebody asks for an export of a company.")
+	CustomerLimited  = action("customer.limited", "Limits of a company are set.")
 
 	CustomerSuspended = action("customer.suspended", "A company is suspended, with everything below it.")
 	CustomerResumed   = action("customer.resumed", "A suspended company goes on.")

@@ -71,6 +71,7 @@ var (
 	WebhookCatalog                   = &Rule{Field: "Query.webhookCatalog", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	WebhookDestinations              = &Rule{Field: "Query.webhookDestinations", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	WebhookDestination               = &Rule{Field: "Query.webhookDestination", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
+	CustomerExport                   = &Rule{Field: "Query.customerExport", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	WebhookDeliveries                = &Rule{Field: "Query.webhookDeliveries", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	WebhookDelivery                  = &Rule{Field: "Query.webhookDelivery", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
 	CreateCustomer                   = &Rule{Field: "Mutation.createCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyCreate}
@@ -80,6 +81,7 @@ var (
 	DeleteCustomer                   = &Rule{Field: "Mutation.deleteCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	RestoreCustomer                  = &Rule{Field: "Mutation.restoreCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	ResumeCustomer                   = &Rule{Field: "Mutation.resumeCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
+	ExportCustomer                   = &Rule{Field: "Mutation.exportCustomer", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SetLimits                        = &Rule{Field: "Mutation.setLimits", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SaveBilling                      = &Rule{Field: "Mutation.saveBilling", Apps: []access.App{access.Tenant}, Right: access.BillingWrite}
 	CreateUser                       = &Rule{Field: "Mutation.createUser", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
@@ -209,6 +211,7 @@ var all = []*Rule{
 	WebhookCatalog,
 	WebhookDestinations,
 	WebhookDestination,
+	CustomerExport,
 	WebhookDeliveries,
 	WebhookDelivery,
 	CreateCustomer,
@@ -218,6 +221,7 @@ var all = []*Rule{
 	DeleteCustomer,
 	RestoreCustomer,
 	ResumeCustomer,
+	ExportCustomer,
 	SetLimits,
 	SaveBilling,
 	CreateUser,

@@ -931,6 +931,35 @@ export interface CustomerEdge {
   node: Customer;
 }
 
+/** An export of a company, with everything below it, into an archive. */
+export interface CustomerExport {
+  /** Global id. */
+  id: string;
+  /** Export id. */
+  databaseId: number;
+  /** How far it is. */
+  status: CustomerExportStatus;
+  /** The part that is done, from 0 to 1. */
+  progress: number;
+  /** A link to the archive, for 15 minutes; null while there is none, and for others than who has asked for it. */
+  url: string | null;
+  /** When it was asked for. */
+  createdAt: DateTime;
+  /** When it is forgotten, with its archive; null while it is under way. */
+  expiresAt: DateTime | null;
+}
+
+/** How far an export is. */
+export type CustomerExportStatus =
+  /** It waits for its turn. */
+  | "PENDING"
+  /** It is being written. */
+  | "RUNNING"
+  /** There is an archive. */
+  | "READY"
+  /** It was given up. */
+  | "FAILED";
+
 /** Which companies to list: those that fit every member that is given. */
 export interface CustomerFilter {
   /** The company's own status. Deleted ones, with all below them, are listed only when this asks for them. */
@@ -1311,6 +1340,18 @@ export interface EraseUserInput {
 export interface EraseUserPayload {
   /** The user's id. */
   deletedId: string;
+}
+
+/** A company to export. */
+export interface ExportCustomerInput {
+  /** The company. */
+  id: string | number;
+}
+
+/** What `exportCustomer` asked for. */
+export interface ExportCustomerPayload {
+  /** The export. */
+  customerExport: CustomerExport;
 }
 
 /** What the token may do in one application. */

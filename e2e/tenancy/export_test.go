@@ -1,0 +1,221 @@
+package tenancy
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"canopy/e2e/platform"
+)
+
+// archived is what an archive holds: the rows of each kind, the originals by name, and the manifest.
+type archived struct {
+	rows      map[string][]map[string]any
+	originals map[string][]byte
+	manifest  map[string]any
+	text      string
+}
+
+// fetch reads the archive that a link leads to.
+func fetch(t *testing.T, s *platform.Platform, link string) archived {
+	t.Helper()
+	a := s.Must(200, "GET", strings.TrimPrefix(link, s.App.Config.PublicURL.String()), "", nil)
+	z, err := gzip.NewReader(bytes.NewReader(a.Body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := archived{rows: map[string][]map[string]any{}, originals: map[string][]byte{}}
+	for files := tar.NewReader(z); ; {
+		h, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind, name, _ := strings.Cut(h.Name, "/")
+		if kind != "auditEvents" { // which tell of private contexts, to whoever may read them
+			out.text += string(content)
+		}
+		switch {
+		case h.Name == "manifest.json":
+			err = json.Unmarshal(content, &out.manifest)
+		case kind == "originals":
+			out.originals[name] = content
+		default:
+			for line := range strings.Lines(string(content)) {
+				var row map[string]any
+				err = errors.Join(err, json.Unmarshal([]byte(line), &row))
+				out.rows[kind] = append(out.rows[kind], row)
+			}
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", h.Name, err)
+		}
+	}
+}
+
+// exported asks for an export and waits for its end.
+func exported(t *testing.T, s *platform.Platform, token string, customer int64) map[string]any {
+	t.Helper()
+	return ended(t, s, token, s.Must(http.StatusAccepted, "POST", fmt.Sprintf("/tenant/customer/%d/export", customer), token, nil).ID(t, "id"))
+}
+
+// ended waits for the end of an export.
+func ended(t *testing.T, s *platform.Platform, token string, id int64) map[string]any {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		e := s.Must(200, "GET", fmt.Sprintf("/tenant/export/%d", id), token, nil).JSON(t).(map[string]any)
+		if e["status"] == "ready" || e["status"] == "failed" {
+			return e
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%v", e)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// TestExportCustomer: an archive has everything of a company and of those below it but secrets and private contexts, is for who
+// has asked for it alone, and goes when its time is over.
+func TestExportCustomer(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	alpine, hydro := s.Customer("Alpine Energy"), s.Customer("Alpine Hydro")
+	root, greta := s.Root(), s.As("Alpine Energy", "greta@alpine.example")
+	desk := s.TokenOf(hydro, "lukas@alpine-hydro.example", "assistant")
+	open, hidden := s.NewContext(desk, "Manuals"), s.NewContext(desk, "Diary")
+	s.Must(204, "PUT", fmt.Sprintf("/context/share/%d", open), desk, map[string]any{"shareState": 1})
+	s.Upload(desk, open, "valve.txt", []byte("The valve is red."))
+	s.Upload(desk, hidden, "diary.txt", []byte("Dear diary."))
+	s.SQL(`INSERT INTO secrets (customer_id, name, value) VALUES ($1, 'TOKEN', 'sealed value')`, hydro)
+	destination := s.Must(201, "POST", platform.Hooks+"/destinations", greta, map[string]any{"url": platform.PublicURL})
+	signing := platform.Member(t, destination.JSON(t), "secret").(string)
+	limitsOf(s, root, hydro, map[string]any{"users": 77})
+
+	for _, email := range []string{"mira@alpine.example", "jonas@alpine.example"} {
+		platform.Scenario{Status: 403}.Judge(t, s.Do("POST", fmt.Sprintf("/tenant/customer/%d/export", alpine), s.As("Alpine Energy", email), nil))
+	}
+	path := fmt.Sprintf("/tenant/customer/%d/export", alpine)
+	first := s.Must(http.StatusAccepted, "POST", path, greta, nil).ID(t, "id")
+	platform.Scenario{Status: 200, Has: map[string]any{"status": "pending", "progress": 0.0, "url": nil, "expiresAt": nil}}.
+		Judge(t, s.Do("GET", fmt.Sprintf("/tenant/export/%d", first), greta, nil))
+	platform.Scenario{Status: 400, Code: "export_under_way"}.Judge(t, s.Do("POST", path, root, nil))
+	s.SQL(`DELETE FROM customer_exports`)
+	stop := s.Work(&platform.Letterbox{})
+	e := exported(t, s, greta, alpine)
+	link, _ := e["url"].(string)
+	if e["status"] != "ready" || e["progress"] != 1.0 || link == "" {
+		t.Fatalf("%v\n%s", e, s.Log)
+	}
+	got := fetch(t, s, link)
+	names := map[string][]string{}
+	for kind, rows := range got.rows {
+		for _, row := range rows {
+			names[kind] = append(names[kind], fmt.Sprint(row["name"], row["email"]))
+		}
+	}
+	for kind, want := range map[string]string{"customers": "Alpine Hydro<nil>", "users": "<nil>eva@alpine-hydro.example", "contexts": "Manuals<nil>", "secrets": "TOKEN<nil>", "webhookDestinations": "<nil>"} {
+		if !slices.Contains(names[kind], want) {
+			t.Errorf("of %s there are %v", kind, names[kind])
+		}
+	}
+	for kind, n := range map[string]int{"customers": 3, "accounts": 9, "documents": 1} {
+		if len(got.rows[kind]) != n || platform.Member(t, got.manifest, "rows."+kind) != float64(n) {
+			t.Errorf("%d %s: %v", len(got.rows[kind]), kind, got.manifest["rows"])
+		}
+	}
+	for _, kind := range []string{"permissions", "auditEvents", "apiKeys"} {
+		if len(got.rows[kind]) == 0 {
+			t.Errorf("there are no %s", kind)
+		}
+	}
+	if file := got.rows["documents"][0]["fileName"].(string); string(got.originals[file]) != "The valve is red." || len(got.originals) != 1 {
+		t.Errorf("the originals are %q", got.originals)
+	}
+	for _, secret := range []string{"Diary", "Dear diary", "sealed value", signing, "password", "Northwind", "argon2"} {
+		if rows := strings.Replace(got.text, "passwords, two-factor secrets", "", 1); strings.Contains(rows, secret) {
+			t.Errorf("the archive tells %q", secret)
+		}
+	}
+	if left := fmt.Sprint(got.manifest["leftOut"]); !strings.Contains(left, "1 private contexts") {
+		t.Errorf("left out are %v", left)
+	}
+	id := int64(e["id"].(float64))
+	platform.Scenario{Status: 200, Has: map[string]any{"url": nil}}.Judge(t, s.Do("GET", fmt.Sprintf("/tenant/export/%d", id), root, nil))
+	data := s.MustGQL(greta, `query($id: ID!) { customerExport(id: $id) { status progress url expiresAt } }`, map[string]any{"id": id})
+	if platform.Member(t, data, "customerExport.status") != "READY" || platform.Member(t, data, "customerExport.url") == nil {
+		t.Errorf("%v", data)
+	}
+	at := strings.TrimPrefix(link, s.App.Config.PublicURL.String())
+	for name, path := range map[string]string{
+		"another export": strings.Replace(at, fmt.Sprintf("/%d/", id), fmt.Sprintf("/%d/", id+1), 1), "a made-up token": at[:strings.Index(at, "=")+1] + strings.Repeat("A", 80),
+	} {
+		if a := s.Do("GET", path, "", nil); a.Status != 404 {
+			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+		}
+	}
+	stop()
+	var key string
+	s.Look(&key, `SELECT 'exports/' || file FROM customer_exports WHERE id = $1`, id)
+	s.SQL(`UPDATE customer_exports SET expires_at = now()`)
+	platform.Scenario{Status: 404}.Judge(t, s.Do("GET", at, "", nil))
+	platform.Scenario{Status: 403}.Judge(t, s.Do("GET", fmt.Sprintf("/tenant/export/%d", id), greta, nil))
+	if n, err := s.App.Store.ForgetExports(t.Context(), 10); n != 1 || err != nil {
+		t.Errorf("%d are forgotten: %v", n, err)
+	}
+	if n := s.Number(`SELECT count(*) FROM blob_deletions WHERE key = $1`, key); n != 1 {
+		t.Error("the archive stays")
+	}
+}
+
+// TestExportIsBegunAnew: an export whose worker has died is another's.
+func TestExportIsBegunAnew(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	root := s.Root()
+	id := s.Must(http.StatusAccepted, "POST", fmt.Sprintf("/tenant/customer/%d/export", s.Customer("Alpine Hydro")), root, nil).ID(t, "id")
+	s.SQL(`UPDATE customer_exports SET status = 'RUNNING', progress = .3, attempts = 4, handed_out = true, next_attempt_at = now()`)
+	stop := s.Work(&platform.Letterbox{})
+	defer stop()
+	if e := ended(t, s, root, id); e["status"] != "ready" {
+		t.Errorf("%v", e)
+	}
+	if n := s.Number(`SELECT attempts FROM customer_exports WHERE id = $1`, id); n != 5 {
+		t.Errorf("%d attempts", n)
+	}
+}
+
+// TestExportedRights: who has asked for less than everything is given no more.
+func TestExportedRights(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	hydro := s.Customer("Alpine Hydro")
+	greta := s.As("Alpine Energy", "greta@alpine.example")
+	s.SQL(`UPDATE roles SET features = '{company.read,company.write,context.read}' WHERE name = 'Owner' AND application_id = 1`)
+	stop := s.Work(&platform.Letterbox{})
+	defer stop()
+	e := exported(t, s, greta, hydro)
+	got := fetch(t, s, e["url"].(string))
+	for kind := range got.rows {
+		if kind != "customers" && kind != "contexts" && kind != "documents" {
+			t.Errorf("there are %s", kind)
+		}
+	}
+	if left := fmt.Sprint(got.manifest["leftOut"]); !strings.Contains(left, "audit.read") {
+		t.Errorf("left out are %v", left)
+	}
+}

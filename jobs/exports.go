@@ -1,0 +1,211 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/archive"
+	"canopy/internal/blob"
+)
+
+const (
+	exportLease    = 30 * time.Second
+	exportRenew    = 5 * time.Second
+	exportTimeout  = 24 * time.Hour
+	exportWait     = time.Minute
+	exportAttempts = 5
+	// exportPlaces are how many exports a worker works on at the same time: a branch alone has one.
+	exportPlaces = 2
+	// exportLife is how long an archive is kept, and it is told that there is none.
+	exportLife = 7 * 24 * time.Hour
+)
+
+// exporter writes the archives of companies.
+type exporter struct {
+	store *db.Store
+	blobs blob.Store
+	log   *slog.Logger
+	// stop is closed when the worker stops: work under way is handed back at once.
+	stop <-chan struct{}
+}
+
+// ProcessTask makes one attempt on an export. An attempt begins anew: the archive appears whole, or not at all.
+func (x *exporter) ProcessTask(ctx context.Context, t *asynq.Task) error {
+	var due db.DueExport
+	if err := json.Unmarshal(t.Payload(), &due); err != nil {
+		return fmt.Errorf("payload: %w", err)
+	}
+	row, err := x.store.ClaimExport(ctx, due, exportLease)
+	if errors.Is(err, db.ErrNoRows) {
+		return sayNothingToDo(t)
+	}
+	if err != nil {
+		return err
+	}
+	e := &export{exporter: x, row: row}
+	l := lease[time.Time]{every: exportRenew, stop: x.stop, renew: func(ctx context.Context) error {
+		return x.store.RenewExport(ctx, row, exportLease, float64(e.progress.Load())/1000)
+	}}
+	err = l.hold(ctx, e.write)
+	if err := e.record(context.WithoutCancel(ctx), err); err != nil && !errors.Is(err, db.ErrNoRows) {
+		return err
+	}
+	say(t, "The export has ended.")
+	return nil
+}
+
+// export is one attempt.
+type export struct {
+	*exporter
+	row *db.CustomerExport
+	// progress is in thousandths.
+	progress atomic.Int64
+	rights   access.Features
+	out      *archive.Writer
+	hidden   int64
+	missing  int64
+}
+
+// record writes down what came of the attempt.
+func (e *export) record(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return e.store.EndExport(ctx, e.row, db.ExportReady, exportLife)
+	case errors.Is(err, errLost), errors.Is(err, db.ErrNoRows):
+		return nil
+	case errors.Is(err, errStopped):
+		return e.store.DelayExport(ctx, e.row, 0)
+	}
+	e.log.WarnContext(ctx, "an attempt to export a company has failed", "export", e.row.ID, "error", err)
+	if e.row.Attempts >= exportAttempts {
+		return e.store.EndExport(ctx, e.row, db.ExportFailed, exportLife)
+	}
+	return e.store.DelayExport(ctx, e.row, exportWait)
+}
+
+// write writes the archive into the blob store as it is made.
+func (e *export) write(ctx context.Context) error {
+	e.rights = access.ParseFeatures(e.row.Rights)
+	from, to := io.Pipe()
+	made := make(chan struct{})
+	go func() {
+		defer close(made)
+		_ = to.CloseWithError(e.make(ctx, to)) // which never fails, by its documentation
+	}()
+	err := e.blobs.Write(ctx, e.row.BlobKey(), from)
+	_ = from.CloseWithError(errLost) // so that what is made ends
+	<-made
+	return err
+}
+
+// make makes the archive.
+func (e *export) make(ctx context.Context, to io.Writer) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	e.out = archive.NewWriter(to, e.row.CustomerID, e.row.CreatedAt.UTC())
+	done := int64(0)
+	err = e.store.Below(ctx, e.row.CustomerID, func(id, of int64) error {
+		if err := e.company(ctx, id); err != nil {
+			return err
+		}
+		done++
+		e.progress.Store(min(999, done*1000/max(1, of)))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	e.out.Manifest.LeftOut = append(e.out.Manifest.LeftOut, e.leftOut()...)
+	return e.out.Close()
+}
+
+// company writes what there is of one company.
+func (e *export) company(ctx context.Context, id int64) error {
+	hidden, err := e.store.HiddenContexts(ctx, id)
+	if err != nil {
+		return err
+	}
+	e.hidden += hidden
+	return e.kinds(ctx, db.ExportKinds, id)
+}
+
+// kinds writes the rows that belong to something, each with what belongs to it.
+func (e *export) kinds(ctx context.Context, kinds []db.ExportKind, owner int64) error {
+	for _, k := range kinds {
+		err := e.store.EachExported(ctx, k, owner, func(r *db.Exported) error {
+			if !e.rights.Has(k.Right) {
+				return e.kinds(ctx, k.Below, r.ID) // of which there may be a right
+			}
+			if err := e.out.Row(k.Name, r.Row); err != nil {
+				return err
+			}
+			if k.Originals {
+				return e.original(ctx, r)
+			}
+			return e.kinds(ctx, k.Below, r.ID)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// original writes what a document was uploaded as. One that is missing is told at the end.
+func (e *export) original(ctx context.Context, r *db.Exported) error {
+	var document struct{ FileName string }
+	if err := json.Unmarshal(r.Row, &document); err != nil {
+		return err
+	}
+	path, done, err := e.blobs.Local(ctx, db.BlobPrefix+document.FileName)
+	if errors.Is(err, blob.ErrNotFound) {
+		e.missing++
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer done()
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	return e.out.Original(document.FileName, info.Size(), file)
+}
+
+// leftOut tells what is not in the archive.
+func (e *export) leftOut() []string {
+	list := []string{
+		"passwords, two-factor secrets and sessions of users; secrets of API keys; signing secrets of webhook destinations; values of agents' secrets",
+		"chunks and vectors, which are made anew of the originals",
+	}
+	if e.hidden > 0 {
+		list = append(list, fmt.Sprintf("%d private contexts with their documents, which are their creators': those that are shared are here", e.hidden))
+	}
+	if e.missing > 0 {
+		list = append(list, fmt.Sprintf("%d originals, which the document store does not have", e.missing))
+	}
+	for _, name := range (access.AllFeatures &^ e.rights).Names() {
+		list = append(list, "what takes the right "+name+", which who has asked lacks")
+	}
+	return list
+}
