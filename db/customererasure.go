@@ -94,9 +94,20 @@ var eraseSteps = []struct {
 	query query
 	rows  int64
 }{
-	{qEraseRequests, eraseRows}, {qEraseDeliveries, eraseRows}, {qEraseDestinations, eraseRows}, {qEraseRuns, eraseRows}, {qErasePublished, eraseRows},
-	{qEraseRevisions, eraseRows}, {qEraseAgents, eraseOwners}, {qEraseDocuments, eraseDocuments}, {qEraseContexts, eraseOwners},
-	{qErasePermissions, eraseRows}, {qEraseKeys, eraseRows}, {qEraseSessions, eraseRows}, {qEraseInvitations, eraseRows}, {qEraseEvents, eraseRows},
+	{qEraseRequests, eraseRows},
+	{qEraseDeliveries, eraseRows},
+	{qEraseDestinations, eraseRows},
+	{qEraseRuns, eraseRows},
+	{qErasePublished, eraseRows},
+	{qEraseRevisions, eraseRows},
+	{qEraseAgents, eraseOwners},
+	{qEraseDocuments, eraseDocuments},
+	{qEraseContexts, eraseOwners},
+	{qErasePermissions, eraseRows},
+	{qEraseKeys, eraseRows},
+	{qEraseSessions, eraseRows},
+	{qEraseInvitations, eraseRows},
+	{qEraseEvents, eraseRows},
 }
 
 // DueErasures are deleted companies whose time is over.

@@ -49,6 +49,17 @@ func join[P any, R member[P]](rows []*P) []*P {
 	return rows
 }
 
+// Together makes rows that were read one by one siblings, as far as there are rows: their edges are loaded for all of them.
+func Together[P any, R member[P]](rows []R) {
+	var there []*P
+	for _, r := range rows {
+		if r != nil {
+			there = append(there, r)
+		}
+	}
+	join[P, R](there)
+}
+
 // edge leads from rows P to values V. It is declared once, outside of any function: so load has only
 // its arguments to go by, and since what it gave is kept under these, none of them can be forgotten.
 type edge[P any, A, K comparable, V any] struct {

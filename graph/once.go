@@ -23,9 +23,10 @@ type once struct {
 	door *endpoint
 }
 
-// Do answers one request.
+// Do answers one request. Who has access to no application, as behind an API key whose user has left, can change nothing.
 func (o once) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
-	if r.Method != http.MethodPost || len(r.Header["Idempotency-Key"]) == 0 || access.PrincipalOf(r.Context()) == nil {
+	p := access.PrincipalOf(r.Context())
+	if r.Method != http.MethodPost || len(r.Header["Idempotency-Key"]) == 0 || p == nil || !p.HasAccess() {
 		o.Transport.Do(w, r, exec)
 		return
 	}

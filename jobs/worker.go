@@ -145,9 +145,9 @@ const (
 	runPlaces  = 128
 )
 
-// DocumentPlaces are those for documents. One branch keeps the processors busy, as each of its documents
-// takes two, and an extractor child beside it.
-var DocumentPlaces = 2 * max(1, runtime.GOMAXPROCS(0)/2)
+// DocumentPlaces are those for documents: one branch alone has as many of them at work as there are processors, as each spends
+// a part of its time on being handed over.
+var DocumentPlaces = 2*runtime.GOMAXPROCS(0) - 1
 
 // How often empty queues are looked at: somebody may wait for runs and documents, deliveries are urgent.
 const (

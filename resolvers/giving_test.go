@@ -352,6 +352,14 @@ func (g *gang) acts() map[string]func(*rapid.T) error {
 			}
 			return err
 		},
+		"createPermissions": func(t *rapid.T) error {
+			var in CreatePermissionsInput
+			for range 2 {
+				account := one(t, g.accounts(), "account")
+				in.Permissions = append(in.Permissions, &CreatePermissionInput{AccountID: idOf(account), RoleID: g.fitting(t, account), UserID: g.anybody(t)})
+			}
+			return ignore(g.CreatePermissions(g.caller(t, access.PermissionWrite), in))
+		},
 		"updatePermission": func(t *rapid.T) error {
 			p := g.aPermission(t)
 			account := g.number(`SELECT account_id FROM permissions WHERE id = $1`, p.Int)

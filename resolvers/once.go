@@ -32,7 +32,8 @@ type Claim struct {
 	id      string
 	attempt int
 	changed atomic.Bool
-	extends *time.Timer
+	// release has it extended no longer, and waits until nobody is about to.
+	release func()
 }
 
 // keepTime bounds what is done for a claim when its request is over.
@@ -133,14 +134,36 @@ type claimKey struct{}
 func (r *Resolver) hold(ctx context.Context, id string, attempt int) (context.Context, *Claim) {
 	c := &Claim{r: r, id: id, attempt: attempt}
 	const every = db.ClaimLease / 3
-	c.extends = time.AfterFunc(every, func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), every)
+	c.release = repeat(ctx, every, func(ctx context.Context) (again bool) {
+		ctx, cancel := context.WithTimeout(ctx, every)
 		defer cancel()
-		if err := r.Store.ExtendClaim(ctx, id, attempt); err == nil || !errors.Is(err, db.ErrNoRows) {
-			c.extends.Reset(every)
-		}
+		return !errors.Is(r.Store.ExtendClaim(ctx, id, attempt), db.ErrNoRows) // a fault of the database may pass before the lease ends
 	})
 	return context.WithValue(ctx, claimKey{}, c), c
+}
+
+// repeat does something every so often until it says that it need not be done again, or until stop, which waits for it: it is not
+// begun afterwards, whatever it was at.
+func repeat(ctx context.Context, every time.Duration, do func(context.Context) (again bool)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for again := true; again; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				again = do(ctx)
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
 }
 
 // markClaim writes down, in the transaction of a change, that it is made under the request's claim, if it has one.
@@ -169,7 +192,7 @@ func (c *Claim) Changed() bool { return c.changed.Load() }
 // End ends a claim with the answer that is to be kept. nil keeps none: where nothing was changed, the key is as if it had not
 // been used. An answer that can't be kept is lost to whoever asks again, who is told so.
 func (c *Claim) End(ctx context.Context, a *Answer) {
-	c.extends.Stop()
+	c.release()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
 	defer cancel()
 	var err error

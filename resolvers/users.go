@@ -101,15 +101,22 @@ func (m Mutation) CreateUser(ctx context.Context, in CreateUserInput) (*CreateUs
 	if err != nil {
 		return nil, err
 	}
-	out := &CreateUserPayload{}
+	user, err := m.addUser(ctx, c, customer, who)
+	return &CreateUserPayload{user}, err
+}
+
+// addUser makes a user a member of a company, and gives it as the caller knows it.
+func (m Mutation) addUser(ctx context.Context, c *caller, customer *db.Customer, who db.Given) (user *db.User, err error) {
 	err = m.change(ctx, c, func(_ *db.Store, ch *changes) error {
-		out.User, err = m.invite(ctx, ch, customer, who)
-		if err != nil {
+		if user, err = m.invite(ctx, ch, customer, who); err != nil {
 			return err
 		}
-		return ch.audit(customer.ID, audit.UserCreated, out.User, told(who))
+		return ch.audit(customer.ID, audit.UserCreated, user, told(who))
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return user, nil
 }
 
 // invitee checks the names of a new user; a full name is split where they are left out, or empty.
@@ -136,7 +143,7 @@ func told(who db.Given) audit.Changes {
 func (r *Resolver) invite(ctx context.Context, ch *changes, customer *db.Customer, who db.Given) (*db.User, error) {
 	user, added, err := r.admitUser(ctx, ch, customer, who)
 	if err == nil && !added {
-		err = problem.Invalid(problem.Fault{Location: "email", Message: "belongs to a user of this company already"})
+		err = problem.Invalid(problem.Fault{Location: "email", Message: "belongs to a user of this company already"}).With("user_exists")
 	}
 	return user, err
 }

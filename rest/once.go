@@ -6,6 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"canopy/internal/access"
 	"canopy/internal/intake"
 	"canopy/internal/rule"
 	"canopy/internal/web"
@@ -24,9 +25,10 @@ func takesKey(method string, need *rule.Rule) bool {
 	return need != nil && (method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch)
 }
 
-// once has a request with an idempotency key done once: its answer is kept, and given again.
+// once has a request with an idempotency key done once: its answer is kept, and given again. Who has access to no application, as
+// behind an API key whose user has left, is refused by the operation.
 func (a *api) once(hc huma.Context, next func(huma.Context)) {
-	if !takesKey(hc.Method(), ruleOf(hc.Operation())) {
+	if !takesKey(hc.Method(), ruleOf(hc.Operation())) || !access.PrincipalOf(hc.Context()).HasAccess() {
 		next(hc)
 		return
 	}

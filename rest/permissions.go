@@ -66,18 +66,26 @@ type optionsStep4 struct {
 	OptionsQuery
 }
 
-type createPermissionInput struct {
-	Body struct {
-		AppAccountID   int64   `json:"appAccountId" doc:"The account that access is given to"`
-		AppRoleID      int64   `json:"appRoleId" doc:"The role that the user gets there"`
-		UserIdentityID *int64  `json:"userIdentityId,omitempty" doc:"The user; required where no email is given"`
-		Disabled       *bool   `json:"disabled,omitempty" default:"false" doc:"Whether the permission starts suspended"`
-		Email          *string `json:"email,omitempty" doc:"The user's address, in place of userIdentityId; whoever is not in the company is added, and invited where there is no password"`
-		FirstName      *string `json:"firstName,omitempty" doc:"The first name of a user who is added"`
-		LastName       *string `json:"lastName,omitempty" doc:"The last name of a user who is added"`
-		Name           *string `json:"name,omitempty" doc:"The full name of a user who is invited, split where both others are left out"`
-	} `nameHint:"CreatePermissionRequest"`
+// CreatePermissionRequest is a new permission.
+type CreatePermissionRequest struct {
+	AppAccountID   int64   `json:"appAccountId" doc:"The account that access is given to"`
+	AppRoleID      int64   `json:"appRoleId" doc:"The role that the user gets there"`
+	UserIdentityID *int64  `json:"userIdentityId,omitempty" doc:"The user; required where no email is given"`
+	Disabled       *bool   `json:"disabled,omitempty" default:"false" doc:"Whether the permission starts suspended"`
+	Email          *string `json:"email,omitempty" doc:"The user's address, in place of userIdentityId; whoever is not in the company is added, and invited where there is no password"`
+	FirstName      *string `json:"firstName,omitempty" doc:"The first name of a user who is added"`
+	LastName       *string `json:"lastName,omitempty" doc:"The last name of a user who is added"`
+	Name           *string `json:"name,omitempty" doc:"The full name of a user who is invited, split where both others are left out"`
 }
+
+func (b *CreatePermissionRequest) asked() resolvers.CreatePermissionInput {
+	return resolvers.CreatePermissionInput{
+		AccountID: globalid.ID{Int: b.AppAccountID}, RoleID: globalid.ID{Int: b.AppRoleID}, UserID: relayID(b.UserIdentityID),
+		Email: b.Email, FirstName: b.FirstName, LastName: b.LastName, Name: b.Name, Disabled: b.Disabled,
+	}
+}
+
+type createPermissionInput struct{ Body CreatePermissionRequest }
 
 // createdPermission is a permission as it was made.
 type createdPermission struct {
@@ -136,16 +144,18 @@ func (a *api) registerPermissions() {
 }
 
 func (a *api) createPermission(ctx context.Context, in *createPermissionInput) (*one[createdPermission], error) {
-	b := &in.Body
-	made, err := a.mutations().CreatePermission(ctx, resolvers.CreatePermissionInput{
-		AccountID: globalid.ID{Int: b.AppAccountID}, RoleID: globalid.ID{Int: b.AppRoleID}, UserID: relayID(b.UserIdentityID),
-		Email: b.Email, FirstName: b.FirstName, LastName: b.LastName, Name: b.Name, Disabled: b.Disabled,
-	})
+	made, err := a.mutations().CreatePermission(ctx, in.Body.asked())
 	if err != nil {
 		return nil, err
 	}
-	p := made.Permission
-	return &one[createdPermission]{createdPermission{
+	return &one[createdPermission]{*createdPermissionOf(made.Permission)}, nil
+}
+
+func createdPermissionOf(p *db.Permission) *createdPermission {
+	if p == nil {
+		return nil
+	}
+	return &createdPermission{
 		ID:             p.ID,
 		AppAccountID:   p.AccountID,
 		UserIdentityID: p.UserID,
@@ -154,7 +164,7 @@ func (a *api) createPermission(ctx context.Context, in *createPermissionInput) (
 		Disabled:       p.Disabled,
 		CreatedAt:      p.CreatedAt.UTC(),
 		CreatedBy:      createdBy(p.CreatorID, p.CreatorEmail),
-	}}, nil
+	}
 }
 
 // registerOptions registers the four steps of the options, one for each length of the path.

@@ -56,6 +56,7 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerPermissions()
 	a.registerRoles()
 	a.registerStates()
+	a.registerBulk()
 	a.registerFinding()
 	a.registerSearch()
 	a.registerContexts()

@@ -18,7 +18,7 @@ var bodies = map[string][]string{
 	"Context": {"ContextBody"}, "Customer": {"ListedCustomer", "DetailedCustomer"}, "CustomerRef": {"AncestorCustomer"}, "Document": {"TrainingDocument"},
 	"Permission": {"UserPermission"}, "PermissionOption": {"Option"}, "Region": {"AccountRegion"}, "Role": {"GivenRole"}, "Chunk": {"DocumentChunk"},
 	"ApiKey": {"APIKey"}, "WebhookAttempt": {"Attempt"}, "WebhookCatalog": {"Catalog"}, "WebhookDelivery": {"DetailedDelivery"}, "WebhookDestination": {"Destination"},
-	"WebhookEventType": {"EventType"},
+	"WebhookEventType": {"EventType"}, "CreateUsersResult": {"AddedUserResult"}, "CreatePermissionsResult": {"GivenPermissionResult"}, "RemoveUsersResult": {"RemovedUserResult"},
 }
 
 // shownAs are the fields that REST shows under another name.

@@ -18,6 +18,10 @@ is printed, too. The API key's secret is printed this once.`},
 	{name: "key list", short: "Lists a company's API keys", setup: keyListCommand},
 	{name: "key rotate", args: "CLIENT_ID", short: "Gives a key a new secret; the old one lives on for a grace time", setup: keyRotateCommand},
 	{name: "key revoke", args: "CLIENT_ID", short: "Ends a key at once and for good", setup: keyRevokeCommand},
+	{name: "user import", args: "FILE", short: "Adds the people of a CSV file to a company, and invites them", setup: userImportCommand, long: `
+The first line names the columns: email, and firstName and lastName where there are any. Who is in the
+company already is left alone, so the same command goes on after an interruption, and nobody is there twice.
+It acts for an API key: CANOPY_CLIENT_ID and CANOPY_CLIENT_SECRET, otherwise that of .data/dev.json.`},
 	{name: "user reset-totp", args: "EMAIL", short: "Turns off the two-factor of a person who has lost authenticator and recovery codes", setup: userResetTOTPCommand},
 	{name: "signing-key rotate", short: "Adds a signing key for access tokens; the old ones stay published while they are needed", setup: signingKeyRotateCommand},
 	{name: "signing-key retire", args: "[KID]", short: "Ends a leaked signing key at once, with every token that it has signed", setup: signingKeyRetireCommand, long: `

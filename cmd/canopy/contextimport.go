@@ -22,7 +22,7 @@ func contextImportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []
 		if *id <= 0 || len(args) == 0 {
 			return usagef("--context and at least one file or folder are needed")
 		}
-		c, err := importClient(m, *server, *file)
+		c, err := importClient(m, access.Assistant, *server, *file)
 		if err != nil {
 			return err
 		}
@@ -31,10 +31,10 @@ func contextImportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []
 	}
 }
 
-// importClient has the key of the environment, CANOPY_CLIENT_ID and CANOPY_CLIENT_SECRET, otherwise that
+// importClient acts in an application, and has the key of the environment, CANOPY_CLIENT_ID and CANOPY_CLIENT_SECRET, otherwise that
 // of the file.
-func importClient(m *Main, server, file string) (*client.Client, error) {
-	c := &client.Client{URL: server, App: access.Assistant.String(), Key: client.Key{ClientID: m.Getenv("CANOPY_CLIENT_ID"), ClientSecret: m.Getenv("CANOPY_CLIENT_SECRET")}}
+func importClient(m *Main, app access.App, server, file string) (*client.Client, error) {
+	c := &client.Client{URL: server, App: app.String(), Key: client.Key{ClientID: m.Getenv("CANOPY_CLIENT_ID"), ClientSecret: m.Getenv("CANOPY_CLIENT_SECRET")}}
 	if c.URL == "" || c.ClientID == "" {
 		url, key, err := client.ReadKeyFile(file)
 		if err != nil {

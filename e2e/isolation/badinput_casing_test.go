@@ -44,11 +44,13 @@ func bodyAsker(s *platform.Platform) func(method, path, mediaType, body string) 
 	return func(method, path, mediaType, body string) platform.Answer {
 		s.T.Helper()
 		token := tenant
-		if strings.HasPrefix(path, "/context") || strings.HasPrefix(path, "/CognitiveDiagram") {
-			token = assistant
-		}
-		if strings.HasPrefix(path, "/v1/secrets") {
-			token = builder
+		for prefix, other := range map[string]string{
+			"/context": assistant, "/v1/contexts": assistant, "/v1/documents": assistant, "/CognitiveDiagram": assistant,
+			"/v1/secrets": builder, "/v1/agents": builder,
+		} {
+			if strings.HasPrefix(path, prefix) {
+				token = other
+			}
 		}
 		req, err := http.NewRequestWithContext(context.Background(), method, s.URL+pathParameter.ReplaceAllString(path, "1"), strings.NewReader(body))
 		if err != nil {

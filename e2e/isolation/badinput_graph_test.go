@@ -104,7 +104,8 @@ func (b *badInput) field(t *testing.T, mutation string, row graphRow, m inputMem
 			v.must = refused // as there
 		case v.must == accepted && (m.name == "userId" || m.name == "customerId"), personal(mutation) && v.must == accepted:
 			continue // the caller itself is no user of every company; nor is it a person's login
-		case m.name == "graceSeconds" && v.name == "0", mutation == "createContext" && m.name == "toolsJson" && v.name == "missing":
+		case m.name == "userIds" && v.name == "number", // which is a list of one
+			m.name == "graceSeconds" && v.name == "0", mutation == "createContext" && m.name == "toolsJson" && v.name == "missing":
 			v.must = accepted
 		case notKept[m.name]:
 			v.text = ""

@@ -12,6 +12,8 @@ import (
 // get. Fields are separated by spaces; node:T stands for node(id) of the type T. A name may have a
 // variant behind a slash.
 type graphRow struct {
+	// covers are fields of the objects that the fields show, which the row stands for, too.
+	covers    string
 	fields    string
 	query     string
 	variables func(*ask) object
@@ -227,6 +229,12 @@ func mutate(field, selection string, input func(*ask) object, want shape) graphR
 	}
 }
 
+// covering has a row stand for fields of the objects that it shows, too.
+func (row graphRow) covering(fields string) graphRow {
+	row.covers = fields
+	return row
+}
+
 // giving marks a row whose caller must have what it gives.
 func (row graphRow) giving() graphRow {
 	row.gives = true
@@ -265,6 +273,12 @@ func customerMutations() []graphRow {
 		mutate("createUser", `user { email }`, func(a *ask) object {
 			return object{"customerId": a.theCustomer(), "email": a.freshMail()}
 		}, reach),
+		mutate("createUsers", `results { error { code } user { email } }`, func(a *ask) object {
+			return object{"customerId": a.theCustomer(), "users": []object{{"email": a.freshMail()}}}
+		}, reach).covering("CreateUsersResult.error CreateUsersResult.user"),
+		mutate("removeUsers", `results { error { code } deletedId }`, func(a *ask) object {
+			return object{"customerId": a.theCustomer(), "userIds": []any{a.freshUser()}}
+		}, reach).covering("RemoveUsersResult.error"),
 		mutate("resendInvitation", `user { email }`, func(a *ask) object {
 			return object{"userId": a.freshUser()}
 		}, reach),
@@ -299,6 +313,9 @@ func permissionMutations() []graphRow {
 		mutate("createPermission/role", `permission { role { name } }`, func(a *ask) object {
 			return object{"accountId": a.Account(a.home(), "tenant"), "roleId": a.freshRole(), "email": a.unique() + "@role.example"}
 		}, foreignRole),
+		mutate("createPermissions", `results { error { code } permission { disabled } }`, func(a *ask) object {
+			return object{"permissions": []object{{"accountId": a.Account(a.home(), "tenant"), "roleId": a.viewerRole(), "email": a.unique() + "@bulk.example"}}}
+		}, shared).covering("CreatePermissionsResult.error CreatePermissionsResult.permission"),
 		mutate("updatePermission", `permission { role { name } }`, func(a *ask) object {
 			return object{"id": a.freshPermission(), "roleId": a.viewerRole()}
 		}, reach).giving(),

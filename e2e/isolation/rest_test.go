@@ -117,6 +117,12 @@ func userRows() []restRow {
 		{op: "createUser", body: func(a *ask) any {
 			return object{"customerId": a.theCustomer(), "email": a.freshMail()}
 		}, want: reach},
+		{op: "createUsers", body: func(a *ask) any {
+			return object{"customerId": a.theCustomer(), "users": []object{{"email": a.freshMail()}}}
+		}, want: reach},
+		{op: "removeUsers", body: func(a *ask) any {
+			return object{"customerId": a.theCustomer(), "userIds": []any{a.freshUser()}}
+		}, want: reach},
 		{op: "updateUser", path: func(a *ask) []any { return []any{a.selfOrUser()} }, body: func(a *ask) any {
 			return object{"firstName": a.unique()}
 		}, want: shape(reach).but(gets403, asViewer, asOtherApp)},
@@ -185,6 +191,9 @@ func permissionRows() []restRow {
 		{op: "createPermission/role", body: func(a *ask) any {
 			return object{"appAccountId": a.Account(a.home(), "tenant"), "appRoleId": a.freshRole(), "email": a.unique() + "@role.example"}
 		}, want: foreignRole},
+		{op: "createPermissions", body: func(a *ask) any {
+			return object{"permissions": []object{{"appAccountId": a.Account(a.home(), "tenant"), "appRoleId": a.viewerRole(), "email": a.unique() + "@bulk.example"}}}
+		}, want: shared},
 		{op: "updatePermission", body: func(a *ask) any {
 			return object{"id": a.freshPermission(), "appRoleId": a.viewerRole()}
 		}, gives: true, want: reach},

@@ -161,6 +161,16 @@ func TestKeptForWhoMay(t *testing.T) {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	s.SQL(`UPDATE permissions SET role_id = $1 WHERE id = $2`, role, permission)
+	s.SQL(`UPDATE permissions SET user_id = $1 WHERE id = $2`, s.UserID("kept@example.org"), permission)
+	for _, key := range []string{"secret", "refused"} {
+		if a := keyed(t, s, "POST", "/tenant/user", made, key, user); a.Status != 403 {
+			t.Errorf("with the permission lost, %s: %d %s", key, a.Status, a.Body)
+		}
+		if a := keyed(t, s, "POST", "/graphql", made, key, graph); !bytes.Contains(a.Body, []byte("FORBIDDEN")) {
+			t.Errorf("with the permission lost, %s: %d %s", key, a.Status, a.Body)
+		}
+	}
+	s.SQL(`UPDATE permissions SET user_id = $1 WHERE id = $2`, s.UserID(s.Demo.AdminEmail), permission)
 	// A refusal is not kept.
 	if a := keyed(t, s, "POST", "/tenant/user", made, "refused", `{"email": "later@example.org"}`); a.Status != 201 {
 		t.Errorf("with the right again: %d %s", a.Status, a.Body)

@@ -182,6 +182,9 @@ type MutationResolver interface {
 	SetLimits(ctx context.Context, input resolvers.SetLimitsInput) (*resolvers.SetLimitsPayload, error)
 	SaveBilling(ctx context.Context, input resolvers.SaveBillingInput) (*resolvers.SaveBillingPayload, error)
 	CreateUser(ctx context.Context, input resolvers.CreateUserInput) (*resolvers.CreateUserPayload, error)
+	CreateUsers(ctx context.Context, input resolvers.CreateUsersInput) (*resolvers.CreateUsersPayload, error)
+	RemoveUsers(ctx context.Context, input resolvers.RemoveUsersInput) (*resolvers.RemoveUsersPayload, error)
+	CreatePermissions(ctx context.Context, input resolvers.CreatePermissionsInput) (*resolvers.CreatePermissionsPayload, error)
 	ResendInvitation(ctx context.Context, input resolvers.ResendInvitationInput) (*resolvers.ResendInvitationPayload, error)
 	WithdrawInvitation(ctx context.Context, input resolvers.WithdrawInvitationInput) (*resolvers.WithdrawInvitationPayload, error)
 	AcceptInvitation(ctx context.Context, input resolvers.AcceptInvitationInput) (*resolvers.AcceptInvitationPayload, error)
@@ -2781,6 +2784,12 @@ type Mutation {
   saveBilling("The record." input: SaveBillingInput!): SaveBillingPayload @needs(app: [TENANT], right: "billing.write")
   "Adds a user to a company and invites it by mail; one who has a password hears of it by signing in to the company. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   createUser("The user." input: CreateUserInput!): CreateUserPayload @needs(app: [TENANT], right: "user.write")
+  "Adds up to 200 users to a company, each as ` + "`" + `createUser` + "`" + ` does, and tells what became of each. It counts as as many requests. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  createUsers("The users." input: CreateUsersInput!): CreateUsersPayload @needs(app: [TENANT], right: "user.write")
+  "Takes up to 200 users out of a company, each as ` + "`" + `removeUser` + "`" + ` does, and tells what became of each. It counts as as many requests. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  removeUsers("The users." input: RemoveUsersInput!): RemoveUsersPayload @needs(app: [TENANT], right: "user.write")
+  "Gives up to 200 permissions, each as ` + "`" + `createPermission` + "`" + ` does, and tells what became of each. It counts as as many requests. Needs the right ` + "`" + `permission.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  createPermissions("The permissions." input: CreatePermissionsInput!): CreatePermissionsPayload @needs(app: [TENANT], right: "permission.write")
   "Sends the invitation of the caller's company, or else of one within reach, again to a user who has no password yet; of more than five in a day none is sent. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
   resendInvitation("The user." input: ResendInvitationInput!): ResendInvitationPayload @needs(app: [TENANT], right: "user.write")
   "Takes an invitation back that was not answered yet, and the person out of the company. Needs the right ` + "`" + `user.write` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
@@ -3133,6 +3142,94 @@ input CreateUserInput {
 type CreateUserPayload {
   "The user."
   user: User!
+}
+
+"Why a row of a bulk mutation was refused: what the mutation for one would have said."
+type BulkError {
+  "What is wrong, for a program: ` + "`" + `extensions.reason` + "`" + ` of the mutation for one, or else its ` + "`" + `extensions.code` + "`" + `."
+  code: String!
+  "What is wrong, for a person."
+  message: String!
+}
+
+"One of the users of ` + "`" + `createUsers` + "`" + `."
+input NewUserInput {
+  "E-mail address."
+  email: String!
+  "First name."
+  firstName: String
+  "Last name."
+  lastName: String
+}
+
+"New users of a company."
+input CreateUsersInput {
+  "The company; the caller's own when left out."
+  customerId: ID
+  "The users, 1 to 200."
+  users: [NewUserInput!]!
+}
+
+"What became of one of the users."
+type CreateUsersResult {
+  "Its place in what was asked, from 0."
+  index: Int!
+  "Why it was refused; null where it was not."
+  error: BulkError
+  "The user; null where it was refused."
+  user: User
+}
+
+"What ` + "`" + `createUsers` + "`" + ` made."
+type CreateUsersPayload {
+  "What became of each user, in the order asked."
+  results: [CreateUsersResult!]!
+}
+
+"New permissions."
+input CreatePermissionsInput {
+  "The permissions, 1 to 200."
+  permissions: [CreatePermissionInput!]!
+}
+
+"What became of one of the permissions."
+type CreatePermissionsResult {
+  "Its place in what was asked, from 0."
+  index: Int!
+  "Why it was refused; null where it was not."
+  error: BulkError
+  "The permission; null where it was refused."
+  permission: Permission
+}
+
+"What ` + "`" + `createPermissions` + "`" + ` made."
+type CreatePermissionsPayload {
+  "What became of each permission, in the order asked."
+  results: [CreatePermissionsResult!]!
+}
+
+"Users to take out of a company."
+input RemoveUsersInput {
+  "The company; by default the caller's own."
+  customerId: ID
+  "The users, 1 to 200."
+  userIds: [ID!]!
+}
+
+"What became of one of the users."
+type RemoveUsersResult {
+  "Its place in what was asked, from 0."
+  index: Int!
+  "Why it was refused; null where it was not."
+  error: BulkError
+  "The user's id; null where it was refused."
+  deletedId: ID
+}
+
+"Whom ` + "`" + `removeUsers` + "`" + ` took out of a company."
+type RemoveUsersPayload {
+  "What became of each user, in the order asked."
+  results: [RemoveUsersResult!]!
 }
 
 "A user to invite again."
@@ -4860,6 +4957,20 @@ func (ec *executionContext) field_Mutation_createPermission_args(ctx context.Con
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_createPermissions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.CreatePermissionsInput, error) {
+			return ec.unmarshalNCreatePermissionsInput2canopyᚋresolversᚐCreatePermissionsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_createRole_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -4894,6 +5005,20 @@ func (ec *executionContext) field_Mutation_createUser_args(ctx context.Context, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.CreateUserInput, error) {
 			return ec.unmarshalNCreateUserInput2canopyᚋresolversᚐCreateUserInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_createUsers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.CreateUsersInput, error) {
+			return ec.unmarshalNCreateUsersInput2canopyᚋresolversᚐCreateUsersInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5202,6 +5327,20 @@ func (ec *executionContext) field_Mutation_removeUser_args(ctx context.Context, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (resolvers.RemoveUserInput, error) {
 			return ec.unmarshalNRemoveUserInput2canopyᚋresolversᚐRemoveUserInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_removeUsers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (resolvers.RemoveUsersInput, error) {
+			return ec.unmarshalNRemoveUsersInput2canopyᚋresolversᚐRemoveUsersInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -8643,6 +8782,14 @@ func (ec *executionContext) _Billing_version(ctx context.Context, field graphql.
 	return ec.marshalNInt2int(ctx, field.Selections, obj.Version)
 }
 
+func (ec *executionContext) _BulkError_code(ctx context.Context, field graphql.CollectedField, obj *resolvers.BulkError) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Code)
+}
+
+func (ec *executionContext) _BulkError_message(ctx context.Context, field graphql.CollectedField, obj *resolvers.BulkError) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Message)
+}
+
 func (ec *executionContext) _CancelRunPayload_run(ctx context.Context, field graphql.CollectedField, obj *resolvers.CancelRunPayload) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -9687,6 +9834,97 @@ func (ec *executionContext) fieldContext_CreatePermissionPayload_permission(_ co
 	return fc, nil
 }
 
+func (ec *executionContext) _CreatePermissionsPayload_results(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreatePermissionsPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CreatePermissionsPayload_results(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Results, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.CreatePermissionsResult) graphql.Marshaler {
+			return ec.marshalNCreatePermissionsResult2ᚕᚖcanopyᚋresolversᚐCreatePermissionsResultᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CreatePermissionsPayload_results(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CreatePermissionsPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CreatePermissionsResult_index(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreatePermissionsResult) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Index)
+}
+
+func (ec *executionContext) _CreatePermissionsResult_error(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreatePermissionsResult) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CreatePermissionsResult_error(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Error, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.BulkError) graphql.Marshaler {
+			return ec.marshalOBulkError2ᚖcanopyᚋresolversᚐBulkError(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CreatePermissionsResult_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CreatePermissionsResult",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CreatePermissionsResult_permission(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreatePermissionsResult) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CreatePermissionsResult_permission(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Permission, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Permission) graphql.Marshaler {
+			return ec.marshalOPermission2ᚖcanopyᚋdbᚐPermission(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CreatePermissionsResult_permission(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CreatePermissionsResult",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CreateRolePayload_role(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateRolePayload) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -9767,6 +10005,97 @@ func (ec *executionContext) _CreateUserPayload_user(ctx context.Context, field g
 func (ec *executionContext) fieldContext_CreateUserPayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "CreateUserPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CreateUsersPayload_results(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateUsersPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CreateUsersPayload_results(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Results, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.CreateUsersResult) graphql.Marshaler {
+			return ec.marshalNCreateUsersResult2ᚕᚖcanopyᚋresolversᚐCreateUsersResultᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CreateUsersPayload_results(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CreateUsersPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CreateUsersResult_index(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateUsersResult) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Index)
+}
+
+func (ec *executionContext) _CreateUsersResult_error(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateUsersResult) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CreateUsersResult_error(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Error, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.BulkError) graphql.Marshaler {
+			return ec.marshalOBulkError2ᚖcanopyᚋresolversᚐBulkError(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CreateUsersResult_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CreateUsersResult",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CreateUsersResult_user(ctx context.Context, field graphql.CollectedField, obj *resolvers.CreateUsersResult) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CreateUsersResult_user(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.User, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
+			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CreateUsersResult_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CreateUsersResult",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -12044,6 +12373,129 @@ func (ec *executionContext) fieldContext_Mutation_createUser(ctx context.Context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_createUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createUsers(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createUsers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateUsers(ctx, fc.Args["input"].(resolvers.CreateUsersInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CreateUsersPayload) graphql.Marshaler {
+			return ec.marshalOCreateUsersPayload2ᚖcanopyᚋresolversᚐCreateUsersPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createUsers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createUsers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_removeUsers(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_removeUsers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RemoveUsers(ctx, fc.Args["input"].(resolvers.RemoveUsersInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.RemoveUsersPayload) graphql.Marshaler {
+			return ec.marshalORemoveUsersPayload2ᚖcanopyᚋresolversᚐRemoveUsersPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_removeUsers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_removeUsers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createPermissions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createPermissions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreatePermissions(ctx, fc.Args["input"].(resolvers.CreatePermissionsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.CreatePermissionsPayload) graphql.Marshaler {
+			return ec.marshalOCreatePermissionsPayload2ᚖcanopyᚋresolversᚐCreatePermissionsPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createPermissions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createPermissions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -16299,6 +16751,72 @@ func (ec *executionContext) fieldContext_RemoveUserPayload_customer(_ context.Co
 		IsResolver: false,
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _RemoveUsersPayload_results(ctx context.Context, field graphql.CollectedField, obj *resolvers.RemoveUsersPayload) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RemoveUsersPayload_results(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Results, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.RemoveUsersResult) graphql.Marshaler {
+			return ec.marshalNRemoveUsersResult2ᚕᚖcanopyᚋresolversᚐRemoveUsersResultᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RemoveUsersPayload_results(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RemoveUsersPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RemoveUsersResult_index(ctx context.Context, field graphql.CollectedField, obj *resolvers.RemoveUsersResult) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Index)
+}
+
+func (ec *executionContext) _RemoveUsersResult_error(ctx context.Context, field graphql.CollectedField, obj *resolvers.RemoveUsersResult) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RemoveUsersResult_error(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Error, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.BulkError) graphql.Marshaler {
+			return ec.marshalOBulkError2ᚖcanopyᚋresolversᚐBulkError(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RemoveUsersResult_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RemoveUsersResult",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RemoveUsersResult_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.RemoveUsersResult) (ret graphql.Marshaler) {
+	return ec.marshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
 
 func (ec *executionContext) _ReprocessContextPayload_context(ctx context.Context, field graphql.CollectedField, obj *resolvers.ReprocessContextPayload) (ret graphql.Marshaler) {
@@ -20879,6 +21397,36 @@ func (ec *executionContext) unmarshalInputCreatePermissionInput(ctx context.Cont
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCreatePermissionsInput(ctx context.Context, obj any) (resolvers.CreatePermissionsInput, error) {
+	var it resolvers.CreatePermissionsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"permissions"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "permissions":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("permissions"))
+			data, err := ec.unmarshalNCreatePermissionInput2ᚕᚖcanopyᚋresolversᚐCreatePermissionInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Permissions = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCreateRoleInput(ctx context.Context, obj any) (resolvers.CreateRoleInput, error) {
 	var it resolvers.CreateRoleInput
 	if obj == nil {
@@ -21041,6 +21589,43 @@ func (ec *executionContext) unmarshalInputCreateUserInput(ctx context.Context, o
 				return it, err
 			}
 			it.Name = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCreateUsersInput(ctx context.Context, obj any) (resolvers.CreateUsersInput, error) {
+	var it resolvers.CreateUsersInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"customerId", "users"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "users":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("users"))
+			data, err := ec.unmarshalNNewUserInput2ᚕᚖcanopyᚋresolversᚐNewUserInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Users = data
 		}
 	}
 	return it, nil
@@ -21926,6 +22511,50 @@ func (ec *executionContext) unmarshalInputMoveCustomerInput(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputNewUserInput(ctx context.Context, obj any) (resolvers.NewUserInput, error) {
+	var it resolvers.NewUserInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"email", "firstName", "lastName"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "email":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("email"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Email = data
+		case "firstName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("firstName"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FirstName = data
+		case "lastName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastName"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastName = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPermissionFilter(ctx context.Context, obj any) (resolvers.PermissionFilter, error) {
 	var it resolvers.PermissionFilter
 	if obj == nil {
@@ -22175,6 +22804,43 @@ func (ec *executionContext) unmarshalInputRemoveUserInput(ctx context.Context, o
 				return it, err
 			}
 			it.UserID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRemoveUsersInput(ctx context.Context, obj any) (resolvers.RemoveUsersInput, error) {
+	var it resolvers.RemoveUsersInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"customerId", "userIds"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "userIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("userIds"))
+			data, err := ec.unmarshalNID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UserIDs = data
 		}
 	}
 	return it, nil
@@ -25317,6 +25983,50 @@ func (ec *executionContext) _Billing(ctx context.Context, sel ast.SelectionSet, 
 	return out
 }
 
+var bulkErrorImplementors = []string{"BulkError"}
+
+func (ec *executionContext) _BulkError(ctx context.Context, sel ast.SelectionSet, obj *resolvers.BulkError) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, bulkErrorImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("BulkError")
+		case "code":
+			out.Values[i] = ec._BulkError_code(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "message":
+			out.Values[i] = ec._BulkError_message(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var cancelRunPayloadImplementors = []string{"CancelRunPayload"}
 
 func (ec *executionContext) _CancelRunPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CancelRunPayload) graphql.Marshaler {
@@ -26211,6 +26921,94 @@ func (ec *executionContext) _CreatePermissionPayload(ctx context.Context, sel as
 	return out
 }
 
+var createPermissionsPayloadImplementors = []string{"CreatePermissionsPayload"}
+
+func (ec *executionContext) _CreatePermissionsPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreatePermissionsPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, createPermissionsPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CreatePermissionsPayload")
+		case "results":
+			out.Values[i] = ec._CreatePermissionsPayload_results(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var createPermissionsResultImplementors = []string{"CreatePermissionsResult"}
+
+func (ec *executionContext) _CreatePermissionsResult(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreatePermissionsResult) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, createPermissionsResultImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CreatePermissionsResult")
+		case "index":
+			out.Values[i] = ec._CreatePermissionsResult_index(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "error":
+			out.Values[i] = ec._CreatePermissionsResult_error(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "permission":
+			out.Values[i] = ec._CreatePermissionsResult_permission(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var createRolePayloadImplementors = []string{"CreateRolePayload"}
 
 func (ec *executionContext) _CreateRolePayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateRolePayload) graphql.Marshaler {
@@ -26303,6 +27101,94 @@ func (ec *executionContext) _CreateUserPayload(ctx context.Context, sel ast.Sele
 		case "user":
 			out.Values[i] = ec._CreateUserPayload_user(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var createUsersPayloadImplementors = []string{"CreateUsersPayload"}
+
+func (ec *executionContext) _CreateUsersPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateUsersPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, createUsersPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CreateUsersPayload")
+		case "results":
+			out.Values[i] = ec._CreateUsersPayload_results(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var createUsersResultImplementors = []string{"CreateUsersResult"}
+
+func (ec *executionContext) _CreateUsersResult(ctx context.Context, sel ast.SelectionSet, obj *resolvers.CreateUsersResult) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, createUsersResultImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CreateUsersResult")
+		case "index":
+			out.Values[i] = ec._CreateUsersResult_index(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "error":
+			out.Values[i] = ec._CreateUsersResult_error(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "user":
+			out.Values[i] = ec._CreateUsersResult_user(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -28030,6 +28916,27 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "createUsers":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createUsers(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "removeUsers":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_removeUsers(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createPermissions":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createPermissions(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "resendInvitation":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_resendInvitation(ctx, field)
@@ -29321,6 +30228,94 @@ func (ec *executionContext) _RemoveUserPayload(ctx context.Context, sel ast.Sele
 			}
 		case "customer":
 			out.Values[i] = ec._RemoveUserPayload_customer(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var removeUsersPayloadImplementors = []string{"RemoveUsersPayload"}
+
+func (ec *executionContext) _RemoveUsersPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RemoveUsersPayload) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, removeUsersPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RemoveUsersPayload")
+		case "results":
+			out.Values[i] = ec._RemoveUsersPayload_results(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var removeUsersResultImplementors = []string{"RemoveUsersResult"}
+
+func (ec *executionContext) _RemoveUsersResult(ctx context.Context, sel ast.SelectionSet, obj *resolvers.RemoveUsersResult) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, removeUsersResultImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RemoveUsersResult")
+		case "index":
+			out.Values[i] = ec._RemoveUsersResult_index(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "error":
+			out.Values[i] = ec._RemoveUsersResult_error(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deletedId":
+			out.Values[i] = ec._RemoveUsersResult_deletedId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -33111,6 +34106,57 @@ func (ec *executionContext) unmarshalNCreatePermissionInput2canopyᚋresolvers�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCreatePermissionInput2ᚕᚖcanopyᚋresolversᚐCreatePermissionInputᚄ(ctx context.Context, v any) ([]*resolvers.CreatePermissionInput, error) {
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.CreatePermissionInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCreatePermissionInput2ᚖcanopyᚋresolversᚐCreatePermissionInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNCreatePermissionInput2ᚖcanopyᚋresolversᚐCreatePermissionInput(ctx context.Context, v any) (*resolvers.CreatePermissionInput, error) {
+	res, err := ec.unmarshalInputCreatePermissionInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCreatePermissionsInput2canopyᚋresolversᚐCreatePermissionsInput(ctx context.Context, v any) (resolvers.CreatePermissionsInput, error) {
+	res, err := ec.unmarshalInputCreatePermissionsInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCreatePermissionsResult2ᚕᚖcanopyᚋresolversᚐCreatePermissionsResultᚄ(ctx context.Context, sel ast.SelectionSet, v []*resolvers.CreatePermissionsResult) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCreatePermissionsResult2ᚖcanopyᚋresolversᚐCreatePermissionsResult(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCreatePermissionsResult2ᚖcanopyᚋresolversᚐCreatePermissionsResult(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreatePermissionsResult) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CreatePermissionsResult(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNCreateRoleInput2canopyᚋresolversᚐCreateRoleInput(ctx context.Context, v any) (resolvers.CreateRoleInput, error) {
 	res, err := ec.unmarshalInputCreateRoleInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -33124,6 +34170,37 @@ func (ec *executionContext) unmarshalNCreateSecretInput2canopyᚋresolversᚐCre
 func (ec *executionContext) unmarshalNCreateUserInput2canopyᚋresolversᚐCreateUserInput(ctx context.Context, v any) (resolvers.CreateUserInput, error) {
 	res, err := ec.unmarshalInputCreateUserInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCreateUsersInput2canopyᚋresolversᚐCreateUsersInput(ctx context.Context, v any) (resolvers.CreateUsersInput, error) {
+	res, err := ec.unmarshalInputCreateUsersInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCreateUsersResult2ᚕᚖcanopyᚋresolversᚐCreateUsersResultᚄ(ctx context.Context, sel ast.SelectionSet, v []*resolvers.CreateUsersResult) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCreateUsersResult2ᚖcanopyᚋresolversᚐCreateUsersResult(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCreateUsersResult2ᚖcanopyᚋresolversᚐCreateUsersResult(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateUsersResult) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CreateUsersResult(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNCreateWebhookDestinationInput2canopyᚋresolversᚐCreateWebhookDestinationInput(ctx context.Context, v any) (resolvers.CreateWebhookDestinationInput, error) {
@@ -33542,6 +34619,36 @@ func (ec *executionContext) marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx con
 	return v
 }
 
+func (ec *executionContext) unmarshalNID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx context.Context, v any) ([]globalid.ID, error) {
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]globalid.ID, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalNID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx context.Context, sel ast.SelectionSet, v []globalid.ID) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	for i := range v {
+		ret[i] = ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, sel, v[i])
+	}
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalNID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx context.Context, v any) (*globalid.ID, error) {
 	var res = new(globalid.ID)
 	err := res.UnmarshalGQL(v)
@@ -33722,6 +34829,26 @@ func (ec *executionContext) marshalNMe2ᚖcanopyᚋresolversᚐMe(ctx context.Co
 func (ec *executionContext) unmarshalNMoveCustomerInput2canopyᚋresolversᚐMoveCustomerInput(ctx context.Context, v any) (resolvers.MoveCustomerInput, error) {
 	res, err := ec.unmarshalInputMoveCustomerInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNNewUserInput2ᚕᚖcanopyᚋresolversᚐNewUserInputᚄ(ctx context.Context, v any) ([]*resolvers.NewUserInput, error) {
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*resolvers.NewUserInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNNewUserInput2ᚖcanopyᚋresolversᚐNewUserInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNNewUserInput2ᚖcanopyᚋresolversᚐNewUserInput(ctx context.Context, v any) (*resolvers.NewUserInput, error) {
+	res, err := ec.unmarshalInputNewUserInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNOrderDirection2string(ctx context.Context, v any) (string, error) {
@@ -33918,6 +35045,37 @@ func (ec *executionContext) marshalNRegion2ᚖcanopyᚋdbᚐRegion(ctx context.C
 func (ec *executionContext) unmarshalNRemoveUserInput2canopyᚋresolversᚐRemoveUserInput(ctx context.Context, v any) (resolvers.RemoveUserInput, error) {
 	res, err := ec.unmarshalInputRemoveUserInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRemoveUsersInput2canopyᚋresolversᚐRemoveUsersInput(ctx context.Context, v any) (resolvers.RemoveUsersInput, error) {
+	res, err := ec.unmarshalInputRemoveUsersInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNRemoveUsersResult2ᚕᚖcanopyᚋresolversᚐRemoveUsersResultᚄ(ctx context.Context, sel ast.SelectionSet, v []*resolvers.RemoveUsersResult) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNRemoveUsersResult2ᚖcanopyᚋresolversᚐRemoveUsersResult(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNRemoveUsersResult2ᚖcanopyᚋresolversᚐRemoveUsersResult(ctx context.Context, sel ast.SelectionSet, v *resolvers.RemoveUsersResult) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._RemoveUsersResult(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNReprocessContextInput2canopyᚋresolversᚐReprocessContextInput(ctx context.Context, v any) (resolvers.ReprocessContextInput, error) {
@@ -35130,6 +36288,13 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	return res
 }
 
+func (ec *executionContext) marshalOBulkError2ᚖcanopyᚋresolversᚐBulkError(ctx context.Context, sel ast.SelectionSet, v *resolvers.BulkError) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._BulkError(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOCancelRunPayload2ᚖcanopyᚋresolversᚐCancelRunPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CancelRunPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -35244,6 +36409,13 @@ func (ec *executionContext) marshalOCreatePermissionPayload2ᚖcanopyᚋresolver
 	return ec._CreatePermissionPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOCreatePermissionsPayload2ᚖcanopyᚋresolversᚐCreatePermissionsPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreatePermissionsPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreatePermissionsPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOCreateRolePayload2ᚖcanopyᚋresolversᚐCreateRolePayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateRolePayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -35263,6 +36435,13 @@ func (ec *executionContext) marshalOCreateUserPayload2ᚖcanopyᚋresolversᚐCr
 		return graphql.Null
 	}
 	return ec._CreateUserPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCreateUsersPayload2ᚖcanopyᚋresolversᚐCreateUsersPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateUsersPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CreateUsersPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCreateWebhookDestinationPayload2ᚖcanopyᚋresolversᚐCreateWebhookDestinationPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.CreateWebhookDestinationPayload) graphql.Marshaler {
@@ -35836,6 +37015,13 @@ func (ec *executionContext) marshalORemoveUserPayload2ᚖcanopyᚋresolversᚐRe
 		return graphql.Null
 	}
 	return ec._RemoveUserPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORemoveUsersPayload2ᚖcanopyᚋresolversᚐRemoveUsersPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.RemoveUsersPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RemoveUsersPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOReprocessContextPayload2ᚖcanopyᚋresolversᚐReprocessContextPayload(ctx context.Context, sel ast.SelectionSet, v *resolvers.ReprocessContextPayload) graphql.Marshaler {

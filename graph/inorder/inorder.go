@@ -90,7 +90,7 @@ func ResolveField[T any](
 	of, has := value.(T)
 	if !has {
 		if nonNull && !graphql.HasFieldError(ctx, fc) {
-			oc.Errorf(ctx, "must not be null")
+			graphql.AddErrorf(ctx, "must not be null")
 		}
 		return graphql.Null
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -39,6 +40,8 @@ type Refusal struct {
 	Status       int
 	// Detail is the platform's own sentence.
 	Detail string
+	// RetryAfter is when to come back; 0 where the platform does not say.
+	RetryAfter time.Duration
 }
 
 func (r *Refusal) Error() string {
@@ -154,7 +157,10 @@ func (c *Client) answer(r *http.Request, out any) error {
 		if json.Unmarshal(raw, &problem) != nil || problem.Detail == "" {
 			problem.Detail = resp.Status
 		}
-		return &Refusal{Method: r.Method, Path: r.URL.Path, Status: resp.StatusCode, Detail: problem.Detail}
+		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
+		return &Refusal{
+			Method: r.Method, Path: r.URL.Path, Status: resp.StatusCode, Detail: problem.Detail, RetryAfter: time.Duration(seconds) * time.Second,
+		}
 	}
 	if out == nil {
 		return nil

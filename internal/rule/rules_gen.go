@@ -85,6 +85,9 @@ var (
 	SetLimits                        = &Rule{Field: "Mutation.setLimits", Apps: []access.App{access.Tenant}, Right: access.CompanyWrite}
 	SaveBilling                      = &Rule{Field: "Mutation.saveBilling", Apps: []access.App{access.Tenant}, Right: access.BillingWrite}
 	CreateUser                       = &Rule{Field: "Mutation.createUser", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
+	CreateUsers                      = &Rule{Field: "Mutation.createUsers", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
+	RemoveUsers                      = &Rule{Field: "Mutation.removeUsers", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
+	CreatePermissions                = &Rule{Field: "Mutation.createPermissions", Apps: []access.App{access.Tenant}, Right: access.PermissionWrite}
 	ResendInvitation                 = &Rule{Field: "Mutation.resendInvitation", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
 	WithdrawInvitation               = &Rule{Field: "Mutation.withdrawInvitation", Apps: []access.App{access.Tenant}, Right: access.UserWrite}
 	AcceptInvitation                 = &Rule{Field: "Mutation.acceptInvitation", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}}
@@ -225,6 +228,9 @@ var all = []*Rule{
 	SetLimits,
 	SaveBilling,
 	CreateUser,
+	CreateUsers,
+	RemoveUsers,
+	CreatePermissions,
 	ResendInvitation,
 	WithdrawInvitation,
 	AcceptInvitation,

@@ -403,6 +403,14 @@ export interface Billing {
   version: number;
 }
 
+/** Why a row of a bulk mutation was refused: what the mutation for one would have said. */
+export interface BulkError {
+  /** What is wrong, for a program: `extensions.reason` of the mutation for one, or else its `extensions.code`. */
+  code: string;
+  /** What is wrong, for a person. */
+  message: string;
+}
+
 /** A run to end. */
 export interface CancelRunInput {
   /** UUID that starting the run gave. */
@@ -752,6 +760,28 @@ export interface CreatePermissionPayload {
   permission: Permission;
 }
 
+/** New permissions. */
+export interface CreatePermissionsInput {
+  /** The permissions, 1 to 200. */
+  permissions: ReadonlyArray<CreatePermissionInput>;
+}
+
+/** What `createPermissions` made. */
+export interface CreatePermissionsPayload {
+  /** What became of each permission, in the order asked. */
+  results: Array<CreatePermissionsResult>;
+}
+
+/** What became of one of the permissions. */
+export interface CreatePermissionsResult {
+  /** Its place in what was asked, from 0. */
+  index: number;
+  /** Why it was refused; null where it was not. */
+  error: BulkError | null;
+  /** The permission; null where it was refused. */
+  permission: Permission | null;
+}
+
 /** A new role of a company. */
 export interface CreateRoleInput {
   /** The application. */
@@ -808,6 +838,30 @@ export interface CreateUserInput {
 export interface CreateUserPayload {
   /** The user. */
   user: User;
+}
+
+/** New users of a company. */
+export interface CreateUsersInput {
+  /** The company; the caller's own when left out. */
+  customerId?: string | number | null | undefined;
+  /** The users, 1 to 200. */
+  users: ReadonlyArray<NewUserInput>;
+}
+
+/** What `createUsers` made. */
+export interface CreateUsersPayload {
+  /** What became of each user, in the order asked. */
+  results: Array<CreateUsersResult>;
+}
+
+/** What became of one of the users. */
+export interface CreateUsersResult {
+  /** Its place in what was asked, from 0. */
+  index: number;
+  /** Why it was refused; null where it was not. */
+  error: BulkError | null;
+  /** The user; null where it was refused. */
+  user: User | null;
 }
 
 /** A new destination. */
@@ -1496,6 +1550,16 @@ export interface MoveCustomerPayload {
   customer: Customer;
 }
 
+/** One of the users of `createUsers`. */
+export interface NewUserInput {
+  /** E-mail address. */
+  email: string;
+  /** First name. */
+  firstName?: string | null | undefined;
+  /** Last name. */
+  lastName?: string | null | undefined;
+}
+
 /** An object with a global id. */
 export interface Node {
   /** Global, opaque id: the argument of `node`, and of every argument of the type ID. */
@@ -1716,6 +1780,30 @@ export interface RemoveUserPayload {
   deletedId: string;
   /** The company. */
   customer: Customer | null;
+}
+
+/** Users to take out of a company. */
+export interface RemoveUsersInput {
+  /** The company; by default the caller's own. */
+  customerId?: string | number | null | undefined;
+  /** The users, 1 to 200. */
+  userIds: ReadonlyArray<string | number>;
+}
+
+/** Whom `removeUsers` took out of a company. */
+export interface RemoveUsersPayload {
+  /** What became of each user, in the order asked. */
+  results: Array<RemoveUsersResult>;
+}
+
+/** What became of one of the users. */
+export interface RemoveUsersResult {
+  /** Its place in what was asked, from 0. */
+  index: number;
+  /** Why it was refused; null where it was not. */
+  error: BulkError | null;
+  /** The user's id; null where it was refused. */
+  deletedId: string | null;
 }
 
 /** A context whose documents are to be processed anew. */

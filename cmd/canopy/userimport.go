@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+
+	"canopy/internal/access"
+	"canopy/internal/importer"
+)
+
+func userImportCommand(m *Main, flags *flag.FlagSet) func(context.Context, []string) error {
+	id := flags.Int64("customer", 0, "id of the company (default that of the API key)")
+	server := flags.String("url", "", "the platform's address (default that of .data/dev.json)")
+	file := flags.String("credentials", filepath.Join(".data", "dev.json"), "file with url, clientId and clientSecret")
+	dry := flags.Bool("dry-run", false, "tell what would be done, and add nobody")
+	report := flags.String("report", "", "file that is told what became of each line, as CSV")
+	return func(ctx context.Context, args []string) error {
+		if *id < 0 || len(args) != 1 {
+			return usagef("one CSV file is needed")
+		}
+		c, err := importClient(m, access.Tenant, *server, *file)
+		if err != nil {
+			return err
+		}
+		p := &importer.People{Client: c, Customer: *id, DryRun: *dry, Out: m.Stdout, Progress: m.Stderr}
+		if *report == "" {
+			return p.Run(ctx, args[0])
+		}
+		out, err := os.OpenFile(*report, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		p.Report = out
+		return errors.Join(p.Run(ctx, args[0]), out.Close())
+	}
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"canopy/e2e/platform"
+)
+
+// TestUserImport imports people, again after a break, and looks at what it tells.
+func TestUserImport(t *testing.T) {
+	s := platform.Start(t)
+	dir := t.TempDir()
+	report := filepath.Join(dir, "report.csv")
+	run := func(content string, args ...string) (code int, out string) {
+		path := filepath.Join(dir, "people.csv")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var stdout, stderr bytes.Buffer
+		env := map[string]string{"CANOPY_CLIENT_ID": s.Demo.ClientID, "CANOPY_CLIENT_SECRET": s.Demo.ClientSecret}
+		m := &Main{Stdout: &stdout, Stderr: &stderr, Getenv: func(name string) string { return env[name] }}
+		code = m.Run(t.Context(), append(append([]string{"user", "import", "--url", s.URL, "--report", report}, args...), path))
+		return code, stdout.String() + stderr.String()
+	}
+	members := func() int64 { return s.Number(`SELECT count(*) FROM memberships WHERE customer_id = 1`) }
+	expect := func(code int, out string, wantCode int, words ...string) {
+		t.Helper()
+		for _, w := range words {
+			if !strings.Contains(out, w) {
+				t.Errorf("%q is missing: %s", w, out)
+			}
+		}
+		if code != wantCode {
+			t.Errorf("exit code %d: %s", code, out)
+		}
+	}
+	before := members()
+	var people strings.Builder
+	people.WriteString("\ufeffLastName,team,Email,FirstName\n")
+	for i := range 250 {
+		fmt.Fprintf(&people, "\"Hill, %d\",x,p%d@import.example,Ada\n", i, i)
+	}
+	faulty := people.String() + "No,x,no address,One\nNone,x,,One\nTwice,x,P7@import.example,Ada\n"
+	code, out := run(faulty, "--dry-run")
+	expect(code, out, exitFault, "251 would be added, 0 are there already, 2 would fail", "line 252: no address")
+	if members() != before {
+		t.Error("a dry run has added somebody")
+	}
+	code, out = run(strings.Join(strings.SplitAfter(people.String(), "\n")[:120], ""))
+	expect(code, out, exitOK, "119 added, 0 there already, 0 failed") // and then it broke off
+	code, out = run(faulty)
+	expect(code, out, exitFault, "131 added, 120 there already, 2 failed", "line 252: no address: email: ", "line 253: : there is no e-mail address")
+	if n := members() - before; n != 250 {
+		t.Errorf("%d people were added", n)
+	}
+	if n := s.Number(`SELECT count(*) FROM users WHERE email = 'p249@import.example' AND first_name = 'Ada' AND last_name = 'Hill, 249'`); n != 1 {
+		t.Error("names are lost")
+	}
+	told, err := os.ReadFile(report)
+	if err != nil || strings.Count(string(told), "\n") != 254 || !strings.Contains(string(told), "\n252,no address,failed,BAD_REQUEST,") ||
+		!strings.Contains(string(told), "\n2,p0@import.example,there,,\n") || !strings.Contains(string(told), "\n251,p249@import.example,added,,\n") {
+		t.Errorf("%v %s", err, told)
+	}
+	code, out = run("name\nAda\n")
+	expect(code, out, exitFault, "one of which is email")
+	code, out = run(people.String(), "--customer", "4711")
+	expect(code, out, exitFault, "4711")
+}
