@@ -80,6 +80,20 @@ func (c *SealedColumn[K]) Open(box *secret.Box, key K, sealed []byte) ([]byte, e
 	return plain, nil
 }
 
+// SealedLink is what a link carries, sealed, and is kept nowhere: it ends before a new secret key leaves it behind.
+type SealedLink string
+
+// SealedExportLinks are those of the archives of exports.
+const SealedExportLinks SealedLink = "link to an export"
+
+// Seal seals what a link carries.
+func (l SealedLink) Seal(box *secret.Box, plain []byte) []byte { return box.Seal(plain, string(l)) }
+
+// Open opens it. The error is secret.ErrSealed.
+func (l SealedLink) Open(box *secret.Box, sealed []byte) ([]byte, error) {
+	return box.Open(sealed, string(l))
+}
+
 // Renewal is what a walk through a column has come to.
 type Renewal struct {
 	Column string

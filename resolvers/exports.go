@@ -20,9 +20,6 @@ import (
 // linkLife is how long the link to an archive can be followed.
 const linkLife = 15 * time.Minute
 
-// exportLink is what the link to an archive is sealed for.
-const exportLink = "link to an export"
-
 // errNoExport is what all links hear that lead nowhere, or no longer.
 var errNoExport = problem.Missing("there is no such archive, or the link to it has expired")
 
@@ -101,7 +98,7 @@ func (e CustomerExportEdges) URL(ctx context.Context, obj *db.CustomerExport) (*
 	if p == nil || p.Credential() != obj.AskedBy || obj.Status != db.ExportReady {
 		return nil, nil
 	}
-	sealed := e.Box.Seal(fmt.Appendf(nil, "%d %d", obj.ID, time.Now().Add(linkLife).Unix()), exportLink)
+	sealed := db.SealedExportLinks.Seal(e.Box, fmt.Appendf(nil, "%d %d", obj.ID, time.Now().Add(linkLife).Unix()))
 	link := e.PublicURL.JoinPath("tenant", "export", strconv.FormatInt(obj.ID, 10), "archive")
 	link.RawQuery = url.Values{"token": {base64.RawURLEncoding.EncodeToString(sealed)}}.Encode()
 	text := link.String()
@@ -114,7 +111,7 @@ func (r *Resolver) Archive(ctx context.Context, id int64, token string) (export 
 	if err != nil {
 		return nil, "", nil, errNoExport
 	}
-	plain, err := r.Box.Open(sealed, exportLink)
+	plain, err := db.SealedExportLinks.Open(r.Box, sealed)
 	if err != nil {
 		return nil, "", nil, errNoExport
 	}

@@ -183,6 +183,7 @@ var restOnly = map[string]string{
 	"exchangeToken": "as the platform's tokens are had by it", "getKeys": "as exchangeToken", "getServerMetadata": "as exchangeToken",
 	"logIn": "as exchangeToken", "openSession": "as exchangeToken", "refreshSession": "as exchangeToken", "endSession": "the cookie is sent to its path alone",
 	"setPassword": "the link of a mail stands for a token", "requestReset": "who asks has lost the password", "settleEmail": "as setPassword",
+	"getArchive": "a link stands for the token, and leads to a file",
 }
 
 // TestTheGraphHasWhatRESTHas: an operation with a rule has the rule of a field of the graph.

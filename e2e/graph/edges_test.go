@@ -39,7 +39,8 @@ func (w way) along(f *ast.FieldDefinition) way {
 var alone = map[string]string{
 	"Me": "the caller", "Grant": "the caller's", "Session": "the caller's", "PageInfo": "one for each page",
 	"PermissionOptions": "one for each query", "PermissionOption": "of PermissionOptions", "SearchHit": "at most as many as are asked for",
-	"WebhookCatalog": "the same for all", "WebhookEventType": "of WebhookCatalog",
+	"BulkError": "of a change of many", "CreatePermissionsResult": "of a change of many", "CreateUsersResult": "of a change of many",
+	"RemoveUsersResult": "of a change of many", "CustomerExport": "asked for by its id", "WebhookCatalog": "the same for all", "WebhookEventType": "of WebhookCatalog",
 }
 
 // own are the edges that only the caller's own company or account has: their rows are listed by the query.

@@ -106,6 +106,7 @@ func furnishEstate(t *testing.T, s *platform.Platform, customer int64, email str
 	s.Start(builder, agent, map[string]any{"name": "Quill"})
 	s.Must(http.StatusNoContent, "POST", "/auth/reset", "", map[string]any{"email": email})
 	s.Must(http.StatusUnauthorized, "POST", "/auth/token", "", map[string]any{"email": email, "password": "wrong"})
+	s.Must(http.StatusAccepted, "POST", fmt.Sprintf("/tenant/customer/%d/export", customer), owner, nil)
 	resp := s.Send(platform.Keyed(t, "POST", s.URL+"/v1/keys", owner, "quill", `{"name": "Quill"}`))
 	if resp.Status != http.StatusCreated {
 		t.Fatalf("%d %s", resp.Status, resp.Body)
