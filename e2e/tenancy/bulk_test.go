@@ -55,9 +55,12 @@ func TestBulk(t *testing.T) {
 	viewer, tenantOwner := s.RoleID(0, "tenant", "Viewer"), s.RoleID(0, "tenant", "Owner")
 	a, b := s.UserID("a@bulk.example"), s.UserID("b@bulk.example")
 	given := s.Must(200, "POST", "/v1/permissions/bulk", owner, map[string]any{"permissions": []map[string]any{
-		{"appAccountId": account, "appRoleId": viewer, "userIdentityId": a}, {"appAccountId": account, "appRoleId": viewer, "userIdentityId": a},
-		{"appAccountId": elsewhere, "appRoleId": viewer, "userIdentityId": a}, {"appAccountId": account, "appRoleId": viewer},
-		{"appAccountId": account, "appRoleId": tenantOwner, "email": "d@bulk.example"}, {"appAccountId": account, "appRoleId": s.RoleID(0, "assistant", "Viewer"), "userIdentityId": b},
+		{"appAccountId": account, "appRoleId": viewer, "userIdentityId": a},
+		{"appAccountId": account, "appRoleId": viewer, "userIdentityId": a},
+		{"appAccountId": elsewhere, "appRoleId": viewer, "userIdentityId": a},
+		{"appAccountId": account, "appRoleId": viewer},
+		{"appAccountId": account, "appRoleId": tenantOwner, "email": "d@bulk.example"},
+		{"appAccountId": account, "appRoleId": s.RoleID(0, "assistant", "Viewer"), "userIdentityId": b},
 	}}).JSON(t)
 	same(outcomes(t, platform.Member(t, given, "results"), "permission"), "", "permission_exists", "FORBIDDEN", "BAD_REQUEST", "", "BAD_REQUEST")
 	// Nobody gives what they don't have, in bulk either.

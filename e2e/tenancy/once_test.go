@@ -18,7 +18,7 @@ func keyed(t *testing.T, s *platform.Platform, method, path, token, key, body st
 }
 
 // again sends a request twice, the second time to another server: both are answered alike, with the status, to the byte.
-func again(t *testing.T, s, twin *platform.Platform, status int, method, path, token, key, body string) platform.Answer {
+func again(t *testing.T, s, twin *platform.Platform, status int, method, path, token, key, body string) {
 	t.Helper()
 	first, second := keyed(t, s, method, path, token, key, body), keyed(t, twin, method, path, token, key, body)
 	if first.Status != status || second.Status != status || !bytes.Equal(first.Body, second.Body) ||
@@ -26,7 +26,6 @@ func again(t *testing.T, s, twin *platform.Platform, status int, method, path, t
 		first.Header.Get("Content-Type") != second.Header.Get("Content-Type") {
 		t.Errorf("%s %s:\n%d %v %s\n%d %v %s", method, path, first.Status, first.Header, first.Body, second.Status, second.Header, second.Body)
 	}
-	return second
 }
 
 // code is the reason of a refusal at either door.
