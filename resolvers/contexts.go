@@ -237,6 +237,7 @@ type ShareContextInput struct {
 	ID         globalid.ID
 	ShareState int
 	Icon       *string
+	IfVersion  *int
 }
 
 // ShareContextPayload is what ShareContext changed.
@@ -254,6 +255,9 @@ func (m Mutation) ShareContext(ctx context.Context, in ShareContextInput) (*Shar
 			v.fault("icon", "must be a single emoji")
 		}
 		if err := v.err(); err != nil {
+			return audit.Changes{}, err
+		}
+		if err := unchanged(row.Version, in.IfVersion); err != nil {
 			return audit.Changes{}, err
 		}
 		out.Context, err = ch.tx.ShareContext(ctx, row.ID, in.ShareState, or(in.Icon, row.Icon))

@@ -133,11 +133,13 @@ func (a *api) registerContexts() {
 		return &one[gone]{gone{true}}, err
 	})
 	add(a, operation{
-		id: "shareContext", rule: rule.ShareContext, method: http.MethodPut, path: "/context/share/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
+		id: "shareContext", conditions: byMatch, rule: rule.ShareContext, method: http.MethodPut, path: "/context/share/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound},
 		summary: "Share a context", description: "Makes the context private or shared.",
 		names: map[string]string{"id": "contextId"},
 	}, func(ctx context.Context, in *shareContextInput) (*changedOnly, error) {
-		out, err := a.mutations().ShareContext(ctx, resolvers.ShareContextInput{ID: in.id(), ShareState: int(in.Body.ShareState), Icon: in.Body.Icon})
+		out, err := a.mutations().ShareContext(ctx, resolvers.ShareContextInput{
+			ID: in.id(), ShareState: int(in.Body.ShareState), Icon: in.Body.Icon, IfVersion: ifMatch(ctx),
+		})
 		if err != nil {
 			return nil, err
 		}

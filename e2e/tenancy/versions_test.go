@@ -44,6 +44,7 @@ func TestETags(t *testing.T) {
 	}{
 		{"/tenant/billing", root, "POST", "/tenant/billing", `{"city": "%d"}`, 204},
 		{fmt.Sprintf("/context/%d", contextID), assistant, "PUT", "", full, 200},
+		{fmt.Sprintf("/context/%d", contextID), assistant, "PUT", fmt.Sprintf("/context/share/%d", contextID), `{"shareState": 1, "icon": "%[1]d\ufe0f\u20e3"}`, 204},
 		{fmt.Sprintf("/v1/contexts/%d/settings", contextID), assistant, "PUT", "", `{"topN": 7%d}`, 200},
 		{fmt.Sprintf("/v1/agents/%d", agent), builder, "PUT", "", `{"name": "%d"}`, 200},
 		{fmt.Sprintf("/v1/secrets/%d", secret), builder, "PUT", "", `{"name": "T%d"}`, 200},
@@ -123,6 +124,7 @@ func TestVersions(t *testing.T) {
 		{"updatePermission", "permission", root, map[string]any{"id": permission, "roleId": viewer}},
 		{"updateRole", "role", root, map[string]any{"id": made(root, "createRole", "role", map[string]any{"applicationId": 1, "name": "R", "features": []string{}}), "name": "S"}},
 		{"updateContext", "context", assistant, map[string]any{"id": s.NewContext(assistant, "C"), "name": "D"}},
+		{"shareContext", "context", assistant, map[string]any{"id": s.NewContext(assistant, "Shared"), "shareState": 1}},
 		{"updateAgent", "agent", builder, map[string]any{"id": made(builder, "createAgent", "agent", map[string]any{"name": "A"}), "name": "B"}},
 		{"updateSecret", "secret", builder, map[string]any{"id": made(builder, "createSecret", "secret", map[string]any{"name": "S", "value": "x"}), "value": "y"}},
 		{"updateWebhookDestination", "destination", root, map[string]any{"id": made(root, "createWebhookDestination", "destination", map[string]any{"url": "https://93.184.216.34/"}), "name": "N"}},

@@ -3783,6 +3783,8 @@ input ShareContextInput {
   shareState: Int!
   "A single emoji; kept when left out."
   icon: String
+  "The version that the change is made from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "The changed context."
@@ -23573,7 +23575,7 @@ func (ec *executionContext) unmarshalInputShareContextInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "shareState", "icon"}
+	fieldsInOrder := [...]string{"id", "shareState", "icon", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23601,6 +23603,13 @@ func (ec *executionContext) unmarshalInputShareContextInput(ctx context.Context,
 				return it, err
 			}
 			it.Icon = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil

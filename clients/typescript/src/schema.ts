@@ -2274,6 +2274,8 @@ export interface ShareContextInput {
   shareState: number;
   /** A single emoji; kept when left out. */
   icon?: string | null | undefined;
+  /** The version that the change is made from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** The changed context. */
