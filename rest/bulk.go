@@ -24,10 +24,10 @@ func bulkErrorOf(e *resolvers.BulkError) *bulkError {
 	return &bulkError{e.Code, e.Message}
 }
 
-// BulkResult says what became of a row.
+// BulkResult says what became of a row: one without an error is as it was asked for.
 type BulkResult struct {
 	Index int        `json:"index" doc:"Its place in what was asked, from 0"`
-	Error *bulkError `json:"error,omitempty" doc:"Why it was refused; left out where it was not"`
+	Error *bulkError `json:"error,omitempty"`
 }
 
 // results is the answer of a bulk operation.
@@ -46,12 +46,12 @@ type addedUser struct {
 
 type addedUserResult struct {
 	BulkResult
-	User *addedUser `json:"user,omitempty" doc:"The user; left out where it was refused"`
+	User *addedUser `json:"user,omitempty"`
 }
 
 type givenPermissionResult struct {
 	BulkResult
-	Permission *createdPermission `json:"permission,omitempty" doc:"The permission; left out where it was refused"`
+	Permission *createdPermission `json:"permission,omitempty"`
 }
 
 type removedUserResult struct {
