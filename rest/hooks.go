@@ -9,14 +9,15 @@ import (
 	"canopy/internal/webhook"
 )
 
-// describeWebhooks puts what destinations are sent into the documents, one webhook for each type of the catalog, and for each of
-// those that have to be named.
-func (a *api) describeWebhooks() {
-	hooks := map[string]*huma.PathItem{}
+// described gives the documents with what destinations are sent: one webhook for each type of the catalog, and for each of those
+// that have to be named.
+func described(doc *huma.OpenAPI) *huma.OpenAPI {
+	whole := *doc
+	whole.Webhooks = map[string]*huma.PathItem{}
 	for _, e := range webhook.Extended() {
-		hooks[e.Type] = &huma.PathItem{Post: hookOf(e)}
+		whole.Webhooks[e.Type] = &huma.PathItem{Post: hookOf(e)}
 	}
-	a.huma.OpenAPI().Webhooks = hooks
+	return &whole
 }
 
 // hookOf is the request that tells of one type of event.

@@ -141,8 +141,8 @@ func (a *api) serveDocuments(mux *http.ServeMux) {
 		mediaType string
 		make      func() ([]byte, error)
 	}{
-		"/openapi.json":     {"application/vnd.oai.openapi+json;version=3.1", doc.MarshalJSON},
-		"/openapi.yaml":     {"application/vnd.oai.openapi;version=3.1", doc.YAML},
+		"/openapi.json":     {"application/vnd.oai.openapi+json;version=3.1", func() ([]byte, error) { return described(doc).MarshalJSON() }},
+		"/openapi.yaml":     {"application/vnd.oai.openapi;version=3.1", func() ([]byte, error) { return described(doc).YAML() }},
 		"/openapi-3.0.json": {"application/vnd.oai.openapi+json;version=3.0", func() ([]byte, error) { return downgraded(doc) }},
 	} {
 		load := sync.OnceValues(d.make)
@@ -159,12 +159,10 @@ func (a *api) serveDocuments(mux *http.ServeMux) {
 	}
 }
 
-// downgraded gives the document in OpenAPI 3.0, which knows neither webhooks nor contentMediaType: there the format alone
-// says that a text is bytes.
+// downgraded gives the document in OpenAPI 3.0, without webhooks and contentMediaType, which it does not know: there the format
+// alone says that a text is bytes.
 func downgraded(doc *huma.OpenAPI) ([]byte, error) {
-	older := *doc
-	older.Webhooks = nil
-	body, err := older.Downgrade()
+	body, err := doc.Downgrade()
 	return bytes.ReplaceAll(body, []byte(`"contentMediaType":"application/octet-stream",`), nil), err
 }
 

@@ -66,7 +66,6 @@ func New(r *resolvers.Resolver, o Options) (http.Handler, huma.API) {
 	a.registerLimits()
 	a.registerWebhooks()
 	a.registerAudit()
-	a.describeWebhooks()
 	a.serveDocuments(h.mux)
 	return h, a.huma
 }
