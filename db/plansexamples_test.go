@@ -384,6 +384,7 @@ var examples = map[query]example{
 	qRightsOn:              few(299),
 	qTenantRights:          few(299, 299).and(7, 301),
 	qRightsOf:              few(299, 1),
+	qRightsAt:              whole("it looks at what people may at companies", "{299,5}"),
 
 	// placed.go
 	qPlacedCustomer: within(299),
