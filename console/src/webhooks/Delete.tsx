@@ -1,7 +1,8 @@
-import { Button, Group, Modal, Stack, Text, Title } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useChange } from "../graph/hooks";
 import { useText } from "../text";
+import { Dialog } from "../ui/Dialog";
 import { Problem } from "../ui/Problem";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
@@ -15,28 +16,23 @@ export function DeleteDestination({ destination: { id, name, url }, close }: { d
   const navigate = useNavigate();
   const remove = useChange(Ask);
   const { say } = useNotices();
-  const title = text.webhooks.removeTitle(name || url);
   const submit = useSubmit(async () => {
     await remove({ input: { id } });
     say(text.webhooks.removed(name || url));
     await navigate({ to: `${base}/destinations`, search: true });
   });
   return (
-    <Modal.Root opened onClose={close}>
-      <Modal.Overlay />
-      <Modal.Content aria-label={title} p="md">
-        <form onSubmit={submit.onSubmit}>
-          <Stack>
-            <Title order={2} size="h4">{title}</Title>
-            <Text size="sm">{text.webhooks.removeHint}</Text>
-            <Problem error={submit.error} />
-            <Group justify="flex-end">
-              <Button variant="default" onClick={close} data-autofocus>{text.ui.cancel}</Button>
-              <Button type="submit" color="red" loading={submit.busy}>{text.webhooks.remove}</Button>
-            </Group>
-          </Stack>
-        </form>
-      </Modal.Content>
-    </Modal.Root>
+    <Dialog title={text.webhooks.removeTitle(name || url)} close={close}>
+      <form onSubmit={submit.onSubmit}>
+        <Stack>
+          <Text size="sm">{text.webhooks.removeHint}</Text>
+          <Problem error={submit.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close} data-autofocus>{text.ui.cancel}</Button>
+            <Button type="submit" color="red" loading={submit.busy}>{text.webhooks.remove}</Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
   );
 }
