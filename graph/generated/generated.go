@@ -3381,6 +3381,8 @@ type RotateApiKeySecretPayload {
 input RevokeApiKeyInput {
   "The key."
   id: ID!
+  "The version that it is revoked from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `revokeApiKey` + "`" + ` ended."
@@ -3427,6 +3429,8 @@ type UpdateSecretPayload {
 input DeleteSecretInput {
   "The secret."
   id: ID!
+  "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `deleteSecret` + "`" + ` removed."
@@ -3481,6 +3485,8 @@ type UpdateRolePayload {
 input DeleteRoleInput {
   "The role."
   id: ID!
+  "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `deleteRole` + "`" + ` removed."
@@ -3767,6 +3773,8 @@ type UpdateContextPayload {
 input DeleteContextInput {
   "The context."
   id: ID!
+  "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "The removed context."
@@ -3813,6 +3821,8 @@ input DeleteDocumentInput {
   id: ID!
   "The context that it must belong to; any of the caller's when left out."
   contextId: ID
+  "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "The removed document."
@@ -3933,6 +3943,8 @@ type DisableAgentPayload {
 input DeleteAgentInput {
   "The agent."
   id: ID!
+  "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `deleteAgent` + "`" + ` removed."
@@ -4021,6 +4033,8 @@ type UpdateWebhookDestinationPayload {
 input DeleteWebhookDestinationInput {
   "The destination."
   id: ID!
+  "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `deleteWebhookDestination` + "`" + ` removed."
@@ -21859,7 +21873,7 @@ func (ec *executionContext) unmarshalInputDeleteAgentInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -21873,6 +21887,13 @@ func (ec *executionContext) unmarshalInputDeleteAgentInput(ctx context.Context, 
 				return it, err
 			}
 			it.ID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -21889,7 +21910,7 @@ func (ec *executionContext) unmarshalInputDeleteContextInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -21903,6 +21924,13 @@ func (ec *executionContext) unmarshalInputDeleteContextInput(ctx context.Context
 				return it, err
 			}
 			it.ID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -21949,7 +21977,7 @@ func (ec *executionContext) unmarshalInputDeleteDocumentInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "contextId"}
+	fieldsInOrder := [...]string{"id", "contextId", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -21970,6 +21998,13 @@ func (ec *executionContext) unmarshalInputDeleteDocumentInput(ctx context.Contex
 				return it, err
 			}
 			it.ContextID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -22016,7 +22051,7 @@ func (ec *executionContext) unmarshalInputDeleteRoleInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -22030,6 +22065,13 @@ func (ec *executionContext) unmarshalInputDeleteRoleInput(ctx context.Context, o
 				return it, err
 			}
 			it.ID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -22046,7 +22088,7 @@ func (ec *executionContext) unmarshalInputDeleteSecretInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -22060,6 +22102,13 @@ func (ec *executionContext) unmarshalInputDeleteSecretInput(ctx context.Context,
 				return it, err
 			}
 			it.ID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -22076,7 +22125,7 @@ func (ec *executionContext) unmarshalInputDeleteWebhookDestinationInput(ctx cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -22090,6 +22139,13 @@ func (ec *executionContext) unmarshalInputDeleteWebhookDestinationInput(ctx cont
 				return it, err
 			}
 			it.ID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -23083,7 +23139,7 @@ func (ec *executionContext) unmarshalInputRevokeApiKeyInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23097,6 +23153,13 @@ func (ec *executionContext) unmarshalInputRevokeApiKeyInput(ctx context.Context,
 				return it, err
 			}
 			it.ID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -34619,13 +34682,19 @@ func (ec *executionContext) marshalNGrant2ᚖcanopyᚋresolversᚐGrant(ctx cont
 }
 
 func (ec *executionContext) unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx context.Context, v any) (globalid.ID, error) {
-	var res globalid.ID
-	err := res.UnmarshalGQL(v)
+	res, err := scalar.UnmarshalID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx context.Context, sel ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-	return v
+	_ = sel
+	res := scalar.MarshalID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx context.Context, v any) ([]globalid.ID, error) {
@@ -34659,9 +34728,8 @@ func (ec *executionContext) marshalNID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(c
 }
 
 func (ec *executionContext) unmarshalNID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx context.Context, v any) (*globalid.ID, error) {
-	var res = new(globalid.ID)
-	err := res.UnmarshalGQL(v)
-	return res, graphql.ErrorOnPath(ctx, err)
+	res, err := scalar.UnmarshalID(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx context.Context, sel ast.SelectionSet, v *globalid.ID) graphql.Marshaler {
@@ -34671,7 +34739,14 @@ func (ec *executionContext) marshalNID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx 
 		}
 		return graphql.Null
 	}
-	return v
+	_ = sel
+	res := scalar.MarshalID(*v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNInt2int(ctx context.Context, v any) (int, error) {
@@ -36821,16 +36896,18 @@ func (ec *executionContext) unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ct
 	if v == nil {
 		return nil, nil
 	}
-	var res = new(globalid.ID)
-	err := res.UnmarshalGQL(v)
-	return res, graphql.ErrorOnPath(ctx, err)
+	res, err := scalar.UnmarshalID(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx context.Context, sel ast.SelectionSet, v *globalid.ID) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
-	return v
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalID(*v)
+	return res
 }
 
 func (ec *executionContext) unmarshalOInt2ᚖint(ctx context.Context, v any) (*int, error) {
