@@ -7,7 +7,7 @@ const scopeFrom, scopeTo = "{1}", "{2}"
 func few(args ...any) example { return example{asked: [][]any{args}, most: usual} }
 
 // noArchive is the SHA-256 of no archive that there is.
-var noArchive = make([]byte, 32)
+const noArchive = `\x0000000000000000000000000000000000000000000000000000000000000000`
 
 // within is few for a statement that begins with the bounds of the scope.
 func within(args ...any) example { return few(append([]any{scopeFrom, scopeTo}, args...)...) }
@@ -385,6 +385,7 @@ var examples = map[query]example{
 	qRightsOn:              few(299),
 	qTenantRights:          few(299, 299).and(7, 301),
 	qRightsOf:              few(299, 1),
+	qRightsAt:              whole("it looks at what people may at companies", "{299,5}"),
 
 	// placed.go
 	qPlacedCustomer: within(299),

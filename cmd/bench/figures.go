@@ -71,7 +71,7 @@ func run(ctx context.Context, o options) error {
 	if err := b.newToken(); err != nil {
 		return err
 	}
-	rows = append(rows, b.small()...)
+	rows = append(append(rows, b.small()...), b.stalls()...)
 	slow, err := b.slow()
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ type call struct {
 type result struct {
 	rate      float64
 	p50, p99  time.Duration
+	p999      time.Duration
 	size      int64
 	failures  int
 	firstFail string
@@ -134,7 +135,7 @@ func (s samples) result(took time.Duration, statements, allocations float64) res
 	if n := len(s.times); n > 0 {
 		slices.Sort(s.times)
 		r.rate = float64(n) / took.Seconds()
-		r.p50, r.p99 = s.times[n/2], s.times[n*99/100]
+		r.p50, r.p99, r.p999 = s.times[n/2], s.times[n*99/100], s.times[n*999/1000]
 		r.statements, r.allocations = statements/float64(n), allocations/float64(n)
 	}
 	return r
