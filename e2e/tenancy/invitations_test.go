@@ -110,7 +110,7 @@ func TestInvitations(t *testing.T) {
 			s.Must(200, step[2], step[3], root, nil)
 			is(t, "wei@coral.example", "PENDING")
 		}
-		s.MustGQL(wei.Token, declineInvited, map[string]any{"id": id})
+		s.MustGQL(wei.Token, `mutation($c: ID!) { leaveCustomer(input: {customerId: $c}) { deletedId } }`, map[string]any{"c": alpine})
 	})
 	t.Run("accepted by signing in", func(t *testing.T) {
 		add("wei@coral.example")
