@@ -1,6 +1,6 @@
 # Canopy. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test plans build generate verify lint fuzz bench bench-peers bench-retrieval chaos clients client-ts vuln release clean bootstrap
+.PHONY: help run test plans build generate verify lint fuzz bench bench-peers bench-retrieval chaos clients client-ts console console-dev vuln release clean bootstrap
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -40,6 +40,7 @@ verify: bootstrap ## Check generated code, formatting and style
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go') >&2; exit 1; }
 	@go mod verify >/dev/null
 	@go vet ./...
+	@scripts/console.sh check
 	@scripts/lint.sh
 
 fuzz: ## Fuzz each target for FUZZTIME (10s)
@@ -69,6 +70,13 @@ client-ts: ## Build the client in TypeScript: dist/canopy-client.tgz, to install
 	@mkdir -p dist
 	@cd clients/typescript && npm ci --loglevel error && npm run --silent build
 	@cd clients/typescript && mv "$$(npm pack --silent --pack-destination ../../dist | sed 's|^|../../dist/|')" ../../dist/canopy-client.tgz
+
+console: ## Build the console into console/dist, which is committed (needs npm)
+	@scripts/console.sh
+
+console-dev: ## Serve the console's sources at http://localhost:5173/console/, before a running platform (CANOPY_URL)
+	@scripts/console.sh types
+	@cd console && npm run --silent dev
 
 vuln: ## Look for known vulnerabilities in what the programs call
 	@scripts/vuln.sh

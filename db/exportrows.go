@@ -56,7 +56,8 @@ func exportByTime(table, owner, row string) query {
 }
 
 var (
-	qExportCustomer = exportBy("customers", "id", "id", "", `'id', t.id, 'parentId', t.parent_id, 'name', t.name, 'regionId', t.region_id, 'status', t.status,
+	qExportCustomer = exportBy("customers", "id", "id", "", `'id', t.id, 'parentId', t.parent_id, 'name', t.name, 'regionId', t.region_id,
+		'region', (SELECT r.code FROM regions r WHERE r.id = t.region_id), 'status', t.status,
 		'canAddCustomers', t.can_add_customers, 'descendantsCanAdd', t.descendants_can_add, 'maxKeyDays', t.max_key_days, 'createdAt', t.created_at,
 		'limits', (SELECT COALESCE(json_object_agg(l.name, l.most), '{}') FROM customer_limits l WHERE l.customer_id = t.id)`)
 	qExportBilling = exportBy("billing", "customer_id", "customer_id", "", `'customerId', t.customer_id, 'billingName', t.billing_name, 'businessId', t.business_id,
@@ -72,11 +73,12 @@ var (
 		CROSS JOIN LATERAL (SELECT * FROM users WHERE id = m.user_id OFFSET 0) u ORDER BY m.user_id`)
 	qExportInvitations = exportBy("invitations", "customer_id", "id", "", `'id', t.id, 'customerId', t.customer_id, 'email', t.email, 'status', t.status,
 		'createdAt', t.created_at, 'expiresAt', t.expires_at`)
-	qExportRoles = exportFew("roles", `'id', t.id, 'customerId', t.customer_id, 'applicationId', t.application_id, 'name', t.name,
-		'description', t.description, 'isOwner', t.is_owner, 'features', t.features, 'createdAt', t.created_at`)
+	qExportRoles = exportFew("roles", `'id', t.id, 'customerId', t.customer_id, 'applicationId', t.application_id,
+		'application', (SELECT a.code FROM applications a WHERE a.id = t.application_id), 'name', t.name, 'description', t.description, 'isOwner', t.is_owner, 'features', t.features, 'createdAt', t.created_at`)
 	qExportAccounts = prepare(`
 		SELECT t.id, now() AS at, json_build_object('id', t.id, 'customerId', t.customer_id, 'application', (
 				SELECT a.code FROM app_instances i JOIN applications a ON a.id = i.application_id WHERE i.id = t.app_instance_id),
+			'region', (SELECT r.code FROM app_instances i JOIN regions r ON r.id = i.region_id WHERE i.id = t.app_instance_id),
 			'name', t.name, 'disabled', t.disabled, 'createdAt', t.created_at) AS row
 		FROM (SELECT * FROM accounts WHERE customer_id = $1 AND id > $2 ORDER BY id LIMIT $3) t ORDER BY t.id`)
 	qExportPermissions = exportBy("permissions", "account_id", "id", "", `'id', t.id, 'accountId', t.account_id, 'userId', t.user_id,
@@ -97,7 +99,7 @@ var (
 		'topN', t.top_n, 'scoreThreshold', t.score_threshold, 'chunkSize', t.chunk_size, 'overlap', t.overlap, 'createdAt', t.created_at`)
 	qExportDocuments = exportBy("documents", "context_id", "id", "", `'id', t.id, 'contextId', t.context_id, 'fileName', t.file_name, 'originalName', t.original_name,
 		'displayName', t.display_name, 'nameIndex', t.name_index, 'format', t.format, 'contentType', t.content_type, 'contentHash', t.content_hash, 'size', t.size,
-		'status', t.status, 'createdAt', t.created_at`)
+		'status', t.status, 'createdBy', t.created_by, 'createdAt', t.created_at`)
 	qExportAgents = exportBy("agents", "account_id", "id", " AND deleted_at IS NULL", `'id', t.id, 'accountId', t.account_id, 'name', t.name, 'diagram', t.draft,
 		'publishedId', t.published_id, 'enabled', t.enabled, 'createdAt', t.created_at, 'updatedAt', t.updated_at`)
 	qExportRevisions = exportBy("agent_revisions", "agent_id", "number", "", `'id', t.id, 'agentId', t.agent_id, 'number', t.number, 'diagram', t.diagram, 'createdAt', t.created_at`)

@@ -89,6 +89,12 @@ var (
 		SELECT COALESCE(array_agg(DISTINCT f), '{}') FROM permissions p` + joinByID("accounts", "a", "p.account_id") +
 		joinByID("customers", "c", "a.customer_id") + joinByID("roles", "r", "p.role_id") + `CROSS JOIN unnest(r.features) f
 		WHERE p.user_id = $1 AND NOT p.disabled AND NOT a.disabled AND $2 = ANY(c.lineage)`)
+	qRightsAt = prepare(`
+		SELECT COALESCE(array_agg(DISTINCT f) FILTER (WHERE f IS NOT NULL), '{}') AS rights, COALESCE(bool_or(r.is_owner), false) AS owner
+		FROM (SELECT DISTINCT p.role_id FROM unnest($1::bigint[]) k(id)
+			CROSS JOIN LATERAL (SELECT id FROM accounts WHERE customer_id = k.id AND NOT disabled OFFSET 0) a
+			CROSS JOIN LATERAL (SELECT role_id FROM permissions WHERE account_id = a.id AND NOT disabled OFFSET 0) p) given` +
+		joinByID("roles", "r", "given.role_id") + `LEFT JOIN LATERAL unnest(r.features) f ON true`)
 )
 
 var (
@@ -214,4 +220,14 @@ func (s *Store) RightsOf(ctx context.Context, userID, customerID int64) (access.
 	var names pq.StringArray
 	err := s.get(ctx, &names, qRightsOf, userID, customerID)
 	return access.ParseFeatures(names), err
+}
+
+// RightsAt gives all the rights that anybody has on the open accounts of companies, and whether an owner is among them.
+func (s *Store) RightsAt(ctx context.Context, customerIDs []int64) (access.Features, bool, error) {
+	var row struct {
+		Rights pq.StringArray
+		Owner  bool
+	}
+	err := s.get(ctx, &row, qRightsAt, customerIDs)
+	return access.ParseFeatures(row.Rights), row.Owner, err
 }

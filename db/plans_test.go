@@ -68,7 +68,9 @@ func plansAt(t *testing.T, companies int, largest bool) {
 			data.exec(statistics.after)
 			conn := devtest.Must[*sqlx.Conn](t)(pool.Connx(t.Context()))
 			defer func() { _ = conn.Close() }()
+			devtest.Must[any](t)(conn.ExecContext(t.Context(), `DEALLOCATE ALL`))
 			devtest.Must[any](t)(conn.ExecContext(t.Context(), `SET plan_cache_mode = force_generic_plan`))
+			devtest.Must[any](t)(conn.ExecContext(t.Context(), `PREPARE read_in_all AS `+readInAllQuery))
 			for q, text := range statements {
 				for _, args := range examples[query(q)].asked {
 					tryPlan(t, conn, companies, text, examples[query(q)], args)
@@ -88,11 +90,11 @@ func plansAt(t *testing.T, companies int, largest bool) {
 func tryPlan(t *testing.T, conn *sqlx.Conn, companies int, text string, e example, args []any) {
 	t.Helper()
 	text = strings.Join(strings.Fields(text), " ")
-	devtest.Must[any](t)(conn.ExecContext(t.Context(), `DEALLOCATE ALL`))
 	if _, err := conn.ExecContext(t.Context(), `PREPARE tried AS `+text); err != nil {
 		t.Errorf("%s: %v", text, err)
 		return
 	}
+	defer func() { devtest.Must[any](t)(conn.ExecContext(t.Context(), `DEALLOCATE tried`)) }()
 	tx := devtest.Must[*sqlx.Tx](t)(conn.BeginTxx(t.Context(), nil))
 	defer func() { devtest.Check(t, tx.Rollback()) }()
 	before := readInAll(t, tx)
@@ -108,13 +110,15 @@ func tryPlan(t *testing.T, conn *sqlx.Conn, companies int, text string, e exampl
 	}
 }
 
+// readInAllQuery is prepared once for a connection: PostgreSQL takes longer to plan it than to answer it.
+var readInAllQuery = `
+	SELECT COALESCE(sum(seq_tup_read / ` + strconv.Itoa(atATime) + `::float8 + COALESCE(idx_tup_fetch, 0)), 0) FROM pg_stat_xact_user_tables`
+
 // readInAll counts what was read from tables, also by functions and triggers, in the way of PlanNode.Reads. What only
 // indexes were asked for is not in it.
 func readInAll(t *testing.T, tx *sqlx.Tx) (n float64) {
 	t.Helper()
-	devtest.Check(t, tx.GetContext(t.Context(), &n, `
-		SELECT COALESCE(sum(seq_tup_read / $1::float8 + COALESCE(idx_tup_fetch, 0)), 0)
-		FROM pg_stat_xact_user_tables`, atATime))
+	devtest.Check(t, tx.GetContext(t.Context(), &n, `EXECUTE read_in_all`))
 	return n
 }
 

@@ -6,6 +6,9 @@ const scopeFrom, scopeTo = "{1}", "{2}"
 // few is for what reads no more than usual.
 func few(args ...any) example { return example{asked: [][]any{args}, most: usual} }
 
+// noArchive is the SHA-256 of no archive that there is.
+const noArchive = `\x0000000000000000000000000000000000000000000000000000000000000000`
+
 // within is few for a statement that begins with the bounds of the scope.
 func within(args ...any) example { return few(append([]any{scopeFrom, scopeTo}, args...)...) }
 
@@ -238,6 +241,14 @@ var examples = map[query]example{
 	qEndExport:         few(299, 0, "READY", 30),
 	qForgetExports:     few(100),
 
+	// imports.go
+	qLockImport:    few(1, noArchive),
+	qImport:        few(1, noArchive),
+	qInsertImport:  few(300, 1, noArchive, "00000000-0000-4000-8000-000000000001", true, "{}"),
+	qNoteOriginals: few(299, 16),
+	qEndImport:     few(299),
+	qImportedFile:  within("00000000-0000-4000-8000-000000000001"),
+
 	// idempotency.go
 	qClaimKey:        few("key:299 once", 60, "key:299", 2, 299, 299, "x", 60, 1<<30, 1<<30).and("key:299 new", 60, "key:299", 2, 299, 299, "x", 60, 1<<30, 1<<30),
 	qIdempotencyKey:  few("key:299 once", 60),
@@ -373,6 +384,7 @@ var examples = map[query]example{
 	qRightsOn:              few(299),
 	qTenantRights:          few(299, 299).and(7, 301),
 	qRightsOf:              few(299, 1),
+	qRightsAt:              whole("it looks at what people may at companies", "{299,5}"),
 
 	// placed.go
 	qPlacedCustomer: within(299),

@@ -102,10 +102,28 @@ type gang struct {
 	keys  []int64
 	// companies are those of the case, the one on top first; founded those that the gang has made.
 	customers, founded []int64
-	// began are the rights of the gang at the beginning, by account; reign those of its roles in
-	// tenant management, by company; owned and crowned the same for owner roles.
-	began, reign   map[int64]access.Features
-	owned, crowned map[int64]bool
+	// began is what the gang may at the beginning, by account; reign what it may with each company in tenant management, by its
+	// roles there and above.
+	began, reign map[int64]power
+}
+
+// power is what roles let do.
+type power struct {
+	rights access.Features
+	owner  bool
+}
+
+func (p power) and(other power) power { return power{p.rights | other.rights, p.owner || other.owner} }
+
+// beyond says what is more than another; nothing where nothing is.
+func (p power) beyond(other power) string {
+	if more := p.rights &^ other.rights; more != 0 {
+		return fmt.Sprint(more.Names())
+	}
+	if p.owner && !other.owner {
+		return "an owner role"
+	}
+	return ""
 }
 
 // standing is one permission that works, and where.
@@ -132,37 +150,53 @@ func (g *gang) standings() (list []standing) {
 	return list
 }
 
+func (s standing) power() power { return power{access.ParseFeatures(s.Features), s.Owner} }
+
+func (s standing) customer() int64 { return s.Lineage[len(s.Lineage)-1] }
+
+// reigning is what standings let do with each company, as the tree is now.
+func (g *gang) reigning(standings []standing) map[int64]power {
+	at := map[int64]power{}
+	for _, s := range standings {
+		if s.Tenant {
+			at[s.customer()] = at[s.customer()].and(s.power())
+		}
+	}
+	var places []struct {
+		ID      int64          `db:"id"`
+		Lineage access.Lineage `db:"lineage"`
+	}
+	must(g.sql.Select(&places, `SELECT id, lineage FROM customers WHERE id = ANY($1)`, pq.Int64Array(g.customers)))
+	over := map[int64]power{}
+	for _, place := range places {
+		for _, above := range place.Lineage {
+			over[place.ID] = over[place.ID].and(at[above])
+		}
+	}
+	return over
+}
+
 // begin notes what the gang has.
 func (g *gang) begin() {
-	g.began, g.reign, g.owned, g.crowned = map[int64]access.Features{}, map[int64]access.Features{}, map[int64]bool{}, map[int64]bool{}
-	for _, s := range g.standings() {
-		g.began[s.Account] |= access.ParseFeatures(s.Features)
-		g.owned[s.Account] = g.owned[s.Account] || s.Owner
-		if customer := s.Lineage[len(s.Lineage)-1]; s.Tenant {
-			g.reign[customer] |= access.ParseFeatures(s.Features)
-			g.crowned[customer] = g.crowned[customer] || s.Owner
-		}
+	standings := g.standings()
+	g.began, g.reign = map[int64]power{}, g.reigning(standings)
+	for _, s := range standings {
+		g.began[s.Account] = g.began[s.Account].and(s.power())
 	}
 }
 
-// excess says what the gang has beyond what it began with: on an account more than it had there and
-// than its roles in tenant management, of that company and of those above, have. What it has made
-// itself is its own.
+// excess says what the gang has beyond what it began with: with a company more than its roles there and above let it do, and
+// on an account more than that and what it had there. What it has made itself is its own.
 func (g *gang) excess() string {
-	for _, s := range g.standings() {
-		if slices.ContainsFunc(g.founded, func(made int64) bool { return slices.Contains(s.Lineage, made) }) {
-			continue
+	standings := g.standings()
+	for customer, now := range g.reigning(standings) {
+		if more := now.beyond(g.reign[customer]); more != "" && !slices.Contains(g.founded, customer) {
+			return fmt.Sprintf("company %d: %v", customer, more)
 		}
-		may, owner := g.began[s.Account], g.owned[s.Account]
-		for _, above := range s.Lineage {
-			may |= g.reign[above]
-			owner = owner || g.crowned[above]
-		}
-		if more := access.ParseFeatures(s.Features) &^ may; more != 0 {
-			return fmt.Sprintf("account %d of company %v: %v", s.Account, s.Lineage, more.Names())
-		}
-		if s.Owner && !owner {
-			return fmt.Sprintf("account %d of company %v: an owner role", s.Account, s.Lineage)
+	}
+	for _, s := range standings {
+		if more := s.power().beyond(g.began[s.Account].and(g.reign[s.customer()])); more != "" && !slices.Contains(g.founded, s.customer()) {
+			return fmt.Sprintf("account %d of company %v: %v", s.Account, s.Lineage, more)
 		}
 	}
 	return ""
@@ -394,6 +428,13 @@ func (g *gang) acts() map[string]func(*rapid.T) error {
 			}
 			return err
 		},
+		"moveCustomer": func(t *rapid.T) error {
+			to := *g.aCustomer(t)
+			if len(g.founded) > 0 && rapid.Bool().Draw(t, "below what was made") {
+				to = idOf(g.founded[0])
+			}
+			return ignore(g.MoveCustomer(g.caller(t, access.CompanyWrite), MoveCustomerInput{ID: *g.aCustomer(t), ParentID: to}))
+		},
 		"createUser": func(t *rapid.T) error {
 			var email string
 			must(g.sql.Get(&email, `SELECT email FROM users WHERE id = $1`, g.anybody(t).Int))
@@ -471,7 +512,7 @@ func TestNobodyRises(t *testing.T) {
 func TestGiversServeTenantManagement(t *testing.T) {
 	for _, r := range []*rule.Rule{
 		rule.CreateRole, rule.UpdateRole, rule.CreatePermission, rule.UpdatePermission, rule.TogglePermission, rule.SetPermissionDisabled,
-		rule.CreateAPIKey, rule.RotateAPIKeySecret, rule.SetAccountDisabled,
+		rule.CreateAPIKey, rule.RotateAPIKeySecret, rule.SetAccountDisabled, rule.MoveCustomer,
 	} {
 		if !slices.Equal(r.Apps, []access.App{access.Tenant}) {
 			t.Errorf("%s takes tokens for %v", r.Field, r.Apps)

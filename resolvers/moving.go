@@ -21,7 +21,7 @@ type MoveCustomerInput struct{ ID, ParentID globalid.ID }
 type MoveCustomerPayload struct{ Customer *db.Customer }
 
 // MoveCustomer puts a company, with everything below it, below another: for who acts for a company that is above it, and above
-// or at both places.
+// or at both places, and gives nobody there what it does not have.
 func (m Mutation) MoveCustomer(ctx context.Context, in MoveCustomerInput) (*MoveCustomerPayload, error) {
 	c, err := m.may(ctx, rule.MoveCustomer)
 	if err != nil {
@@ -117,10 +117,13 @@ func mayMove(ctx context.Context, tx *db.Store, c *caller, row, parent *db.Custo
 		return err
 	}
 	deepest, err := tx.DeepestBelow(ctx, row.ID)
-	if err == nil && parent.Level+1+deepest-row.Level > db.MaxLevel {
-		err = errTooDeep
+	switch {
+	case err != nil:
+		return err
+	case parent.Level+1+deepest-row.Level > db.MaxLevel:
+		return errTooDeep
 	}
-	return err
+	return mayBringBelow(ctx, tx, c, row, parent)
 }
 
 // lostReach has looked at again what those have open who act for a company that has moved, for one below it, or for one that

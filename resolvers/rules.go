@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 
 	"canopy/db"
@@ -103,6 +104,20 @@ func mayOpen(ctx context.Context, tx *db.Store, c *caller, account *db.Account) 
 		return err
 	}
 	return c.mayGive(rights)
+}
+
+// mayBringBelow: a company that moves is given to all who have a role at its new place, or on the way from there to where the
+// place before was: within the caller's own rights, and to an owner only by an owner.
+func mayBringBelow(ctx context.Context, tx *db.Store, c *caller, row, parent *db.Customer) error {
+	above := slices.DeleteFunc(slices.Clone(parent.Lineage), func(id int64) bool { return slices.Contains(row.Lineage, id) })
+	rights, owner, err := tx.RightsAt(ctx, above)
+	if err != nil {
+		return err
+	}
+	if err := c.mayGive(rights); err != nil {
+		return err
+	}
+	return c.mayDealWithOwners(owner)
 }
 
 // maySubscribeAudit tells whether the caller may have events of the audit log delivered: who may read the log in

@@ -18,6 +18,11 @@ is printed, too. The API key's secret is printed this once.`},
 	{name: "key list", short: "Lists a company's API keys", setup: keyListCommand},
 	{name: "key rotate", args: "CLIENT_ID", short: "Gives a key a new secret; the old one lives on for a grace time", setup: keyRotateCommand},
 	{name: "key revoke", args: "CLIENT_ID", short: "Ends a key at once and for good", setup: keyRevokeCommand},
+	{name: "customer import", args: "ARCHIVE", short: "Makes a company, with all below it, of the archive of an export", setup: customerImportCommand, long: `
+The archive is what exportCustomer has written. All gets new ids; regions, applications and system roles are
+found by their codes and names, people by their addresses. Whatever is wrong with the archive is told with the
+place in it, and nothing is written. Until the last document is stored the new company is suspended: the same
+command goes on after an interruption, and makes nothing twice. docs/export.md tells what is left out.`},
 	{name: "user import", args: "FILE", short: "Adds the people of a CSV file to a company, and invites them", setup: userImportCommand, long: `
 The first line names the columns: email, and firstName and lastName where there are any. Who is in the
 company already is left alone, so the same command goes on after an interruption, and nobody is there twice.

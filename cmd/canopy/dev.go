@@ -31,9 +31,9 @@ func (m *Main) tell(dir string, i app.DevInfo) {
 	w := tabwriter.NewWriter(m.Stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintf(w, "\nCanopy is ready. Ctrl-C stops it; the data stays in %s.\n\n", dir)
 	for _, line := range [][2]string{
+		{"Console", i.ConsoleURL},
 		{"REST", i.URL},
 		{"GraphQL", i.GraphqlURL},
-		{"Console", i.ConsoleURL},
 		{"Docs", i.DocsURL},
 		{"Queues", i.MonitorURL},
 		{"Client id", i.ClientID},

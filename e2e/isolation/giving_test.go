@@ -214,3 +214,33 @@ func TestCreatorsOwn(t *testing.T) {
 	}
 	c.Must(403, "GET", "/tenant/billing", c.token, nil)
 }
+
+// TestNobodyBringsCompaniesBelowOthersWhoMayMore: a company that moves is given to those at its new place. So nobody gets it
+// who may more than the mover, be it the mover as the owner of a company that it has made.
+func TestNobodyBringsCompaniesBelowOthersWhoMayMore(t *testing.T) {
+	t.Parallel()
+	c := newClerk(t)
+	hydro, solar := c.Customer("Alpine Hydro"), c.Customer("Alpine Solar")
+	byGraph := func(parent int64) func() platform.Answer {
+		return c.change("moveCustomer", object{"id": hydro, "parentId": parent})
+	}
+	byREST := func(parent int64) func() platform.Answer {
+		return func() platform.Answer {
+			return c.Do("POST", "/tenant/customer/"+platform.Decimal(hydro)+"/move", c.token, object{"parentId": parent})
+		}
+	}
+	c.beyond(t, "company.create", byREST(solar))
+	c.beyond(t, "company.create", byGraph(solar))
+	empty := c.Number(`INSERT INTO customers (parent_id, name, region_id) VALUES ($1, 'Empty', 1) RETURNING id`, c.home)
+	deeper := c.Number(`INSERT INTO customers (parent_id, name, region_id) VALUES ($1, 'Deeper', 1) RETURNING id`, solar)
+	c.works(t, byREST(empty))
+	c.beyond(t, "company.create", byREST(deeper))
+	c.works(t, byGraph(c.home)) // upwards nobody gets it who has not had it
+	// Who has all the rights, and is no owner, makes nobody its owner.
+	c.SQL(`UPDATE roles SET features = (SELECT features FROM roles WHERE name = 'Owner' AND customer_id IS NULL AND application_id = 1) WHERE id = $1`, c.role)
+	if a := byREST(solar)(); a.Status != 403 || !strings.Contains(string(a.Body), "only an owner") {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	c.SQL(`UPDATE roles SET is_owner = true WHERE id = $1`, c.role)
+	c.works(t, byREST(solar))
+}

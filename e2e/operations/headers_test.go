@@ -14,7 +14,7 @@ import (
 
 // everyKind are paths of every kind of answer.
 var everyKind = []string{
-	"/", "/setup", "/graphiql", "/docs", "/favicon.ico", "/schema.graphql", "/openapi.json", "/openapi.yaml", "/openapi-3.0.json",
+	"/", "/console", "/console/", "/console/sign-in", "/console/assets/none.js", "/setup", "/graphiql", "/docs", "/favicon.ico", "/schema.graphql", "/openapi.json", "/openapi.yaml", "/openapi-3.0.json",
 	"/monitoring", "/monitoring/", "/monitoring/queues/mail", "/monitoring/api/queues", "/metrics", "/debug/pprof/", "/debug/pprof/heap", "/healthz", "/readyz",
 	"/graphql?query=%7B__typename%7D", "/graphql", "/tenant", "/nowhere", "//", "/.well-known/jwks.json",
 }
@@ -61,6 +61,20 @@ func TestIntrospectionClosesWhatShowsTheGraph(t *testing.T) {
 			if page := string(a.Body); a.Status != http.StatusOK || strings.Contains(page, `href="graphiql"`) != open || strings.Contains(page, `href="schema.graphql"`) != (open && path == "/") {
 				t.Errorf("introspection %v: %s leads elsewhere than it should: %s", open, path, page)
 			}
+		}
+	}
+}
+
+// TestTheFirstPageLeadsBrowsersToTheConsole: they ask for HTML by name. Programs get what they got.
+func TestTheFirstPageLeadsBrowsersToTheConsole(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	for accept, led := range map[string]bool{
+		"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8": true, "*/*": false, "application/json": false, "": false,
+	} {
+		a := s.Raw(t, "GET", "/", map[string]string{"Accept": accept})
+		if a.Header.Get("Vary") == "" || led != (a.Status == http.StatusSeeOther && a.Header.Get("Location") == "console/") || led == (a.Status == http.StatusOK) {
+			t.Errorf("%q: %d %v", accept, a.Status, a.Header)
 		}
 	}
 }

@@ -107,6 +107,8 @@ func furnishEstate(t *testing.T, s *platform.Platform, customer int64, email str
 	s.Must(http.StatusNoContent, "POST", "/auth/reset", "", map[string]any{"email": email})
 	s.Must(http.StatusUnauthorized, "POST", "/auth/token", "", map[string]any{"email": email, "password": "wrong"})
 	s.Must(http.StatusAccepted, "POST", fmt.Sprintf("/tenant/customer/%d/export", customer), owner, nil)
+	s.SQL(`INSERT INTO customer_imports (customer_id, parent_id, archive, space, active_then, report)
+		SELECT id, parent_id, sha256(name::bytea), gen_random_uuid(), true, '{}' FROM customers WHERE id = $1`, customer)
 	resp := s.Send(platform.Keyed(t, "POST", s.URL+"/v1/keys", owner, "quill", `{"name": "Quill"}`))
 	if resp.Status != http.StatusCreated {
 		t.Fatalf("%d %s", resp.Status, resp.Body)

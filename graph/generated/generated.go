@@ -450,7 +450,8 @@ applications' tokens a field takes, and the right that it needs; its description
 in words. What lies outside the caller's own company and its descendants is FORBIDDEN, whether it
 exists or not. Nobody gives what they don't have: a role, an API key, or a permission that is enabled
 again, whose rights are not all among those of the caller's own role in tenant management is
-FORBIDDEN, with the reason ` + "`" + `beyond_own_rights` + "`" + `. A mutation or a look-up that fails is null, and
+FORBIDDEN, with the reason ` + "`" + `beyond_own_rights` + "`" + `; and so is a company that would move below others where
+somebody may more than that. A mutation or a look-up that fails is null, and
 ` + "`" + `errors` + "`" + ` tells why under its path: what is asked for beside it is answered. So is what a mutation tells
 this once, such as a secret, where the object beside it can't be read.
 """

@@ -27,8 +27,7 @@ const stopTime = 10 * time.Second
 type DevInfo struct {
 	URL        string `json:"url"`
 	GraphqlURL string `json:"graphqlUrl"`
-	// ConsoleURL is empty where there is no console, as introspection is off.
-	ConsoleURL string `json:"consoleUrl,omitempty"`
+	ConsoleURL string `json:"consoleUrl"`
 	DocsURL    string `json:"docsUrl"`
 	MonitorURL string `json:"monitorUrl"`
 	Demo
@@ -181,10 +180,7 @@ func (d *dev) demo(ctx context.Context, p *Platform) (*DevInfo, error) {
 // keep writes what the platform tells of itself.
 func (d *dev) keep(file string, info *DevInfo) error {
 	at := d.cfg.PublicURL
-	info.URL, info.GraphqlURL, info.ConsoleURL = at.String(), at.JoinPath("graphql").String(), ""
-	if d.cfg.Introspection {
-		info.ConsoleURL = at.JoinPath("graphiql").String()
-	}
+	info.URL, info.GraphqlURL, info.ConsoleURL = at.String(), at.JoinPath("graphql").String(), at.JoinPath("console").String()+"/"
 	info.DocsURL, info.MonitorURL = at.JoinPath("docs").String(), at.JoinPath("monitoring").String()+"/"
 	raw, err := json.MarshalIndent(info, "", "  ")
 	if err != nil {

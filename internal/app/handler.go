@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"canopy/console"
 	"canopy/db"
 	"canopy/graph"
 	"canopy/internal/monitoring"
@@ -44,7 +45,8 @@ func (p *Platform) Handler(open bool) (http.Handler, error) {
 	if p.Config.Introspection {
 		mux.HandleFunc("GET /schema.graphql", graph.ServeSchema)
 	}
-	pages.Register(mux, pages.Options{Version: p.version, Monitoring: p.Queue != nil, Closed: !p.Config.Introspection})
+	pages.Register(mux, pages.Options{Version: p.version, Monitoring: p.Queue != nil, Console: "console/", Closed: !p.Config.Introspection})
+	console.Register(mux, console.Options{GraphiQL: p.Config.Introspection})
 	guard := p.guard()
 	guard.Open = open && p.Config.MonitorUser == ""
 	p.operators(mux, guard, registry)

@@ -1,4 +1,4 @@
-// Package archive writes the archive of an export: a gzipped tar file with a folder of JSON Lines for each kind of rows, the
+// Package archive writes and reads the archive of an export: a gzipped tar file with a folder of JSON Lines for each kind of rows, the
 // originals of documents, and a manifest at its end. Whatever there is of it, it takes a few megabytes of memory.
 package archive
 

@@ -122,10 +122,11 @@ func (i *Importer) files(paths []string) (list []file, err error) {
 
 // bar shows the progress, in bytes or in a share, on a terminal only.
 func (i *Importer) bar(total int64, bytes bool) *progressbar.ProgressBar {
-	return newBar(i.Progress, total, bytes)
+	return NewBar(i.Progress, total, bytes)
 }
 
-func newBar(progress io.Writer, total int64, bytes bool) *progressbar.ProgressBar {
+// NewBar shows the progress on a terminal, and nowhere else.
+func NewBar(progress io.Writer, total int64, bytes bool) *progressbar.ProgressBar {
 	out := io.Discard
 	if f, ok := progress.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		out = f

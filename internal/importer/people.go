@@ -59,7 +59,7 @@ func (p *People) Run(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	bar := newBar(p.Progress, info.Size(), true)
+	bar := NewBar(p.Progress, info.Size(), true)
 	rows := csv.NewReader(io.TeeReader(file, bar))
 	rows.ReuseRecord, rows.FieldsPerRecord = true, -1
 	places, err := columnsOf(rows)

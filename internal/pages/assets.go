@@ -7,27 +7,26 @@ import (
 	"path"
 	"strings"
 	"sync"
-)
 
-// A name of an asset has the hash of its content in it, so that browsers may keep it for ever.
-const immutable = "public, max-age=31536000, immutable"
+	"canopy/internal/web"
+)
 
 // assets are the files of site/ and thirdparty/ that the pages load.
 type assets struct {
-	files     map[string]*file  // by the name in the address, with the hash
-	addresses map[string]string // by the name in the source
+	files     map[string]*web.File // by the name in the address, with the hash
+	addresses map[string]string    // by the name in the source
 }
 
 // loadAssets reads the files once a process: they are those of the binary.
 var loadAssets = sync.OnceValue(func() *assets {
-	a := &assets{files: map[string]*file{}, addresses: map[string]string{}}
+	a := &assets{files: map[string]*web.File{}, addresses: map[string]string{}}
 	each(site, func(name string, content []byte) {
 		if path.Ext(name) != ".html" {
-			a.add(newFile(name, content, immutable))
+			a.add(web.NewFile(name, content, web.Immutable))
 		}
 	})
 	each(thirdparty, func(name string, content []byte) {
-		f, err := newCompressedFile(strings.TrimSuffix(name, ".gz"), content, immutable)
+		f, err := web.NewCompressedFile(strings.TrimSuffix(name, ".gz"), content, web.Immutable)
 		if err != nil {
 			panic(fmt.Sprintf("pages: thirdparty/%s: %v", name, err))
 		}
@@ -54,11 +53,11 @@ func each(folder fs.FS, read func(name string, content []byte)) {
 	}
 }
 
-func (a *assets) add(f *file) {
-	ext := path.Ext(f.name)
-	hashed := strings.TrimSuffix(f.name, ext) + "." + f.hash + ext
+func (a *assets) add(f *web.File) {
+	ext := path.Ext(f.Name)
+	hashed := strings.TrimSuffix(f.Name, ext) + "." + f.Hash + ext
 	a.files[hashed] = f
-	a.addresses[f.name] = "assets/" + hashed
+	a.addresses[f.Name] = "assets/" + hashed
 }
 
 // address is where a page finds an asset, relative to the page.
@@ -74,7 +73,7 @@ func (a *assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/favicon.ico" {
 		// Browsers ask for this one by themselves, and take an SVG.
 		w.Header().Set("Cache-Control", "public, max-age=86400")
-		a.files[path.Base(a.addresses["favicon.svg"])].write(w, r)
+		a.files[path.Base(a.addresses["favicon.svg"])].Write(w, r)
 		return
 	}
 	f, ok := a.files[r.PathValue("name")]

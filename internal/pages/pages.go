@@ -25,6 +25,8 @@ type Options struct {
 	Version string
 	// Monitoring shows the link to the queue monitor.
 	Monitoring bool
+	// Console is where the first page leads browsers, relative to it; others get the landing page, and everybody where it is empty.
+	Console string
 	// Closed leaves out what shows the graph: GraphiQL, and the links to it and to the schema.
 	Closed bool
 }
@@ -73,7 +75,11 @@ func Register(mux *http.ServeMux, o Options) {
 			continue
 		}
 		p.Options = o
-		mux.Handle(p.pattern, web.SecureHeaders(p.policy)(render(layout, p)))
+		h := render(layout, p)
+		if p.file == "index.html" && o.Console != "" {
+			h = lead(o.Console, h)
+		}
+		mux.Handle(p.pattern, web.SecureHeaders(p.policy)(h))
 	}
 	files := web.SecureHeaders(web.Policy{})(a)
 	mux.Handle("GET /assets/{name}", files)
@@ -86,5 +92,19 @@ func render(layout *template.Template, p page) http.Handler {
 	if err := layout.ExecuteTemplate(&b, p.file, p); err != nil {
 		panic("pages: " + p.file + ": " + err.Error())
 	}
-	return newFile(p.file, []byte(strings.TrimLeft(b.String(), "\n")), "no-cache")
+	return web.NewFile(p.file, []byte(strings.TrimLeft(b.String(), "\n")), "no-cache")
+}
+
+// lead sends browsers, which ask for HTML by name, elsewhere.
+func lead(to string, others http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Add("Vary", "Accept")
+		if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+			others.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Cache-Control", "no-cache")
+		w.Header().Set("Location", to)
+		w.WriteHeader(http.StatusSeeOther)
+	})
 }

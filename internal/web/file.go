@@ -1,4 +1,4 @@
-package pages
+package web
 
 import (
 	"bytes"
@@ -13,36 +13,43 @@ import (
 	"strings"
 )
 
+// Immutable is the Cache-Control of files whose names have the hash of their content in them, so that browsers may keep them for ever.
+const Immutable = "public, max-age=31536000, immutable"
+
 var contentTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
 	".svg":  "image/svg+xml",
 	".txt":  "text/plain; charset=utf-8",
+	".md":   "text/markdown; charset=utf-8",
 }
 
-// file is one answer that never changes. It is kept compressed only: nearly every client takes
+// File is one answer that never changes. It is kept compressed only: nearly every client takes
 // that, and for the others it is decompressed on the way.
-type file struct {
-	name, hash, contentType, cacheControl string
-	zipped                                []byte
-	size                                  int
+type File struct {
+	// Name is the file's own, without folders. Hash is the beginning of that of its content, in hexadecimal.
+	Name, Hash                string
+	contentType, cacheControl string
+	zipped                    []byte
+	size                      int
 }
 
-func newFile(name string, content []byte, cacheControl string) *file {
+// NewFile compresses content, whose type its name tells. cacheControl is the header's value.
+func NewFile(name string, content []byte, cacheControl string) *File {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is a valid one
 	_, _ = z.Write(content)                               // a Buffer takes everything
 	_ = z.Close()
 	sum := sha256.Sum256(content)
-	return &file{
-		name: name, hash: hex.EncodeToString(sum[:])[:16], contentType: contentTypes[path.Ext(name)],
+	return &File{
+		Name: name, Hash: hex.EncodeToString(sum[:])[:16], contentType: contentTypes[path.Ext(name)],
 		cacheControl: cacheControl, zipped: b.Bytes(), size: len(content),
 	}
 }
 
-// newCompressedFile takes content that is compressed already; it fails where that is broken.
-func newCompressedFile(name string, zipped []byte, cacheControl string) (*file, error) {
+// NewCompressedFile takes content that is compressed already; it fails where that is broken.
+func NewCompressedFile(name string, zipped []byte, cacheControl string) (*File, error) {
 	z, err := gzip.NewReader(bytes.NewReader(zipped))
 	if err != nil {
 		return nil, err
@@ -52,23 +59,23 @@ func newCompressedFile(name string, zipped []byte, cacheControl string) (*file, 
 	if err != nil {
 		return nil, err
 	}
-	return &file{
-		name: name, hash: hex.EncodeToString(sum.Sum(nil))[:16], contentType: contentTypes[path.Ext(name)],
+	return &File{
+		Name: name, Hash: hex.EncodeToString(sum.Sum(nil))[:16], contentType: contentTypes[path.Ext(name)],
 		cacheControl: cacheControl, zipped: zipped, size: int(n),
 	}, nil
 }
 
-func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *File) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", f.cacheControl)
-	f.write(w, r)
+	f.Write(w, r)
 }
 
-// write answers with the file, or with 304 where the client has it (RFC 9110, section 13.1.2).
-func (f *file) write(w http.ResponseWriter, r *http.Request) {
+// Write answers with the file, or with 304 where the client has it (RFC 9110, section 13.1.2).
+func (f *File) Write(w http.ResponseWriter, r *http.Request) {
 	zipped := acceptsGzip(r.Header.Values("Accept-Encoding"))
-	etag := `"` + f.hash + `"`
+	etag := `"` + f.Hash + `"`
 	if zipped {
-		etag = `"` + f.hash + `-gz"`
+		etag = `"` + f.Hash + `-gz"`
 	}
 	h := w.Header()
 	h.Set("ETag", etag)
@@ -90,7 +97,7 @@ func (f *file) write(w http.ResponseWriter, r *http.Request) {
 	f.writeBody(w, zipped)
 }
 
-func (f *file) writeBody(w http.ResponseWriter, zipped bool) {
+func (f *File) writeBody(w http.ResponseWriter, zipped bool) {
 	if zipped {
 		_, _ = w.Write(f.zipped)
 		return

@@ -1,0 +1,1 @@
+import{t as e}from"./createReactComponent-COCFm0Eo.js";var t=e(`outline`,`chevron-down`,`ChevronDown`,[[`path`,{d:`M6 9l6 6l6 -6`,key:`svg-0`}]]);export{t};

@@ -1,0 +1,122 @@
+import { ActionIcon, AppShell, Burger, Button, Center, Group, Kbd, Loader, NavLink, Text } from "@mantine/core";
+import { useDisclosure, useHotkeys, useNetwork } from "@mantine/hooks";
+import { IconHome, IconSearch } from "@tabler/icons-react";
+import { Link, Outlet, useNavigate } from "@tanstack/react-router";
+import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { Provider } from "urql";
+import { newClient } from "../graph/client";
+import { useAsk } from "../graph/hooks";
+import { has, MeContext, useMe } from "../session/rights";
+import { currentSigned, watchSigned } from "../session/session";
+import { Me } from "../session/session.gql";
+import { useText } from "../text";
+import { Problem } from "../ui/Problem";
+import { areas } from "./areas";
+import { Logo } from "./Logo";
+
+// What opens on a click is loaded once the first screen is there.
+const AccountMenu = lazy(() => import("./AccountMenu").then(({ AccountMenu }) => ({ default: AccountMenu })));
+const CompanySwitcher = lazy(() => import("./CompanySwitcher").then(({ CompanySwitcher }) => ({ default: CompanySwitcher })));
+const Search = lazy(() => import("./Search").then(({ Search }) => ({ default: Search })));
+
+/** The frame around every screen, for as long as somebody is signed in. What is cached is cached for one company. */
+export function Shell() {
+  const signed = useSyncExternalStore(watchSigned, currentSigned);
+  const customerId = signed.state === "in" ? signed.customerId : undefined;
+  const client = useMemo(newClient, [customerId]);
+  const navigate = useNavigate();
+  useEffect(() => {
+    if (signed.state === "in") return;
+    // Who has signed out comes back to the first page, and who was signed out to where they were.
+    const to = signed.state === "ended" ? location.pathname.replace(/^\/console/, "") + location.search : undefined;
+    void navigate({ to: "/sign-in", search: { to, why: signed.state }, replace: true });
+  }, [signed.state, navigate]);
+  if (customerId === undefined) return null;
+  return (
+    <Provider value={client} key={customerId}>
+      <WithMe />
+    </Provider>
+  );
+}
+
+function WithMe() {
+  const { data, error, again } = useAsk(Me, {});
+  if (data) {
+    return (
+      <MeContext value={data.me}>
+        <Frame />
+      </MeContext>
+    );
+  }
+  return (
+    <Center mih="60dvh" component="main" p="md">
+      {error ? <Problem error={error} again={again} /> : <Loader aria-label="…" />}
+    </Center>
+  );
+}
+
+function Frame() {
+  const { text } = useText();
+  const me = useMe();
+  const [menu, { toggle, close }] = useDisclosure(false);
+  const [searching, setSearching] = useState(false);
+  useHotkeys([["mod+K", () => setSearching(true)]], []);
+  const entries = areas.flatMap((area) => area.entries).filter((entry) => entry.needs.some((right) => has(me, right)));
+  return (
+    <AppShell header={{ height: 56 }} navbar={{ width: 220, breakpoint: "sm", collapsed: { mobile: !menu } }} padding="md">
+      <a className="skip" href="#main">{text.app.skip}</a>
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap" gap="xs">
+          <Group gap="xs" wrap="nowrap" miw={0}>
+            <Burger opened={menu} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={text.app.menu} aria-expanded={menu} />
+            <Logo />
+            <Later><CompanySwitcher /></Later>
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <Button
+              visibleFrom="sm" variant="default" leftSection={<IconSearch size={16} aria-hidden />} rightSection={<Kbd size="xs">{mod}K</Kbd>}
+              onClick={() => setSearching(true)}
+            >
+              {text.app.search}
+            </Button>
+            <ActionIcon hiddenFrom="sm" variant="default" size="lg" aria-label={text.app.search} onClick={() => setSearching(true)}>
+              <IconSearch size={18} aria-hidden />
+            </ActionIcon>
+            <Later><AccountMenu /></Later>
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label={text.app.main}>
+        <NavLink component={Link} to="/" label={text.app.home} leftSection={<IconHome size={18} aria-hidden />} onClick={close} activeOptions={{ exact: true }} activeProps={current} />
+        {entries.map(({ to, label, icon: Icon }) => (
+          <NavLink key={to} component={Link} to={to} label={label(text)} leftSection={<Icon size={18} aria-hidden />} onClick={close} activeProps={current} />
+        ))}
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1}>
+        <Offline />
+        <Outlet />
+      </AppShell.Main>
+      {searching && <Suspense><Search close={() => setSearching(false)} /></Suspense>}
+    </AppShell>
+  );
+}
+
+const current = { "aria-current": "page", "data-active": true } as const;
+const mod = /Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘" : "Ctrl ";
+
+/** Leaves something out until the rest is there. */
+function Later({ children }: { children: ReactNode }) {
+  const [now, setNow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setNow(true), 0);
+    return () => clearTimeout(timer);
+  }, []);
+  return now && <Suspense>{children}</Suspense>;
+}
+
+/** Says that there is no connection. */
+function Offline() {
+  const { text } = useText();
+  const { online } = useNetwork();
+  return online ? null : <Text role="status" bg="var(--mantine-color-yellow-light)" c="var(--mantine-color-yellow-light-color)" p="xs" mb="sm">{text.app.offline}</Text>;
+}

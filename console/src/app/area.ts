@@ -1,0 +1,39 @@
+import type { Icon } from "@tabler/icons-react";
+import type { TypedDocument } from "canopy-client";
+import type { Right } from "../session/rights";
+import type { Text } from "../text";
+
+/** A page of the main menu. */
+export interface Entry {
+  to: string;
+  label: (text: Text) => string;
+  icon: Icon;
+  /** Shown to those who have any of these rights. */
+  needs: readonly Right[];
+}
+
+/** Something that the search box finds, and where it is shown. */
+export interface Hit {
+  to: string;
+  title: string;
+  detail: string;
+}
+
+/** What the search box finds of an area: a query with the variable `$text`, and the hits in its result. */
+export interface Finder {
+  needs: Right;
+  icon: Icon;
+  document: TypedDocument<never, { text: string }>;
+  hits: (result: never) => Hit[];
+}
+
+/** Makes a finder of a document that knows its types. */
+export function finder<R>(of: { needs: Right; icon: Icon; document: TypedDocument<R, { text: string }>; hits: (result: R) => Hit[] }): Finder {
+  return of as unknown as Finder;
+}
+
+/** What an area puts into the frame. */
+export interface Area {
+  entries: readonly Entry[];
+  finders: readonly Finder[];
+}

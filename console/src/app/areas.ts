@@ -1,0 +1,6 @@
+import { companies } from "../companies/area";
+import { people } from "../people/area";
+import type { Area } from "./area";
+
+/** The areas of the console, in the order of the main menu. */
+export const areas: readonly Area[] = [companies, people];

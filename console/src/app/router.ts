@@ -1,0 +1,23 @@
+import { createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { companyRoutes } from "../companies/routes";
+import { peopleRoutes } from "../people/routes";
+import { outsideRoutes, profileRoute } from "../session/routes";
+import { inside, root } from "./roots";
+
+const home = createRoute({ getParentRoute: () => inside, path: "/", component: lazyRouteComponent(() => import("./Home"), "Home") });
+
+/** Every screen. An area has its own in its routes.ts. */
+export const router = createRouter({
+  basepath: "/console",
+  routeTree: root.addChildren([
+    ...outsideRoutes,
+    inside.addChildren([home, profileRoute, companyRoutes, peopleRoutes]),
+  ]),
+  defaultPreload: "intent",
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

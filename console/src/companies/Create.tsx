@@ -1,0 +1,91 @@
+import { Button, Checkbox, Fieldset, Group, NativeSelect, Stack, Switch, Text, TextInput } from "@mantine/core";
+import "@mantine/core/styles/Fieldset.css";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { useAsk, useChange } from "../graph/hooks";
+import { useText } from "../text";
+import { Problem } from "../ui/Problem";
+import { SidePanel } from "../ui/SidePanel";
+import { useNotices } from "../ui/useNotices";
+import { useSubmit } from "../ui/useSubmit";
+import { CreateCompany, Regions, Room } from "./companies.gql";
+
+const empty = {
+  name: "", regionId: "", email: "", firstName: "", lastName: "", canAddCustomers: false, descendantsCanAdd: false, tenant: true, assistant: true, builder: true,
+};
+
+/** Creates a company below another. */
+export function Create() {
+  const { text } = useText();
+  const { companyId } = useParams({ from: "/inside/companies/$companyId/new" });
+  const navigate = useNavigate();
+  const [form, setForm] = useState(empty);
+  const { data: regions, error: noRegions, again } = useAsk(Regions, {});
+  const { data: room } = useAsk(Room, { id: companyId });
+  const create = useChange(CreateCompany);
+  const close = () => navigate({ to: "/companies/$companyId", params: { companyId }, search: true });
+  const regionId = form.regionId || regions?.regions[0]?.id || "";
+  const { say } = useNotices();
+  const submit = useSubmit(async () => {
+    const { createCustomer } = await create({
+      input: { ...form, regionId, parentId: companyId, firstName: form.firstName || null, lastName: form.lastName || null },
+    });
+    const { name, databaseId } = createCustomer!.customer;
+    say(text.companies.created(name));
+    await navigate({ to: "/companies/$companyId", params: { companyId: String(databaseId) } });
+  });
+  const field = (name: "name" | "email" | "firstName" | "lastName") => ({
+    value: form[name], error: submit.fault(name), withAsterisk: false,
+    onChange: ({ currentTarget: { value } }: { currentTarget: HTMLInputElement }) => setForm({ ...form, [name]: value }),
+  });
+  const flag = (name: "canAddCustomers" | "descendantsCanAdd" | "tenant" | "assistant" | "builder") => ({
+    checked: form[name],
+    onChange: ({ currentTarget: { checked } }: { currentTarget: HTMLInputElement }) => setForm({ ...form, [name]: checked }),
+  });
+  return (
+    <SidePanel title={text.companies.create} close={close}>
+      <form onSubmit={submit.onSubmit}>
+        <Stack>
+          {room?.customer && <Below room={room.customer} />}
+          <Problem error={noRegions ?? submit.rest("name", "regionId", "email", "firstName", "lastName")} again={noRegions && again} />
+          <TextInput label={text.companies.name} required {...field("name")} />
+          <NativeSelect
+            label={text.companies.region} description={text.companies.regionHint} value={regionId} error={submit.fault("regionId")}
+            data={(regions?.regions ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+            onChange={(event) => setForm({ ...form, regionId: event.currentTarget.value })}
+          />
+          <TextInput label={text.companies.adminEmail} description={text.companies.adminEmailHint} type="email" required {...field("email")} />
+          <Group grow align="start">
+            <TextInput label={text.companies.firstName} {...field("firstName")} />
+            <TextInput label={text.companies.lastName} {...field("lastName")} />
+          </Group>
+          <Fieldset legend={text.companies.applications}>
+            <Stack gap="xs">
+              <Checkbox label={text.companies.tenant} description={text.companies.tenantHint} {...flag("tenant")} />
+              <Checkbox label={text.companies.assistant} description={text.companies.assistantHint} {...flag("assistant")} />
+              <Checkbox label={text.companies.builder} description={text.companies.builderHint} {...flag("builder")} />
+            </Stack>
+          </Fieldset>
+          <Switch label={text.companies.canAdd} description={text.companies.canAddHint} {...flag("canAddCustomers")} />
+          <Switch label={text.companies.below} description={text.companies.belowHint} {...flag("descendantsCanAdd")} />
+          <Group>
+            <Button type="submit" loading={submit.busy}>{text.companies.createButton}</Button>
+            <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
+          </Group>
+        </Stack>
+      </form>
+    </SidePanel>
+  );
+}
+
+/** Where it will be, and what it counts against. */
+function Below({ room: { name, usage } }: { room: { name: string; usage: readonly { name: string; used: number; limit: number | null }[] } }) {
+  const { text, format } = useText();
+  const customers = usage.find((one) => one.name === "CUSTOMERS");
+  return (
+    <Text size="sm" c="dimmed">
+      {text.companies.createBelow(name)} {text.companies.limitsHint(name)}{" "}
+      {customers?.limit != null && text.companies.nearLimit(format.number(customers.used), format.number(customers.limit))}
+    </Text>
+  );
+}

@@ -1,0 +1,87 @@
+import { Anchor, Breadcrumbs, Button, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { IconPlus, IconUsers } from "@tabler/icons-react";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useAsk } from "../graph/hooks";
+import { useMe } from "../session/rights";
+import { useText } from "../text";
+import { Facts } from "../ui/Facts";
+import { Problem } from "../ui/Problem";
+import { SidePanel } from "../ui/SidePanel";
+import { When } from "../ui/When";
+import { Company, type CompanyResult } from "./companies.gql";
+import { Settings } from "./Settings";
+import { Status } from "./Status";
+
+export type Whole = NonNullable<CompanyResult["customer"]>;
+
+/** One company. */
+export function Details() {
+  const { text } = useText();
+  const { companyId } = useParams({ from: "/inside/companies/$companyId" });
+  const navigate = useNavigate();
+  const { data, error, again } = useAsk(Company, { id: companyId });
+  const company = data?.customer;
+  return (
+    <SidePanel key={companyId} title={company?.name ?? text.companies.one} close={() => navigate({ to: "/companies", search: true })}>
+      <Stack>
+        <Problem error={error} again={again} />
+        {company ? <Shown company={company} /> : !error && <Skeleton height={200} />}
+      </Stack>
+    </SidePanel>
+  );
+}
+
+function Shown({ company }: { company: Whole }) {
+  const { text, format } = useText();
+  const me = useMe();
+  const { totalCount, totalCountCapped } = company.children;
+  const id = String(company.databaseId);
+  return (
+    <>
+      <Way company={company} />
+      <Facts of={[
+        [text.companies.status, company.effectiveStatus !== company.status
+          ? text.companies.byAncestor(text.companies.statuses[company.effectiveStatus])
+          : <Status key="status" status={company.status} always />],
+        [text.companies.region, company.region.name],
+        [text.companies.belowCount, totalCountCapped ? text.companies.more(format.number(totalCount)) : format.number(totalCount)],
+        [text.companies.since, <When key="since" at={company.createdAt} />],
+        [text.companies.id, company.databaseId],
+      ]} />
+      <Group gap="xs">
+        {me.can("user.read") && (
+          <Button component={Link} to={`/people?company=${id}`} variant="default" leftSection={<IconUsers size={16} aria-hidden />}>{text.companies.showPeople}</Button>
+        )}
+        {me.can("company.create") && company.effectiveCanAddCustomers && (
+          <Button component={Link} to={`/companies/${id}/new`} variant="default" leftSection={<IconPlus size={16} aria-hidden />}>{text.companies.create}</Button>
+        )}
+      </Group>
+      {me.can("company.write") ? <Settings key={company.version} company={company} /> : <Flags company={company} />}
+    </>
+  );
+}
+
+/** Where the company is, root first; those beyond reach are names alone. */
+function Way({ company }: { company: Whole }) {
+  return (
+    <Breadcrumbs separatorMargin={6}>
+      {[...company.ancestors.map(({ id, databaseId, name, customer }) => (
+        customer
+          ? <Anchor key={id} component={Link} to={`/companies/${databaseId}`} size="sm">{name}</Anchor>
+          : <Text key={id} size="sm" c="dimmed">{name}</Text>
+      )), <Text key="self" size="sm">{company.name}</Text>]}
+    </Breadcrumbs>
+  );
+}
+
+/** The company's flags for those who can't change them. */
+function Flags({ company }: { company: Whole }) {
+  const { text } = useText();
+  const word = (on: boolean) => (on ? text.ui.yes : text.ui.no);
+  return (
+    <Facts of={[
+      [text.companies.canAdd, company.canAddCustomers && !company.effectiveCanAddCustomers ? text.companies.notEffective : word(company.canAddCustomers)],
+      [text.companies.below, word(company.descendantsCanAdd)],
+    ]} />
+  );
+}

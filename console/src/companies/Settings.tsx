@@ -1,0 +1,41 @@
+import { Button, Stack, Switch, TextInput, Title } from "@mantine/core";
+import { useState } from "react";
+import { useChange } from "../graph/hooks";
+import { useText } from "../text";
+import { Problem } from "../ui/Problem";
+import { useNotices } from "../ui/useNotices";
+import { useSubmit } from "../ui/useSubmit";
+import { UpdateCompany } from "./companies.gql";
+import type { Whole } from "./Details";
+
+/** What can be changed of a company, with what each flag does. */
+export function Settings({ company }: { company: Whole }) {
+  const { text } = useText();
+  const update = useChange(UpdateCompany);
+  const [form, setForm] = useState({ name: company.name, canAddCustomers: company.canAddCustomers, descendantsCanAdd: company.descendantsCanAdd });
+  const changed = form.name !== company.name || form.canAddCustomers !== company.canAddCustomers || form.descendantsCanAdd !== company.descendantsCanAdd;
+  const { say } = useNotices();
+  const submit = useSubmit(async () => {
+    await update({ input: { customerId: company.id, ...form, ifVersion: company.version } });
+    say(text.ui.saved);
+  });
+  return (
+    <form onSubmit={submit.onSubmit}>
+      <Stack>
+        <Title order={3} size="h5">{text.companies.settings}</Title>
+        <Problem error={submit.rest("name")} />
+        <TextInput label={text.companies.name} required withAsterisk={false} error={submit.fault("name")} value={form.name} onChange={(event) => setForm({ ...form, name: event.currentTarget.value })} />
+        <Switch
+          label={text.companies.canAdd}
+          description={form.canAddCustomers && company.canAddCustomers && !company.effectiveCanAddCustomers ? text.companies.notEffective : text.companies.canAddHint}
+          checked={form.canAddCustomers} onChange={(event) => setForm({ ...form, canAddCustomers: event.currentTarget.checked })}
+        />
+        <Switch
+          label={text.companies.below} description={text.companies.belowHint}
+          checked={form.descendantsCanAdd} onChange={(event) => setForm({ ...form, descendantsCanAdd: event.currentTarget.checked })}
+        />
+        <Button type="submit" w="fit-content" loading={submit.busy} disabled={!changed}>{text.ui.save}</Button>
+      </Stack>
+    </form>
+  );
+}

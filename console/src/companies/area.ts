@@ -1,0 +1,15 @@
+import { IconBuilding, IconBuildingCommunity } from "@tabler/icons-react";
+import { type Area, finder } from "../app/area";
+import { FindCompanies } from "./companies.gql";
+
+export const companies: Area = {
+  entries: [{ to: "/companies", label: (text) => text.companies.title, icon: IconBuildingCommunity, needs: ["company.read"] }],
+  finders: [
+    finder({
+      needs: "company.read",
+      icon: IconBuilding,
+      document: FindCompanies,
+      hits: ({ search }) => search.flatMap((hit) => ("path" in hit ? { to: `/companies/${hit.databaseId}`, title: hit.name, detail: hit.path } : [])),
+    }),
+  ],
+};

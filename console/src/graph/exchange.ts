@@ -1,0 +1,44 @@
+import { type Exchange, makeErrorResult, makeResult, type Operation, type OperationResult, stringifyDocument } from "@urql/core";
+import { type Canopy, CanopyError, type TypedDocument } from "canopy-client";
+import { filter, make, merge, mergeMap, pipe, takeUntil } from "wonka";
+
+type Data = Record<string, unknown>;
+type Document = TypedDocument<Data, Data>;
+
+/** Has the client of Canopy carry operations, which renews tokens, tries again, and comes back after interruptions. */
+export function overCanopy(canopy: Canopy): Exchange {
+  return ({ forward }) => (operations) => {
+    const answers = pipe(
+      operations,
+      filter(({ kind }) => kind !== "teardown"),
+      mergeMap((operation) =>
+        pipe(answersOf(canopy, operation), takeUntil(pipe(operations, filter(({ kind, key }) => kind === "teardown" && key === operation.key)))),
+      ),
+    );
+    return merge([answers, pipe(operations, filter(({ kind }) => kind === "teardown"), forward)]);
+  };
+}
+
+function answersOf(canopy: Canopy, operation: Operation) {
+  return make<OperationResult>(({ next, complete }) => {
+    const stop = new AbortController();
+    const tell = (result: OperationResult) => void (stop.signal.aborted || next(result));
+    const give = (data: Data) => tell(makeResult(operation, { data }));
+    ask(canopy, operation, stop.signal, give).catch((why: unknown) => tell(failed(operation, why))).finally(complete);
+    return () => stop.abort();
+  });
+}
+
+async function ask(canopy: Canopy, { kind, query, variables: given }: Operation, signal: AbortSignal, give: (data: Data) => void): Promise<void> {
+  const document = stringifyDocument(query) as Document;
+  const variables = given as Data;
+  if (kind !== "subscription") return give(await canopy.request(document, variables, { signal }));
+  for await (const event of canopy.subscribe(document, variables, { signal })) give(event);
+}
+
+/** What is left of an answer some of which failed, and each failure under its path. */
+function failed(operation: Operation, why: unknown): OperationResult {
+  if (!(why instanceof CanopyError) || !why.data) return makeErrorResult(operation, why instanceof Error ? why : new Error(String(why)));
+  const errors = why.all.map((error) => ({ message: error.message, path: error.path, extensions: { canopy: error } }));
+  return makeResult(operation, { data: why.data, errors: errors as never });
+}

@@ -1,0 +1,15 @@
+import { IconUser, IconUsers } from "@tabler/icons-react";
+import { type Area, finder } from "../app/area";
+import { FindPeople } from "./people.gql";
+
+export const people: Area = {
+  entries: [{ to: "/people", label: (text) => text.people.title, icon: IconUsers, needs: ["user.read"] }],
+  finders: [
+    finder({
+      needs: "user.read",
+      icon: IconUser,
+      document: FindPeople,
+      hits: ({ search }) => search.flatMap((hit) => ("email" in hit ? { to: `/people/${hit.databaseId}`, title: hit.name || hit.email, detail: hit.email } : [])),
+    }),
+  ],
+};

@@ -1,0 +1,34 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { inside } from "../app/roots";
+
+export interface PeopleSearch {
+  find?: string | undefined;
+  /** The company whose people are shown; those of all within reach without it. */
+  company?: number | undefined;
+  password?: "yes" | "no" | undefined;
+}
+
+const list = createRoute({
+  getParentRoute: () => inside,
+  path: "/people",
+  validateSearch: ({ find, company, password }: Record<string, unknown>): PeopleSearch => ({
+    find: typeof find === "string" && find !== "" ? find : undefined,
+    company: typeof company === "number" ? company : undefined,
+    password: password === "yes" || password === "no" ? password : undefined,
+  }),
+  component: lazyRouteComponent(() => import("./People"), "People"),
+});
+
+const invite = createRoute({
+  getParentRoute: () => list,
+  path: "/invite",
+  component: lazyRouteComponent(() => import("./Invite"), "Invite"),
+});
+
+const one = createRoute({
+  getParentRoute: () => list,
+  path: "/$personId",
+  component: lazyRouteComponent(() => import("./Person"), "Person"),
+});
+
+export const peopleRoutes = list.addChildren([invite, one]);

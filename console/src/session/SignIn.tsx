@@ -1,0 +1,63 @@
+import { Alert, Anchor, Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { CanopyError } from "canopy-client";
+import { useState } from "react";
+import { useText } from "../text";
+import { Problem } from "../ui/Problem";
+import { useSubmit } from "../ui/useSubmit";
+import { Outside } from "./Outside";
+import { session } from "./session";
+
+/** Signs a person in: by the password, and by a second factor where the account has one. */
+export function SignIn() {
+  const { text } = useText();
+  const { to, why } = useSearch({ from: "/sign-in" });
+  const navigate = useNavigate();
+  const [who, setWho] = useState({ email: "", password: "" });
+  const [otp, setOtp] = useState<string>();
+  const second = otp !== undefined;
+
+  const submit = useSubmit(async () => {
+    try {
+      await session.signIn({ ...who, otp: otp?.replace(/\s/g, "") });
+    } catch (error) {
+      if (!(error instanceof CanopyError) || error.reason !== "otp_required") throw error;
+      return setOtp("");
+    }
+    await navigate({ href: to ?? "/", replace: true });
+  });
+  const wrong = submit.error?.code === "UNAUTHENTICATED";
+
+  return (
+    <Outside title={text.session.signIn} hint={second ? text.session.codeNeeded : undefined}>
+      {why === "ended" && !second && <Alert color="yellow" role="status">{text.session.ended}</Alert>}
+      {why === "out" && !second && !submit.error && <Alert color="gray" role="status">{text.session.signedOut}</Alert>}
+      {wrong ? <Alert color="red" role="alert">{second ? text.session.wrongCode : text.session.wrong}</Alert> : <Problem error={submit.error} />}
+      <form onSubmit={submit.onSubmit}>
+        <Stack>
+          {second ? (
+            <TextInput
+              key="otp" label={text.session.code} description={text.session.codeHint} autoComplete="one-time-code" required autoFocus
+              value={otp} onChange={(event) => setOtp(event.currentTarget.value)}
+            />
+          ) : (
+            <>
+              <TextInput
+                label={text.session.email} type="email" autoComplete="username" required autoFocus withAsterisk={false}
+                value={who.email} onChange={(event) => setWho({ ...who, email: event.currentTarget.value })}
+              />
+              <PasswordInput
+                label={text.session.password} autoComplete="current-password" required withAsterisk={false} visibilityToggleButtonProps={{ "aria-label": text.session.show, tabIndex: 0 }}
+                value={who.password} onChange={(event) => setWho({ ...who, password: event.currentTarget.value })}
+              />
+            </>
+          )}
+          <Button type="submit" loading={submit.busy} fullWidth>{text.session.signIn}</Button>
+        </Stack>
+      </form>
+      {second
+        ? <Anchor component="button" type="button" size="sm" onClick={() => setOtp(undefined)}>{text.session.back}</Anchor>
+        : <Anchor component={Link} to="/reset" size="sm">{text.session.forgot}</Anchor>}
+    </Outside>
+  );
+}

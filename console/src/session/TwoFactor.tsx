@@ -1,0 +1,119 @@
+import { Anchor, Button, Code, Group, Modal, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { useState } from "react";
+import { useChange } from "../graph/hooks";
+import { useText } from "../text";
+import { CopyText } from "../ui/CopyText";
+import { Problem } from "../ui/Problem";
+import { useSubmit } from "../ui/useSubmit";
+import { useMe } from "./rights";
+import { ConfirmTotp, DisableTotp, EnableTotp } from "./session.gql";
+
+/** Turns two-factor sign-in on and off. */
+export function TwoFactor() {
+  const { text } = useText();
+  const { user } = useMe();
+  // What it was when it was opened: the last step of turning it on comes after it is on.
+  const [open, setOpen] = useState<"on" | "off">();
+  const close = () => setOpen(undefined);
+  const on = user.otpMethod !== "none";
+  return (
+    <Stack gap="xs" component="section" aria-label={text.session.twoFactor}>
+      <Title order={2} size="h4">{text.session.twoFactor}</Title>
+      <Group justify="space-between">
+        <Text size="sm">{on ? text.session.twoFactorOn : text.session.twoFactorOff}</Text>
+        <Button variant="default" onClick={() => setOpen(on ? "off" : "on")}>{on ? text.session.turnOff : text.session.turnOn}</Button>
+      </Group>
+      <Modal opened={open !== undefined} onClose={close} title={text.session.twoFactor} closeButtonProps={{ "aria-label": text.ui.close }} closeOnClickOutside={false}>
+        {open === "off" ? <TurnOff done={close} /> : <TurnOn done={close} />}
+      </Modal>
+    </Stack>
+  );
+}
+
+/** First the password, then a secret for the authenticator, then its code, and then the recovery codes. */
+function TurnOn({ done }: { done: () => void }) {
+  const { text } = useText();
+  const enable = useChange(EnableTotp);
+  const confirm = useChange(ConfirmTotp);
+  const [password, setPassword] = useState("");
+  const [enrolment, setEnrolment] = useState<{ secret: string; uri: string }>();
+  const [code, setCode] = useState("");
+  const [recovery, setRecovery] = useState<string[]>();
+  const ask = useSubmit(async () => {
+    const { enableTotp } = await enable({ input: { password } });
+    if (enableTotp) setEnrolment(enableTotp);
+  });
+  const check = useSubmit(async () => {
+    const { confirmTotp } = await confirm({ input: { code: code.replace(/\s/g, "") } });
+    setRecovery(confirmTotp?.recoveryCodes);
+  });
+  if (recovery) {
+    return (
+      <Stack>
+        <Text fw={600}>{text.session.recovery}</Text>
+        <Text size="sm">{text.session.recoveryHint}</Text>
+        <Code block>{recovery.join("\n")}</Code>
+        <Group justify="space-between">
+          <CopyText value={recovery.join("\n")} />
+          <Button onClick={done}>{text.session.recoveryKept}</Button>
+        </Group>
+      </Stack>
+    );
+  }
+  if (enrolment) {
+    return (
+      <form onSubmit={check.onSubmit}>
+        <Stack>
+          <Text size="sm">{text.session.enterSecret}</Text>
+          <Group wrap="nowrap"><Code>{enrolment.secret}</Code><CopyText value={enrolment.secret} /></Group>
+          <Anchor href={enrolment.uri} size="sm">{text.session.openAuthenticator}</Anchor>
+          <TextInput
+            label={text.session.code} autoComplete="one-time-code" inputMode="numeric" required withAsterisk={false} error={check.fault("code")}
+            value={code} onChange={(event) => setCode(event.currentTarget.value)}
+          />
+          <Problem error={check.rest("code")} />
+          <Button type="submit" loading={check.busy}>{text.session.confirm}</Button>
+        </Stack>
+      </form>
+    );
+  }
+  return (
+    <form onSubmit={ask.onSubmit}>
+      <Stack>
+        <PasswordInput
+          label={text.session.currentPassword} autoComplete="current-password" required withAsterisk={false} data-autofocus error={ask.fault("password")}
+          visibilityToggleButtonProps={{ "aria-label": text.session.show, tabIndex: 0 }} value={password} onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+        <Problem error={ask.rest("password")} />
+        <Button type="submit" loading={ask.busy}>{text.session.turnOn}</Button>
+      </Stack>
+    </form>
+  );
+}
+
+function TurnOff({ done }: { done: () => void }) {
+  const { text } = useText();
+  const disable = useChange(DisableTotp);
+  const [form, setForm] = useState({ password: "", code: "" });
+  const submit = useSubmit(async () => {
+    await disable({ input: form });
+    done();
+  });
+  return (
+    <form onSubmit={submit.onSubmit}>
+      <Stack>
+        <PasswordInput
+          label={text.session.currentPassword} autoComplete="current-password" required withAsterisk={false} data-autofocus error={submit.fault("password")}
+          visibilityToggleButtonProps={{ "aria-label": text.session.show, tabIndex: 0 }}
+          value={form.password} onChange={(event) => setForm({ ...form, password: event.currentTarget.value })}
+        />
+        <TextInput
+          label={text.session.code} description={text.session.codeHint} autoComplete="one-time-code" required withAsterisk={false} error={submit.fault("code")}
+          value={form.code} onChange={(event) => setForm({ ...form, code: event.currentTarget.value })}
+        />
+        <Problem error={submit.rest("password", "code")} />
+        <Button type="submit" loading={submit.busy}>{text.session.turnOff}</Button>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,55 @@
+import { Canopy, Session } from "canopy-client";
+
+// Whether it is worth while to ask for a session: who never signed in here need not be refused first.
+const hint = "canopy-signed-in";
+
+/** Who is signed in: a person in a company, nobody, or nobody any more. */
+export type Signed = { state: "in"; customerId: number } | { state: "out" } | { state: "ended" };
+
+let signed: Signed = { state: "out" };
+const listeners = new Set<() => void>();
+
+function become(next: Signed): void {
+  signed = next;
+  if (next.state === "in") localStorage.setItem(hint, "1");
+  else localStorage.removeItem(hint);
+  listeners.forEach((tell) => tell());
+}
+
+/** The person's session. What renews it is in a cookie that no script can read. */
+export const session = new Session({
+  url: location.origin,
+  retries: 2,
+  longestWait: 5,
+  onEnd: () => become({ state: "ended" }),
+});
+
+/** The platform, as the person who is signed in sees it. */
+export const canopy = new Canopy(session);
+
+session.watch((change) => {
+  if (change === "ended") become({ state: "out" });
+  else become({ state: "in", customerId: session.customerId! });
+});
+
+let resumed: Promise<void> | undefined;
+
+/** Tells whether somebody is signed in, after a look for a session that is open already. */
+export async function signedIn(): Promise<boolean> {
+  if (signed.state === "out" && localStorage.getItem(hint)) {
+    resumed ??= session.resume().then((open) => {
+      become(open ? { state: "in", customerId: session.customerId! } : { state: "ended" });
+    }).finally(() => (resumed = undefined));
+    await resumed;
+  }
+  return signed.state === "in";
+}
+
+export function currentSigned(): Signed {
+  return signed;
+}
+
+export function watchSigned(tell: () => void): () => void {
+  listeners.add(tell);
+  return () => listeners.delete(tell);
+}

@@ -1,0 +1,14 @@
+import type { UpdatesConfig } from "@urql/exchange-graphcache";
+import { staleQueries } from "../graph/stale";
+
+const me = staleQueries("me");
+
+/** What changes of one's own account make stale. */
+export const sessionUpdates: UpdatesConfig[string] = {
+  revokeSession: me,
+  revokeOtherSessions: me,
+  acceptInvitation: me,
+  declineInvitation: me,
+  confirmTotp: me,
+  disableTotp: me,
+};

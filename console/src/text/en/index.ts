@@ -1,0 +1,7 @@
+import { app } from "./app";
+import { companies } from "./companies";
+import { people } from "./people";
+import { session } from "./session";
+import { problems, ui } from "./ui";
+
+export const en = { app, companies, people, problems, session, ui };

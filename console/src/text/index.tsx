@@ -1,0 +1,63 @@
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from "react";
+import { en } from "./en";
+import { type Format, formatOf } from "./format";
+
+/** Everything that the console says. A language that lacks a string of English does not compile. */
+export type Text = typeof en;
+
+/** The languages, each by its own name. */
+export const languages = { en: "English", de: "Deutsch" } as const;
+export type Language = keyof typeof languages;
+
+const kept = "canopy-language";
+
+// English is what is left where another language can't be loaded.
+const load: Record<Language, () => Promise<Text>> = {
+  en: async () => en,
+  de: () => import("./de").then(({ de }) => de),
+};
+
+interface Spoken {
+  text: Text;
+  format: Format;
+  language: Language;
+  speak: (language: Language) => void;
+}
+
+const TextContext = createContext<Spoken | null>(null);
+
+/** Says everything below in the person's language: the one chosen here last, or else the browser's. */
+export function TextProvider({ children }: { children: ReactNode }) {
+  const [language, speak] = useState(preferred);
+  const [loaded, setLoaded] = useState<{ language: Language; text: Text } | null>(language === "en" ? { language, text: en } : null);
+  useEffect(() => {
+    let over = false;
+    load[language]().catch(() => en).then((text) => {
+      if (over) return;
+      document.documentElement.lang = language;
+      setLoaded({ language, text });
+    });
+    return () => void (over = true);
+  }, [language]);
+  const spoken = useMemo(() => loaded && {
+    ...loaded,
+    format: formatOf(loaded.language, loaded.text),
+    speak: (next: Language) => {
+      localStorage.setItem(kept, next);
+      speak(next);
+    },
+  }, [loaded]);
+  return spoken && <TextContext value={spoken}>{children}</TextContext>;
+}
+
+function preferred(): Language {
+  const wanted = [localStorage.getItem(kept) ?? "", ...navigator.languages].map((tag) => tag.slice(0, 2));
+  return wanted.find((tag): tag is Language => tag in languages) ?? "en";
+}
+
+/** What the console says, how it writes numbers and times, and in which language. */
+export function useText(): Spoken {
+  const spoken = useContext(TextContext);
+  if (!spoken) throw new Error("useText is for what is inside the provider");
+  return spoken;
+}

@@ -1,0 +1,23 @@
+import { CloseButton, Group, Title } from "@mantine/core";
+import { type ReactNode, useEffect, useRef } from "react";
+import { useText } from "../text";
+import { useTitle } from "./Page";
+
+/** What was chosen in a page's list, beside it. Escape closes it. Its name takes the focus when it opens. */
+export function SidePanel({ title, close, children }: { title: string; close: () => void; children: ReactNode }) {
+  const { text } = useText();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useTitle(title);
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  return (
+    <section className="panel" aria-label={title} onKeyDown={(event) => {
+      if (event.key === "Escape" && !event.defaultPrevented) close();
+    }}>
+      <Group justify="space-between" wrap="nowrap" p="md" pb={0}>
+        <Title order={2} size="h4" ref={heading} tabIndex={-1}>{title}</Title>
+        <CloseButton aria-label={text.ui.close} onClick={close} />
+      </Group>
+      <div className="inside" tabIndex={0} role="group" aria-label={title}>{children}</div>
+    </section>
+  );
+}

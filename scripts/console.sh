@@ -1,0 +1,26 @@
+#!/bin/sh
+# Builds the console: console/dist, which is committed, so that the platform needs Go alone.
+#   scripts/console.sh          installs what package-lock.json names, and builds
+#   scripts/console.sh types    writes the types of the documents, for an editor and for the server of development
+#   scripts/console.sh check    fails where a build gives something else than what is committed; where nothing can be built, under CI only
+set -eu
+cd "$(dirname "$0")/.."
+
+if [ "${1:-}" = check ] && [ -z "${CI:-}" ] && ! npm ping >/dev/null 2>&1; then
+    echo "console: the check of console/dist is passed over: there is no npm, or no registry" >&2
+    exit 0
+fi
+
+client=clients/typescript
+[ -d $client/node_modules ] || (cd $client && npm ci --loglevel error)
+(cd $client && npm run --silent build)
+[ "${1:-}" = types ] && [ -d console/node_modules ] || (cd console && npm ci --loglevel error)
+cd console
+node ../$client/dist/tools/main.js src/*/*.graphql
+[ "${1:-}" = types ] && exit 0
+npm run --silent build
+if [ "${1:-}" = check ] && [ -n "$(git status --porcelain -- dist)" ]; then
+    git --no-pager diff --stat -- dist >&2
+    echo "console/dist is stale: run make console, and commit it" >&2
+    exit 1
+fi
