@@ -1,6 +1,6 @@
 # Canopy. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test plans build generate verify lint fuzz bench bench-peers bench-retrieval chaos clients client-ts console console-dev vuln release clean bootstrap
+.PHONY: help run test plans build generate verify lint fuzz bench bench-peers bench-retrieval chaos clients client-ts console console-dev test-browser vuln release clean bootstrap
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -77,6 +77,11 @@ console: ## Build the console into console/dist, which is committed (needs npm)
 console-dev: ## Serve the console's sources at http://localhost:5173/console/, before a running platform (CANOPY_URL)
 	@scripts/console.sh types
 	@cd console && npm run --silent dev
+
+test-browser: ## Try the console in a real browser, on a running platform (RUN=session: one file of console/test)
+	@scripts/bootstrap.sh browser
+	@scripts/console.sh tests
+	@CANOPY_BROWSER=1 $(STACK) go test -count=1 -timeout 14m -run 'TestBrowser/$(RUN)' ./e2e/console
 
 vuln: ## Look for known vulnerabilities in what the programs call
 	@scripts/vuln.sh

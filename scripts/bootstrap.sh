@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing for `make run`: the PostgreSQL server's programs and redis-server; and with
 # the argument `tests` what `make test` needs besides: PgBouncer, and for the examples zsh, bash, curl, jq,
-# openssl, Node.js and Python. What is installed is never upgraded, and no system-wide server is set up.
+# openssl, Node.js and Python; or with `browser` what `make test-browser` does: Chromium, and Node.js with npm. What is installed is never upgraded, and no system-wide server is set up.
 set -eu
 
 say() { printf 'bootstrap: %s\n' "$*" >&2; }
@@ -17,12 +17,25 @@ have_redis() { command -v redis-server >/dev/null 2>&1 || command -v valkey-serv
 
 have_pgbouncer() { command -v pgbouncer >/dev/null 2>&1 || [ -x /usr/sbin/pgbouncer ]; }
 
+have_browser() {
+    for program in chromium google-chrome; do
+        command -v $program >/dev/null 2>&1 && return 0
+    done
+    [ -d "/Applications/Google Chrome.app" ]
+}
+
 missing=
 [ -n "${DATABASE_URL:-}" ] || have_postgres || missing="postgresql"
 [ -n "${REDIS_URL:-}" ] || have_redis || missing="$missing redis"
 if [ "${1:-}" = tests ]; then
     have_pgbouncer || missing="$missing pgbouncer"
     for program in zsh bash curl jq openssl node python3; do
+        command -v $program >/dev/null 2>&1 || missing="$missing $program"
+    done
+fi
+if [ "${1:-}" = browser ]; then
+    have_browser || missing="$missing chromium"
+    for program in node npm; do
         command -v $program >/dev/null 2>&1 || missing="$missing $program"
     done
 fi
@@ -94,6 +107,7 @@ elif command -v brew >/dev/null 2>&1; then
         case $part in
         postgresql) brew install postgresql@16 ;;
         redis) brew install redis ;;
+        chromium) brew install --cask google-chrome ;;
         *) brew install "$part" ;;
         esac
     done

@@ -3,7 +3,7 @@ import { IconLogout, IconUser } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useMe } from "../session/rights";
-import { session } from "../session/session";
+import { signOut } from "../session/session";
 import { type Language, languages, useText } from "../text";
 
 const themes = ["light", "dark", "auto"] as const;
@@ -40,7 +40,7 @@ export function AccountMenu() {
           <Anchor href="/docs" size="sm">{text.app.docs}</Anchor>
           {hasGraphiQL && <Anchor href="/graphiql" size="sm">{text.app.graphiql}</Anchor>}
           <Divider />
-          <Button variant="default" leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void session.signOut().catch(() => undefined)}>{text.app.signOut}</Button>
+          <Button variant="default" leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOut()}>{text.app.signOut}</Button>
         </Stack>
       </Popover.Dropdown>
     </Popover>

@@ -1,4 +1,4 @@
-import { ActionIcon, AppShell, Burger, Button, Center, Group, Kbd, Loader, NavLink, Text } from "@mantine/core";
+import { ActionIcon, AppShell, Burger, Button, Center, Group, Kbd, Loader, NavLink, Text, VisuallyHidden } from "@mantine/core";
 import { useDisclosure, useHotkeys, useNetwork } from "@mantine/hooks";
 import { IconHome, IconSearch } from "@tabler/icons-react";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
@@ -23,7 +23,7 @@ const Search = lazy(() => import("./Search").then(({ Search }) => ({ default: Se
 export function Shell() {
   const signed = useSyncExternalStore(watchSigned, currentSigned);
   const customerId = signed.state === "in" ? signed.customerId : undefined;
-  const client = useMemo(newClient, [customerId]);
+  const client = useMemo(() => newClient(), [customerId]);
   const navigate = useNavigate();
   useEffect(() => {
     if (signed.state === "in") return;
@@ -50,6 +50,7 @@ function WithMe() {
   }
   return (
     <Center mih="60dvh" component="main" p="md">
+      <VisuallyHidden component="h1">Canopy</VisuallyHidden>
       {error ? <Problem error={error} again={again} /> : <Loader aria-label="…" />}
     </Center>
   );

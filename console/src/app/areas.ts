@@ -1,6 +1,7 @@
 import { companies } from "../companies/area";
 import { people } from "../people/area";
+import { webhooks } from "../webhooks/area";
 import type { Area } from "./area";
 
 /** The areas of the console, in the order of the main menu. */
-export const areas: readonly Area[] = [companies, people];
+export const areas: readonly Area[] = [companies, people, webhooks];

@@ -1,7 +1,9 @@
 import { createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { companyRoutes } from "../companies/routes";
 import { peopleRoutes } from "../people/routes";
+import { portalRoutes } from "../portal/routes";
 import { outsideRoutes, profileRoute } from "../session/routes";
+import { webhookRoutes } from "../webhooks/routes";
 import { inside, root } from "./roots";
 
 const home = createRoute({ getParentRoute: () => inside, path: "/", component: lazyRouteComponent(() => import("./Home"), "Home") });
@@ -11,7 +13,8 @@ export const router = createRouter({
   basepath: "/console",
   routeTree: root.addChildren([
     ...outsideRoutes,
-    inside.addChildren([home, profileRoute, companyRoutes, peopleRoutes]),
+    portalRoutes,
+    inside.addChildren([home, profileRoute, companyRoutes, peopleRoutes, webhookRoutes]),
   ]),
   defaultPreload: "intent",
 });

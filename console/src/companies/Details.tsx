@@ -1,5 +1,5 @@
 import { Anchor, Breadcrumbs, Button, Group, Skeleton, Stack, Text } from "@mantine/core";
-import { IconPlus, IconUsers } from "@tabler/icons-react";
+import { IconGauge, IconPlus, IconReceipt, IconUsers } from "@tabler/icons-react";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useAsk } from "../graph/hooks";
 import { useMe } from "../session/rights";
@@ -9,6 +9,7 @@ import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { When } from "../ui/When";
 import { Company, type CompanyResult } from "./companies.gql";
+import { Fate } from "./Fate";
 import { Settings } from "./Settings";
 import { Status } from "./Status";
 
@@ -55,7 +56,12 @@ function Shown({ company }: { company: Whole }) {
         {me.can("company.create") && company.effectiveCanAddCustomers && (
           <Button component={Link} to={`/companies/${id}/new`} variant="default" leftSection={<IconPlus size={16} aria-hidden />}>{text.companies.create}</Button>
         )}
+        <Button component={Link} to={`/companies/${id}/usage`} variant="default" leftSection={<IconGauge size={16} aria-hidden />}>{text.companies.usage}</Button>
+        {me.can("billing.read") && (
+          <Button component={Link} to={`/companies/${id}/billing`} variant="default" leftSection={<IconReceipt size={16} aria-hidden />}>{text.companies.billing}</Button>
+        )}
       </Group>
+      {me.can("company.write") && company.databaseId !== me.customer.databaseId && <Fate company={company} />}
       {me.can("company.write") ? <Settings key={company.version} company={company} /> : <Flags company={company} />}
     </>
   );

@@ -25,4 +25,22 @@ const create = createRoute({
   component: lazyRouteComponent(() => import("./Create"), "Create"),
 });
 
-export const companyRoutes = list.addChildren([one, create]);
+const usage = createRoute({
+  getParentRoute: () => list,
+  path: "/$companyId/usage",
+  component: lazyRouteComponent(() => import("./Usage"), "Usage"),
+});
+
+const billing = createRoute({
+  getParentRoute: () => list,
+  path: "/$companyId/billing",
+  component: lazyRouteComponent(() => import("./Billing"), "Billing"),
+});
+
+const move = createRoute({
+  getParentRoute: () => list,
+  path: "/$companyId/move",
+  component: lazyRouteComponent(() => import("./Move"), "Move"),
+});
+
+export const companyRoutes = list.addChildren([one, create, usage, billing, move]);

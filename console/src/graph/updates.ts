@@ -2,10 +2,12 @@ import type { UpdatesConfig } from "@urql/exchange-graphcache";
 import { companyUpdates } from "../companies/updates";
 import { peopleUpdates } from "../people/updates";
 import { sessionUpdates } from "../session/updates";
+import { webhookUpdates } from "../webhooks/updates";
 
 /** What each mutation makes stale besides the objects that it gives. One line for each area. */
 export const updates: UpdatesConfig[string] = {
   ...sessionUpdates,
   ...companyUpdates,
   ...peopleUpdates,
+  ...webhookUpdates,
 };

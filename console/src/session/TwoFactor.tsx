@@ -1,8 +1,9 @@
-import { Anchor, Button, Code, Group, Modal, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Anchor, Button, Code, Group, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useText } from "../text";
 import { CopyText } from "../ui/CopyText";
+import { Dialog } from "../ui/Dialog";
 import { Problem } from "../ui/Problem";
 import { useSubmit } from "../ui/useSubmit";
 import { useMe } from "./rights";
@@ -23,9 +24,7 @@ export function TwoFactor() {
         <Text size="sm">{on ? text.session.twoFactorOn : text.session.twoFactorOff}</Text>
         <Button variant="default" onClick={() => setOpen(on ? "off" : "on")}>{on ? text.session.turnOff : text.session.turnOn}</Button>
       </Group>
-      <Modal opened={open !== undefined} onClose={close} title={text.session.twoFactor} closeButtonProps={{ "aria-label": text.ui.close }} closeOnClickOutside={false}>
-        {open === "off" ? <TurnOff done={close} /> : <TurnOn done={close} />}
-      </Modal>
+      {open && <Dialog title={text.session.twoFactor} close={close}>{open === "off" ? <TurnOff done={close} /> : <TurnOn done={close} />}</Dialog>}
     </Stack>
   );
 }

@@ -17,20 +17,23 @@ function become(next: Signed): void {
 }
 
 /** The person's session. What renews it is in a cookie that no script can read. */
-export const session = new Session({
-  url: location.origin,
-  retries: 2,
-  longestWait: 5,
-  onEnd: () => become({ state: "ended" }),
-});
+export const session = new Session({ url: location.origin, retries: 2, longestWait: 5 });
 
 /** The platform, as the person who is signed in sees it. */
 export const canopy = new Canopy(session);
 
+let leaving = false;
+
 session.watch((change) => {
-  if (change === "ended") become({ state: "out" });
+  if (change === "ended") become({ state: leaving ? "out" : "ended" });
   else become({ state: "in", customerId: session.customerId! });
 });
+
+/** Ends the session: here in any case, and on the platform as soon as that can be reached. */
+export async function signOut(): Promise<void> {
+  leaving = true;
+  await session.signOut().catch(() => undefined).finally(() => (leaving = false));
+}
 
 let resumed: Promise<void> | undefined;
 

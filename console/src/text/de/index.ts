@@ -4,5 +4,6 @@ import { companies } from "./companies";
 import { people } from "./people";
 import { session } from "./session";
 import { problems, ui } from "./ui";
+import { webhooks } from "./webhooks";
 
-export const de: Text = { app, companies, people, problems, session, ui };
+export const de: Text = { app, companies, people, problems, session, ui, webhooks };

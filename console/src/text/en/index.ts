@@ -3,5 +3,6 @@ import { companies } from "./companies";
 import { people } from "./people";
 import { session } from "./session";
 import { problems, ui } from "./ui";
+import { webhooks } from "./webhooks";
 
-export const en = { app, companies, people, problems, session, ui };
+export const en = { app, companies, people, problems, session, ui, webhooks };

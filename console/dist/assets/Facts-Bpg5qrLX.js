@@ -1,0 +1,1 @@
+import{t as e}from"./react-BNCMh3YF.js";var t=e();function n({of:e}){return(0,t.jsx)(`dl`,{className:`facts`,children:e.map(([e,n])=>(0,t.jsxs)(`div`,{children:[(0,t.jsx)(`dt`,{children:e}),(0,t.jsx)(`dd`,{children:n})]},e))})}export{n as t};

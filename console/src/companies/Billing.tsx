@@ -1,0 +1,63 @@
+import { Button, Group, Skeleton, Stack, Text, TextInput } from "@mantine/core";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { useAsk, useChange } from "../graph/hooks";
+import { useMe } from "../session/rights";
+import { useText } from "../text";
+import { Facts } from "../ui/Facts";
+import { Problem } from "../ui/Problem";
+import { SidePanel } from "../ui/SidePanel";
+import { useNotices } from "../ui/useNotices";
+import { useSubmit } from "../ui/useSubmit";
+import { Billing as Ask, type BillingResult, SaveBilling } from "./companies.gql";
+
+type Record = NonNullable<NonNullable<BillingResult["customer"]>["billing"]>;
+
+const fields = ["billingName", "businessId", "taxId", "addressLine1", "addressLine2", "zipCode", "city", "state", "countryCode"] as const;
+
+/** Who is billed, and where. */
+export function Billing() {
+  const { text } = useText();
+  const me = useMe();
+  const { companyId } = useParams({ from: "/inside/companies/$companyId/billing" });
+  const navigate = useNavigate();
+  const { data, error, again } = useAsk(Ask, { id: companyId });
+  const company = data?.customer;
+  const billing = company?.billing;
+  return (
+    <SidePanel title={text.companies.billing} close={() => navigate({ to: "/companies/$companyId", params: { companyId }, search: true })}>
+      <Stack>
+        <Problem error={error} again={again} />
+        {!company && !error && <Skeleton height={300} />}
+        {company && !billing && <Text size="sm" c="dimmed">{text.companies.billingNone}</Text>}
+        {company && me.can("billing.write") && <Form key={billing?.version} customerId={company.id} billing={billing ?? null} />}
+        {billing && !me.can("billing.write") && <Facts of={fields.map((name) => [text.companies[name], billing[name]])} />}
+      </Stack>
+    </SidePanel>
+  );
+}
+
+function Form({ customerId, billing }: { customerId: string; billing: Record | null }) {
+  const { text } = useText();
+  const { say } = useNotices();
+  const save = useChange(SaveBilling);
+  const [form, setForm] = useState(Object.fromEntries(fields.map((name) => [name, billing?.[name] ?? ""])) as { [name in (typeof fields)[number]]: string });
+  const submit = useSubmit(async () => {
+    await save({ input: { customerId, ...form, ...(billing ? { ifVersion: billing.version } : {}) } });
+    say(text.ui.saved);
+  });
+  return (
+    <form onSubmit={submit.onSubmit}>
+      <Stack>
+        <Problem error={submit.rest(...fields)} />
+        {fields.map((name) => (
+          <TextInput
+            key={name} label={text.companies[name]} description={name === "countryCode" ? text.companies.countryHint : undefined} error={submit.fault(name)}
+            value={form[name]} onChange={(event) => setForm({ ...form, [name]: event.currentTarget.value })}
+          />
+        ))}
+        <Group><Button type="submit" loading={submit.busy}>{text.ui.save}</Button></Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,123 @@
+import { Alert, Button, Group, List, Stack, Text, TextInput } from "@mantine/core";
+import { IconArrowsMove, IconPlayerPause, IconPlayerPlay, IconRestore, IconTrash } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { useAsk, useChange } from "../graph/hooks";
+import { useText } from "../text";
+import { Dialog } from "../ui/Dialog";
+import { Problem } from "../ui/Problem";
+import { useNotices } from "../ui/useNotices";
+import { useSubmit } from "../ui/useSubmit";
+import { DeleteCompany, RestoreCompany, ResumeCompany, SuspendCompany, WhatIsBelow } from "./companies.gql";
+import type { Whole } from "./Details";
+
+/** What can be done to a company from above: suspend, move, delete, and each of it back. */
+export function Fate({ company }: { company: Whole }) {
+  const { text, format } = useText();
+  const { say, attempt } = useNotices();
+  const [open, setOpen] = useState<"suspend" | "delete">();
+  const resume = useChange(ResumeCompany);
+  const restore = useChange(RestoreCompany);
+  const { id, name, status, eraseAt } = company;
+  const close = () => setOpen(undefined);
+  if (status === "DELETED") {
+    return (
+      <Alert color="red">
+        <Stack gap="xs" align="start">
+          {eraseAt && <Text size="sm">{text.companies.eraseAt(format.relative(eraseAt))}</Text>}
+          <Button
+            variant="default" leftSection={<IconRestore size={16} aria-hidden />}
+            onClick={async () => (await attempt(() => restore({ input: { id } }))) && say(text.companies.restored(name))}
+          >
+            {text.companies.restore}
+          </Button>
+        </Stack>
+      </Alert>
+    );
+  }
+  return (
+    <Group gap="xs">
+      {status === "SUSPENDED" ? (
+        <Button
+          variant="default" leftSection={<IconPlayerPlay size={16} aria-hidden />}
+          onClick={async () => (await attempt(() => resume({ input: { id } }))) && say(text.companies.resumed(name))}
+        >
+          {text.companies.resume}
+        </Button>
+      ) : (
+        <Button variant="default" leftSection={<IconPlayerPause size={16} aria-hidden />} onClick={() => setOpen("suspend")}>{text.companies.suspend}</Button>
+      )}
+      <Button component={Link} to={`/companies/${company.databaseId}/move`} variant="default" leftSection={<IconArrowsMove size={16} aria-hidden />}>{text.companies.move}</Button>
+      <Button variant="default" c="var(--mantine-color-error)" leftSection={<IconTrash size={16} aria-hidden />} onClick={() => setOpen("delete")}>{text.companies.delete}</Button>
+      {open === "suspend" && <Suspend company={company} close={close} />}
+      {open === "delete" && <Delete company={company} close={close} />}
+    </Group>
+  );
+}
+
+interface Asked {
+  company: Whole;
+  close: () => void;
+}
+
+function Suspend({ company: { id, name }, close }: Asked) {
+  const { text } = useText();
+  const { say } = useNotices();
+  const suspend = useChange(SuspendCompany);
+  const submit = useSubmit(async () => {
+    await suspend({ input: { id } });
+    say(text.companies.suspended(name));
+    close();
+  });
+  return (
+    <Dialog title={text.companies.suspendTitle(name)} close={close}>
+      <form onSubmit={submit.onSubmit}>
+        <Stack>
+          <Text size="sm">{text.companies.suspendHint}</Text>
+          <Problem error={submit.error} />
+          <Group>
+            <Button type="submit" loading={submit.busy}>{text.companies.suspend}</Button>
+            <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Says what will be lost, and asks for the name, as everything below goes along. */
+function Delete({ company: { id, name }, close }: Asked) {
+  const { text, format } = useText();
+  const { offer } = useNotices();
+  const { data, error, again } = useAsk(WhatIsBelow, { id });
+  const remove = useChange(DeleteCompany);
+  const restore = useChange(RestoreCompany);
+  const [typed, setTyped] = useState("");
+  const submit = useSubmit(async () => {
+    await remove({ input: { id } });
+    close();
+    offer(text.companies.deleted(name), text.companies.undo, () => restore({ input: { id } }));
+  });
+  const lost = data?.customer?.usage.filter(({ name, used }) => used > 0 && !/PER_|CONCURRENT/.test(name)) ?? [];
+  return (
+    <Dialog title={text.companies.deleteTitle(name)} close={close}>
+      <form onSubmit={submit.onSubmit}>
+        <Stack>
+          <Text size="sm">{text.companies.deleteHint}</Text>
+          <Problem error={error ?? submit.error} again={error && again} />
+          <Text size="sm" fw={600}>{text.companies.deleteLost}</Text>
+          <List size="sm">
+            {lost.map(({ name, used }) => (
+              <List.Item key={name}>{text.companies.limits[name]}: {name === "STORAGE_BYTES" ? format.bytes(used) : format.number(used)}</List.Item>
+            ))}
+          </List>
+          <TextInput label={text.companies.deleteType(name)} value={typed} autoComplete="off" onChange={(event) => setTyped(event.currentTarget.value)} />
+          <Group>
+            <Button type="submit" color="red.9" loading={submit.busy} disabled={typed.trim() !== name}>{text.companies.delete}</Button>
+            <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

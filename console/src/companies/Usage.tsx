@@ -1,0 +1,101 @@
+import { Button, Group, NumberInput, Progress, Skeleton, Stack, Text } from "@mantine/core";
+import "@mantine/core/styles/NumberInput.css";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { useAsk, useChange } from "../graph/hooks";
+import { useMe } from "../session/rights";
+import { useText } from "../text";
+import { Problem } from "../ui/Problem";
+import { SidePanel } from "../ui/SidePanel";
+import { useNotices } from "../ui/useNotices";
+import { useSubmit } from "../ui/useSubmit";
+import { SetLimits, Usage as Ask, type UsageResult } from "./companies.gql";
+
+type Whole = NonNullable<UsageResult["customer"]>;
+type One = Whole["usage"][number];
+
+const near = 0.8;
+
+/** What a company has against what it may have, in bars that say why. */
+export function Usage() {
+  const { text } = useText();
+  const me = useMe();
+  const { companyId } = useParams({ from: "/inside/companies/$companyId/usage" });
+  const navigate = useNavigate();
+  const { data, error, again } = useAsk(Ask, { id: companyId });
+  const [changing, setChanging] = useState(false);
+  const company = data?.customer;
+  const mayChange = me.can("company.write") && (String(me.customer.databaseId) !== companyId || me.customer.level === 0);
+  return (
+    <SidePanel title={text.companies.usage} close={() => navigate({ to: "/companies/$companyId", params: { companyId }, search: true })}>
+      <Stack>
+        <Problem error={error} again={again} />
+        {!company && !error && <Skeleton height={300} />}
+        {company && <Text size="sm" c="dimmed">{text.companies.usageHint(company.name)}</Text>}
+        {company && changing && <Limits company={company} close={() => setChanging(false)} />}
+        {company && !changing && (
+          <>
+            {company.usage.map((one) => <Bar key={one.name} one={one} />)}
+            {mayChange && <Button w="fit-content" variant="default" onClick={() => setChanging(true)}>{text.companies.changeLimits}</Button>}
+          </>
+        )}
+      </Stack>
+    </SidePanel>
+  );
+}
+
+function Bar({ one: { name, used, limit, limitedBy } }: { one: One }) {
+  const { text, format } = useText();
+  const write = name === "STORAGE_BYTES" ? format.bytes : format.number;
+  const label = text.companies.limits[name];
+  const part = limit === null ? 0 : limit === 0 ? 1 : used / limit;
+  const word = limit === null ? undefined : part >= 1 ? text.companies.full : part >= near ? text.companies.nearlyFull : undefined;
+  return (
+    <div>
+      <Group justify="space-between" gap="xs">
+        <Text size="sm">{label}</Text>
+        <Text size="sm">{limit === null ? write(used) : text.companies.used(write(used), write(limit))}{word && `, ${word}`}</Text>
+      </Group>
+      {limit !== null && (
+        <Progress.Root size="md">
+          <Progress.Section value={Math.min(100, part * 100)} color={part >= 1 ? "red.9" : part >= near ? "yellow.8" : "canopy"} aria-label={label} />
+        </Progress.Root>
+      )}
+      <Text size="xs" c="dimmed">
+        {limit === null ? text.companies.noLimit : limitedBy ? text.companies.limitOf(limitedBy.name) : text.companies.limitAbove}
+      </Text>
+    </div>
+  );
+}
+
+/** The company's own limits; those of the companies above bind beside them. */
+function Limits({ company, close }: { company: Whole; close: () => void }) {
+  const { text } = useText();
+  const { say } = useNotices();
+  const set = useChange(SetLimits);
+  const own = Object.fromEntries(company.usage.map(({ name, limit, limitedBy }) => [name, limitedBy?.id === company.id ? limit : null])) as Record<One["name"], number | null>;
+  const [form, setForm] = useState(own);
+  const changed = company.usage.map(({ name }) => name).filter((name) => form[name] !== own[name]);
+  const submit = useSubmit(async () => {
+    await set({ input: { customerId: company.id, limits: changed.map((name) => ({ name, limit: form[name] })) } });
+    say(text.ui.saved);
+    close();
+  });
+  return (
+    <form onSubmit={submit.onSubmit}>
+      <Stack>
+        <Problem error={submit.error} />
+        {company.usage.map(({ name }) => (
+          <NumberInput
+            key={name} label={text.companies.limits[name]} placeholder={text.companies.limitEmpty} min={0} allowDecimal={false} hideControls thousandSeparator=" "
+            value={form[name] ?? ""} onChange={(value) => setForm({ ...form, [name]: value === "" ? null : Number(value) })}
+          />
+        ))}
+        <Group>
+          <Button type="submit" loading={submit.busy} disabled={changed.length === 0}>{text.ui.save}</Button>
+          <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { accessible, ada, greta, mira, open, signIn, url } from "./visit.js";
+
+test("the tree by keyboard, one company beside it, and the way to it", async (t) => {
+  const page = await open(t);
+  await signIn(page, ada, "/console/companies");
+  const tree = page.getByRole("tree", { name: "Tree of companies" });
+  await tree.getByRole("treeitem", { name: "Dune Retail" }).waitFor();
+  await accessible(page, "companies");
+  await tree.focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowRight"); // opens Alpine Energy
+  await tree.getByRole("treeitem", { name: "Alpine Solar" }).waitFor();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  const panel = page.getByRole("region", { name: "Alpine Hydro" });
+  await panel.getByRole("link", { name: "Alpine Energy" }).waitFor();
+  await panel.getByLabel("Name", { exact: true }).waitFor();
+  await accessible(page, "company");
+  await page.keyboard.press("Escape");
+  await panel.waitFor({ state: "detached" });
+  await tree.focus();
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft"); // closes it
+  await tree.getByRole("treeitem", { name: "Alpine Solar" }).waitFor({ state: "detached" });
+
+  // An address shows the same to whoever is sent it: the way down is open.
+  const [{ databaseId }] = await companies("Harbour Robotics");
+  await page.goto(`${url}/console/companies/${databaseId}`);
+  await tree.getByRole("treeitem", { name: "Harbour Robotics", selected: true }).waitFor();
+
+  async function companies(search: string): Promise<[{ databaseId: number }]> {
+    const answer = page.waitForResponse(async (response) => (await response.text().catch(() => "")).includes(search));
+    await page.getByRole("searchbox", { name: "Find by name" }).fill("harbour");
+    const { data } = (await (await answer).json()) as { data: { customers: { nodes: [{ databaseId: number }] } } };
+    await page.getByRole("listbox", { name: "Companies found" }).getByRole("option", { name: search }).waitFor();
+    await accessible(page, "companies-found");
+    return data.customers.nodes;
+  }
+});
+
+test("create a company, with what is wrong beside its field, and change it", async (t) => {
+  const page = await open(t, { complaints: /status of 400/ });
+  await signIn(page, ada, "/console/companies");
+  await page.getByRole("treeitem", { name: "Dune Retail" }).click();
+  await page.getByRole("region", { name: "Dune Retail" }).getByLabel("Name", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Create a company" }).first().click();
+  const panel = page.getByRole("region", { name: "Create a company" });
+  await panel.getByText("It will be below Dune Retail.").waitFor();
+  await accessible(page, "company-create");
+  await panel.getByLabel("Name", { exact: true }).fill("Dune Online");
+  await panel.getByLabel("First admin’s e-mail").fill("mo@dune-online.example");
+  await panel.getByLabel("First name").fill("www.example.com");
+  await panel.getByRole("button", { name: "Create" }).click();
+  await panel.locator('[aria-invalid="true"]').waitFor();
+  await panel.getByLabel("First name").fill("Mo");
+  await panel.getByRole("button", { name: "Create" }).click();
+  const details = page.getByRole("region", { name: "Dune Online" });
+  await details.getByRole("link", { name: "Dune Retail" }).waitFor();
+  await page.getByRole("treeitem", { name: "Dune Online" }).waitFor(); // the tree has heard of it
+  await details.getByLabel("Name", { exact: true }).fill("Dune Web");
+  await details.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("treeitem", { name: "Dune Web" }).waitFor();
+});
+
+test("find anything from anywhere", async (t) => {
+  const page = await open(t);
+  await signIn(page, ada);
+  await page.keyboard.press("Control+k");
+  const box = page.getByRole("combobox", { name: "Search" });
+  await box.fill("alpine hyd");
+  await page.getByRole("option", { name: /Alpine Hydro/ }).first().waitFor();
+  await accessible(page, "search");
+  await page.keyboard.press("Enter");
+  await page.getByRole("region", { name: "Alpine Hydro" }).waitFor();
+  await page.getByRole("button", { name: "Search" }).first().click();
+  await box.fill("xyzzyx");
+  await page.getByText("Nothing goes by “xyzzyx”").waitFor();
+  await page.keyboard.press("Escape");
+  await box.waitFor({ state: "detached" });
+});
+
+test("who may only look is shown nothing else", async (t) => {
+  const page = await open(t);
+  await signIn(page, mira, "/console/companies");
+  await page.getByRole("treeitem", { name: "Alpine Solar" }).click();
+  const panel = page.getByRole("region", { name: "Alpine Solar" });
+  await panel.getByText("Those below may create companies of their own").waitFor();
+  assert.equal(await page.getByRole("link", { name: "Create a company" }).count(), 0);
+  assert.equal(await panel.getByRole("button", { name: "Save" }).count(), 0);
+  assert.equal(await panel.getByRole("textbox").count(), 0);
+  await accessible(page, "company-viewer");
+});
+
+test("what is out of reach, away, too much or offline says so, and can be tried again", async (t) => {
+  const page = await open(t, { complaints: /status of (403|429|503)|ERR_INTERNET_DISCONNECTED|ERR_FAILED/ });
+  await signIn(page, greta, "/console/companies/1");
+  await page.getByRole("alert").getByText("You are not allowed to do this").waitFor();
+  await accessible(page, "forbidden");
+
+  for (const [status, says] of [[503, "The platform is not available at the moment"], [429, "Too many requests. Try again in 60 s."]] as const) {
+    await page.route("**/graphql", (route) => route.fulfill({
+      status, headers: { "Retry-After": "60" }, contentType: "application/problem+json", body: JSON.stringify({ title: "Away", status, detail: "come back later" }),
+    }));
+    await page.goto(`${url}/console/companies`);
+    await page.getByRole("alert").getByText(says).waitFor();
+    await accessible(page, `problem-${status}`);
+    await page.unroute("**/graphql");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("treeitem", { name: "Alpine Solar" }).waitFor();
+  }
+
+  await page.context().setOffline(true);
+  await page.getByRole("status").getByText("You are offline").waitFor();
+  await page.getByRole("treeitem", { name: "Alpine Hydro" }).click();
+  await page.getByRole("alert").getByText("The platform can’t be reached").waitFor();
+  await accessible(page, "offline");
+  await page.context().setOffline(false);
+  await page.getByRole("button", { name: "Try again" }).first().click();
+  await page.getByRole("region", { name: "Alpine Hydro" }).getByLabel("Name", { exact: true }).waitFor();
+});
+
+test("on a telephone one screen is shown at a time", async (t) => {
+  const page = await open(t, { width: 390 });
+  await signIn(page, ada, "/console/companies");
+  await page.getByRole("treeitem", { name: "Dune Retail" }).click();
+  await page.getByRole("region", { name: "Dune Retail" }).getByLabel("Name", { exact: true }).waitFor();
+  assert.equal(await page.getByRole("tree").isVisible(), false);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than the screen");
+  await accessible(page, "company-telephone");
+  await page.getByRole("region", { name: "Dune Retail" }).getByRole("button", { name: "Close" }).click();
+  await page.getByRole("tree").waitFor();
+  await page.getByRole("button", { name: "Menu" }).click();
+  await page.getByRole("link", { name: "People" }).click();
+  await page.getByRole("heading", { name: "People" }).waitFor();
+});

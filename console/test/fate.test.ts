@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { accessible, ada, greta, open, signIn, url } from "./visit.js";
+
+async function at(page: Awaited<ReturnType<typeof open>>, name: string) {
+  await page.getByRole("treeitem", { name, exact: true }).click();
+  const panel = page.getByRole("region", { name, exact: true });
+  await panel.getByLabel("Name", { exact: true }).waitFor();
+  return panel;
+}
+
+test("suspend a company and resume it", async (t) => {
+  const page = await open(t);
+  await signIn(page, ada, "/console/companies");
+  const panel = await at(page, "Brightwater Health");
+  await panel.getByRole("button", { name: "Suspend" }).click();
+  const dialog = page.getByRole("dialog", { name: "Suspend Brightwater Health?" });
+  await dialog.getByText("Nothing is lost").waitFor();
+  await accessible(page, "suspend");
+  await dialog.getByRole("button", { name: "Suspend" }).click();
+  await page.getByRole("treeitem", { name: /Brightwater Health suspended/i }).waitFor();
+  await panel.getByRole("button", { name: "Resume" }).click();
+  await page.getByRole("treeitem", { name: "Brightwater Health", exact: true }).waitFor();
+});
+
+test("delete a company, after what will be lost was shown, and take it back", async (t) => {
+  const page = await open(t);
+  await signIn(page, ada, "/console/companies");
+  const panel = await at(page, "Coral Logistics");
+  await panel.getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete Coral Logistics?" });
+  await dialog.getByText("Companies below: 3").waitFor();
+  await accessible(page, "delete");
+  assert.equal(await dialog.getByRole("button", { name: "Delete" }).isDisabled(), true);
+  await dialog.getByLabel("Type Coral Logistics to go on").fill("Coral Logistics");
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("treeitem", { name: "Coral Logistics" }).waitFor({ state: "detached" });
+  await panel.getByText("Until then it can be restored.").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("treeitem", { name: "Coral Logistics" }).waitFor();
+});
+
+test("move a company, after what changes was shown", async (t) => {
+  const page = await open(t);
+  await signIn(page, ada, "/console/companies");
+  const panel = await at(page, "Dune Retail");
+  await panel.getByRole("link", { name: "Move" }).click();
+  const move = page.getByRole("region", { name: "Move Dune Retail" });
+  await move.getByLabel("Find the new place by name").fill("dune");
+  await move.getByText("No company goes by “dune”").waitFor(); // not below itself
+  await move.getByLabel("Find the new place by name").fill("alpine hydro");
+  await move.getByRole("option", { name: /Alpine Hydro/ }).click();
+  await move.getByText("Its place will be Northwind Group/Alpine Energy/Alpine Hydro/Dune Retail").waitFor();
+  await accessible(page, "move");
+  await move.getByRole("button", { name: "Move it" }).click();
+  const details = page.getByRole("region", { name: "Dune Retail", exact: true });
+  await details.getByRole("link", { name: "Alpine Hydro" }).waitFor();
+  await page.getByRole("treeitem", { name: "Dune Retail", level: 4 }).waitFor();
+  assert.equal(await page.getByRole("treeitem", { name: "Dune Retail", level: 2 }).count(), 0);
+});
+
+test("limits and what is used of them; who may set them", async (t) => {
+  const page = await open(t);
+  await signIn(page, ada, "/console/companies");
+  const panel = await at(page, "Alpine Energy");
+  await panel.getByRole("link", { name: "Limits and use" }).click();
+  const usage = page.getByRole("region", { name: "Limits and use" });
+  await usage.getByText("People", { exact: true }).waitFor();
+  await accessible(page, "usage");
+  await usage.getByRole("button", { name: "Change the limits" }).click();
+  await usage.getByLabel("Companies below").fill("2");
+  await accessible(page, "limits");
+  await usage.getByRole("button", { name: "Save" }).click();
+  await usage.getByText(/of 2, full/).waitFor();
+  await usage.getByText("limit of Alpine Energy").first().waitFor();
+
+  const owner = await open(t);
+  await signIn(owner, greta, new URL(page.url()).pathname);
+  await owner.getByText(/of 2, full/).waitFor();
+  assert.equal(await owner.getByRole("button", { name: "Change the limits" }).count(), 0);
+});
+
+test("billing, with what is wrong beside its field", async (t) => {
+  const page = await open(t, { complaints: /status of 400/ });
+  await signIn(page, greta, "/console/companies");
+  const panel = await at(page, "Alpine Solar");
+  await panel.getByRole("link", { name: "Billing" }).click();
+  const billing = page.getByRole("region", { name: "Billing" });
+  await billing.getByText("There is no billing record yet.").waitFor();
+  await billing.getByLabel("Name on the bill").fill("Alpine Solar GmbH");
+  await billing.getByLabel("City").fill("Bern");
+  await billing.getByLabel("Country").fill("XX");
+  await billing.getByRole("button", { name: "Save" }).click();
+  await billing.locator('[aria-invalid="true"]').first().waitFor();
+  await accessible(page, "billing");
+  await billing.getByLabel("Country").fill("CH");
+  await billing.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved").waitFor();
+  await page.goto(`${url}${new URL(page.url()).pathname}`);
+  await page.waitForFunction(() => [...document.querySelectorAll("input")].some(({ value }) => value === "Bern"));
+});

@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import test from "node:test";
+import { accessible, ada, greta, jonas, linkFor, mira, open, signIn, url } from "./visit.js";
+
+const refused = /status of (401|403)/;
+
+test("sign in, go where one wanted to, and out again", async (t) => {
+  const page = await open(t, { complaints: refused });
+  await page.goto(`${url}/`); // leads to the console
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  await accessible(page, "sign-in");
+  await page.getByLabel("E-mail").fill(ada.email);
+  await page.getByLabel("Password", { exact: true }).fill("not the password");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("alert").getByText("The address or the password is wrong").waitFor();
+  await accessible(page, "sign-in-wrong");
+
+  await signIn(page, ada, "/console/people?find=greta");
+  await page.getByRole("heading", { name: "People" }).waitFor();
+  assert.equal(new URL(page.url()).search, "?find=greta");
+  // A new page of the same browser is signed in.
+  await page.goto(`${url}/console/`);
+  await page.getByRole("heading", { name: "Welcome, Ada" }).waitFor();
+  await accessible(page, "home");
+
+  await page.getByRole("button", { name: "Account" }).click();
+  await accessible(page, "account");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByText("You are signed out.").waitFor();
+  await page.goto(`${url}/console/people`);
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+});
+
+test("reset a password, and set a new one by the link", async (t) => {
+  const page = await open(t, { complaints: /status of 400/ });
+  await page.goto(`${url}/console/sign-in`);
+  await page.getByRole("link", { name: "Forgot your password?" }).click();
+  await page.getByRole("heading", { name: "Reset your password" }).waitFor();
+  await page.getByLabel("E-mail").fill(mira.email);
+  await accessible(page, "reset");
+  await page.getByRole("button", { name: "Send the link" }).click();
+  await page.getByText("a link is on its way").waitFor();
+
+  const link = new URL(await linkFor(mira.email));
+  await page.goto(`${url}/console/set-password${link.hash}`);
+  await page.getByLabel("New password", { exact: true }).fill("short");
+  await page.getByRole("button", { name: "Set your password" }).click();
+  await page.getByText("The password needs at least 10 characters").waitFor();
+  await accessible(page, "set-password");
+  assert.equal(new URL(page.url()).hash, "", "the token stays in the address");
+  const next = "correct horse battery staple";
+  await page.getByLabel("New password", { exact: true }).fill(next);
+  await page.getByLabel("New password, again").fill(`${next}!`);
+  await page.getByRole("button", { name: "Set your password" }).click();
+  await page.getByText("The two passwords are not the same").waitFor();
+  await page.getByLabel("New password, again").fill(next);
+  await page.getByRole("button", { name: "Set your password" }).click();
+  await page.getByRole("heading", { name: "Your password is set" }).waitFor();
+
+  // The link works once.
+  await page.goto(`${url}/console/`);
+  await page.goto(`${url}/console/set-password${link.hash}`);
+  await page.getByLabel("New password", { exact: true }).fill(next);
+  await page.getByLabel("New password, again").fill(next);
+  await page.getByRole("button", { name: "Set your password" }).click();
+  await page.getByText("This link is not known, was used already, or has expired.").waitFor();
+  await signIn(page, { email: mira.email, password: next });
+});
+
+test("two-factor: on, by its code, by a recovery code, off", async (t) => {
+  const page = await open(t, { complaints: refused });
+  await signIn(page, jonas, "/console/profile");
+  await page.getByText("this one").waitFor();
+  await accessible(page, "profile");
+  await page.getByRole("button", { name: "Turn on" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Current password").fill(jonas.password);
+  await dialog.getByRole("button", { name: "Turn on" }).click();
+  const secret = await dialog.locator("code").innerText();
+  await dialog.getByLabel("Code").fill(codeOf(secret));
+  await accessible(page, "two-factor");
+  await dialog.getByRole("button", { name: "Confirm" }).click();
+  await dialog.getByText("Recovery codes").waitFor();
+  await accessible(page, "recovery-codes");
+  const recovery = (await dialog.locator("pre").innerText()).trim().split("\n");
+  assert.equal(recovery.length, 10);
+  await dialog.getByRole("button", { name: "I have kept them" }).click();
+  await page.getByText("On: signing in takes a code").waitFor();
+
+  for (const code of [codeOf(secret, 1), recovery[0]!]) {
+    await page.getByRole("button", { name: "Account" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByText("You are signed out.").waitFor();
+    await page.getByLabel("E-mail").fill(jonas.email);
+    await page.getByLabel("Password", { exact: true }).fill(jonas.password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByLabel("Code").fill("000000");
+    await accessible(page, "code");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("The code is wrong, or was used already").waitFor();
+    await page.getByLabel("Code").fill(code);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Account" }).waitFor();
+  }
+  await page.goto(`${url}/console/profile`);
+  await page.getByRole("button", { name: "Turn off" }).click();
+  await page.getByRole("dialog").getByLabel("Current password").fill(jonas.password);
+  await page.getByRole("dialog").getByLabel("Code").fill(recovery[1]!);
+  await page.getByRole("dialog").getByRole("button", { name: "Turn off" }).click();
+  await page.getByText("Off: your password alone signs you in.").waitFor();
+});
+
+test("a session that was ended elsewhere says so, and one comes back to where one was", async (t) => {
+  const here = await open(t, { complaints: refused });
+  const there = await open(t);
+  await signIn(here, greta, "/console/people");
+  await signIn(there, greta, "/console/profile");
+  await there.getByRole("button", { name: "End all others" }).click();
+  await there.getByRole("button", { name: "End all others" }).waitFor({ state: "detached" });
+  await here.getByRole("link", { name: "Companies" }).click();
+  await here.getByText("Your session has ended").waitFor();
+  await accessible(here, "ended");
+  await here.getByLabel("E-mail").fill(greta.email);
+  await here.getByLabel("Password", { exact: true }).fill(greta.password);
+  await here.getByRole("button", { name: "Sign in" }).click();
+  await here.getByRole("heading", { name: "Companies" }).waitFor();
+});
+
+test("a token that runs out is renewed unseen", async (t) => {
+  const page = await open(t);
+  let renewals = 0;
+  await page.route("**/auth/session**", async (route) => {
+    if (route.request().url().endsWith("/refresh")) renewals++;
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), expiresIn: 1 } });
+  });
+  await signIn(page, ada);
+  for (const name of ["Companies", "People", "Companies"]) {
+    const before = renewals;
+    await page.waitForTimeout(1000); // the token's life
+    await page.getByRole("link", { name, exact: true }).first().click();
+    await page.getByRole("heading", { name }).waitFor();
+    await page.getByText("Alpine").first().waitFor();
+    assert.ok(renewals > before || name === "Companies", "nothing was renewed");
+  }
+  assert.ok(renewals >= 2, `${renewals} renewals`);
+});
+
+test("one's language, theme and company", async (t) => {
+  const page = await open(t, { language: "de-DE" });
+  await page.goto(`${url}/console/`);
+  await page.getByRole("button", { name: "Anmelden" }).waitFor();
+  assert.equal(await page.locator("html").getAttribute("lang"), "de");
+  await page.getByLabel("E-Mail").fill(ada.email);
+  await page.getByLabel("Passwort", { exact: true }).fill(ada.password);
+  await page.getByRole("button", { name: "Anmelden" }).click();
+  await page.getByRole("heading", { name: "Willkommen, Ada" }).waitFor();
+  await page.getByRole("button", { name: "Konto" }).click();
+  await page.getByText("Dunkel").click();
+  await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+  await page.getByLabel("Sprache").selectOption("en");
+  await page.getByRole("heading", { name: "Welcome, Ada" }).waitFor();
+  await page.reload();
+  await page.getByRole("heading", { name: "Welcome, Ada" }).waitFor();
+  await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+  await page.getByRole("button", { name: "Company: Northwind Group" }).click();
+  await page.getByRole("menuitem", { name: /Northwind Group/ }).waitFor();
+});
+
+/** The code of an authenticator (RFC 6238), now or some steps later. */
+function codeOf(secret: string, later = 0): string {
+  const bits = [...secret].map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0")).join("");
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));
+  const step = Buffer.alloc(8);
+  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + later));
+  const hash = createHmac("sha1", key).update(step).digest();
+  return String((hash.readUInt32BE(hash[19]! & 15) & 0x7fffffff) % 1_000_000).padStart(6, "0");
+}
