@@ -1,6 +1,7 @@
 import { companies } from "../companies/area";
+import { keys } from "../keys/area";
 import { people } from "../people/area";
 import type { Area } from "./area";
 
 /** The areas of the console, in the order of the main menu. */
-export const areas: readonly Area[] = [companies, people];
+export const areas: readonly Area[] = [companies, people, keys];

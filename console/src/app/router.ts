@@ -1,6 +1,7 @@
 import { createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { companyRoutes } from "../companies/routes";
-import { peopleRoutes } from "../people/routes";
+import { keyRoutes } from "../keys/routes";
+import { peopleRoutes, roleRoute } from "../people/routes";
 import { outsideRoutes, profileRoute } from "../session/routes";
 import { inside, root } from "./roots";
 
@@ -11,7 +12,7 @@ export const router = createRouter({
   basepath: "/console",
   routeTree: root.addChildren([
     ...outsideRoutes,
-    inside.addChildren([home, profileRoute, companyRoutes, peopleRoutes]),
+    inside.addChildren([home, profileRoute, companyRoutes, peopleRoutes, roleRoute, keyRoutes]),
   ]),
   defaultPreload: "intent",
 });

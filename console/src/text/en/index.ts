@@ -1,7 +1,8 @@
 import { app } from "./app";
 import { companies } from "./companies";
+import { keys } from "./keys";
 import { people } from "./people";
 import { session } from "./session";
 import { problems, ui } from "./ui";
 
-export const en = { app, companies, people, problems, session, ui };
+export const en = { app, companies, keys, people, problems, session, ui };
