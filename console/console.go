@@ -21,6 +21,8 @@ var dist embed.FS
 const (
 	root   = "/console/"
 	assets = "assets/"
+	// portal is what others may show in a page of theirs.
+	portal = root + "portal"
 	// nonce stands in the page for what lets its style elements in.
 	nonce = "CSP_NONCE"
 	// graphiql is how the page says that there is GraphiQL.
@@ -31,12 +33,17 @@ const (
 type Options struct {
 	// GraphiQL shows the link to GraphiQL.
 	GraphiQL bool
+	// PortalOrigins are those of the pages that may show the portal inside them.
+	PortalOrigins []string
 }
 
 // Register puts the console on the mux. Every path below /console/ where no file is gets the page, which shows what is there.
 func Register(mux *http.ServeMux, o Options) {
 	secure := web.SecureHeaders(web.Policy{})
-	mux.Handle("GET "+root, secure(newPage(o)))
+	page := newPage(o)
+	mux.Handle("GET "+root, secure(page(nil)))
+	mux.Handle("GET "+portal, secure(page(o.PortalOrigins)))
+	mux.Handle("GET "+portal+"/", secure(page(o.PortalOrigins)))
 	mux.Handle("GET "+strings.TrimSuffix(root, "/"), http.RedirectHandler(root, http.StatusSeeOther))
 	err := fs.WalkDir(dist, "dist", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && path.Base(name) != "index.html" {
@@ -69,22 +76,27 @@ func read(name string) []byte {
 }
 
 // newPage makes the page, with a nonce of its own for each answer: the library of components writes style elements as it runs, and the
-// policy takes no others.
-func newPage(o Options) http.Handler {
+// policy takes no others. What it gives makes a handler of the page for those who may show it inside pages of theirs.
+func newPage(o Options) func(framed []string) http.Handler {
 	html := string(read("dist/index.html"))
 	if !o.GraphiQL {
 		html = strings.Replace(html, graphiql, "", 1)
 	}
 	before, after, _ := strings.Cut(html, nonce)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		key := rand.Text()
-		h := w.Header()
-		h.Set("Content-Security-Policy", web.Policy{Style: []string{"'nonce-" + key + "'"}}.String())
-		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Cache-Control", "no-cache")
-		h.Set("Content-Length", strconv.Itoa(len(before)+len(key)+len(after)))
-		if r.Method != http.MethodHead {
-			_, _ = w.Write([]byte(before + key + after))
-		}
-	})
+	return func(framed []string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			key := rand.Text()
+			h := w.Header()
+			h.Set("Content-Security-Policy", web.Policy{Style: []string{"'nonce-" + key + "'"}, Framed: framed}.String())
+			if len(framed) > 0 {
+				h.Del("X-Frame-Options") // which knows no origins, and would forbid what the policy allows
+			}
+			h.Set("Content-Type", "text/html; charset=utf-8")
+			h.Set("Cache-Control", "no-cache")
+			h.Set("Content-Length", strconv.Itoa(len(before)+len(key)+len(after)))
+			if r.Method != http.MethodHead {
+				_, _ = w.Write([]byte(before + key + after))
+			}
+		})
+	}
 }

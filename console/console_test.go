@@ -65,6 +65,31 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestPortalFrames: the pages that are named, and no others, may show the portal inside them, and nothing else of the console.
+func TestPortalFrames(t *testing.T) {
+	framed := console.Options{PortalOrigins: []string{"https://app.example.com", "http://localhost:3000"}}
+	for _, c := range []struct {
+		o         console.Options
+		path      string
+		ancestors string
+	}{
+		{framed, "/console/portal", "https://app.example.com http://localhost:3000"},
+		{framed, "/console/portal/deliveries/7", "https://app.example.com http://localhost:3000"},
+		{framed, "/console/", "'none'"},
+		{framed, "/console/portals", "'none'"},
+		{framed, "/console/sign-in", "'none'"},
+		{console.Options{}, "/console/portal", "'none'"},
+	} {
+		h := ask(t, c.o, "GET", c.path).Header()
+		if policy := h.Get("Content-Security-Policy"); !strings.Contains(policy, "frame-ancestors "+c.ancestors+";") {
+			t.Errorf("%s: the policy is %s", c.path, policy)
+		}
+		if denied := h.Get("X-Frame-Options") == "DENY"; denied != (c.ancestors == "'none'") {
+			t.Errorf("%s: X-Frame-Options is %q", c.path, h.Get("X-Frame-Options"))
+		}
+	}
+}
+
 // TestFiles: what the page names is there, compressed for those who take it, and kept for ever.
 func TestFiles(t *testing.T) {
 	links := anyAddress.FindAllStringSubmatch(get(t, "/console/").Body.String(), -1)

@@ -220,11 +220,11 @@ func (b *box) byKey(ctx context.Context) error {
 func (b *box) runByKey(ctx context.Context, c *caller) (*db.Run, error) {
 	key, err := parseJobKey(strings.ToLower(b.text))
 	if err != nil {
-		return nil, nil //nolint:nilnil // it is something else
+		return nil, nil // it is something else
 	}
 	row, err := b.store.RunByKey(ctx, c.Scope(), key)
 	if errors.Is(err, db.ErrNoRows) {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil // there is none
 	}
 	return row, err
 }

@@ -142,7 +142,7 @@ func (a *api) registerAgents() {
 		id: "createAgent", rule: rule.CreateAgent, method: http.MethodPost, path: agentsPath, tag: tagAgents, status: http.StatusCreated, errors: notFound,
 		summary: "Create an agent", description: "Makes an agent, enabled and unpublished.",
 	}, func(ctx context.Context, in *createAgentInput) (*tagged[agent], error) {
-		out, err := a.mutations().CreateAgent(ctx, resolvers.CreateAgentInput{AccountID: relayID(in.Body.AccountID), Name: in.Body.Name, Diagram: in.Body.Diagram})
+		out, err := a.mutations().CreateAgent(ctx, resolvers.CreateAgentInput{AccountID: optionalID(in.Body.AccountID), Name: in.Body.Name, Diagram: in.Body.Diagram})
 		if err != nil {
 			return nil, err
 		}

@@ -101,7 +101,7 @@ func (a *api) registerBulk() {
 }
 
 func (a *api) createUsers(ctx context.Context, in *createUsersInput) (*one[results[addedUserResult]], error) {
-	asked := resolvers.CreateUsersInput{CustomerID: relayID(in.Body.CustomerID)}
+	asked := resolvers.CreateUsersInput{CustomerID: optionalID(in.Body.CustomerID)}
 	for _, u := range in.Body.Users {
 		asked.Users = append(asked.Users, &resolvers.NewUserInput{Email: u.Email, FirstName: u.FirstName, LastName: u.LastName})
 	}
@@ -137,7 +137,7 @@ func (a *api) createPermissions(ctx context.Context, in *createPermissionsInput)
 }
 
 func (a *api) removeUsers(ctx context.Context, in *removeUsersInput) (*one[results[removedUserResult]], error) {
-	asked := resolvers.RemoveUsersInput{CustomerID: relayID(in.Body.CustomerID), UserIDs: mapped(in.Body.UserIDs, func(id int64) globalid.ID { return globalid.ID{Int: id} })}
+	asked := resolvers.RemoveUsersInput{CustomerID: optionalID(in.Body.CustomerID), UserIDs: mapped(in.Body.UserIDs, func(id int64) globalid.ID { return globalid.ID{Int: id} })}
 	out, err := a.mutations().RemoveUsers(ctx, asked)
 	if err != nil {
 		return nil, err

@@ -314,7 +314,7 @@ func (a *api) updateCustomer(ctx context.Context, in *updateCustomerInput) (*str
 func (a *api) createCustomer(ctx context.Context, in *createCustomerInput) (*one[Customer], error) {
 	b := &in.Body
 	made, err := a.mutations().CreateCustomer(ctx, resolvers.CreateCustomerInput{
-		ParentID: relayID(b.ParentID), Name: b.Name, RegionID: globalid.ID{Int: b.RegionID},
+		ParentID: optionalID(b.ParentID), Name: b.Name, RegionID: globalid.ID{Int: b.RegionID},
 		CanAddCustomers: b.CanAddCustomers, DescendantsCanAdd: b.DescendantsCanAdd,
 		Email: b.Email, FirstName: b.FirstName, LastName: b.LastName, Assistant: b.Assistant, Builder: b.Builder, Tenant: b.Tenant,
 	})

@@ -120,7 +120,7 @@ func (a *api) registerKeys() {
 func (a *api) createKey(ctx context.Context, in *createKeyInput) (*tagged[keyWithSecret], error) {
 	b := &in.Body
 	made, err := a.mutations().CreateAPIKey(ctx, resolvers.CreateAPIKeyInput{
-		CustomerID: relayID(b.CustomerID), UserID: relayID(b.UserID), Name: b.Name, ExpiresAt: b.ExpiresAt,
+		CustomerID: optionalID(b.CustomerID), UserID: optionalID(b.UserID), Name: b.Name, ExpiresAt: b.ExpiresAt,
 		Features: b.Features, AllowedAddresses: b.AllowedAddresses,
 	})
 	if err != nil {

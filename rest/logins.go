@@ -82,7 +82,7 @@ func (a *api) registerLogins() {
 func (a *api) logIn(ctx context.Context, in *loginInput) (*one[LoginAnswer], error) {
 	b := in.Body
 	got, err := a.r.Login(ctx, resolvers.LoginInput{
-		Email: b.Email, Password: b.Password, CustomerID: relayID(b.CustomerID), OTP: b.OTP,
+		Email: b.Email, Password: b.Password, CustomerID: optionalID(b.CustomerID), OTP: b.OTP,
 	})
 	if err != nil {
 		return nil, err
@@ -98,8 +98,8 @@ func customerOptionOf(o db.CustomerOption) customerOption {
 	return customerOption{CustomerID: o.CustomerID, DisplayName: o.Name, RoleName: o.RoleName, IsOwner: o.IsOwner}
 }
 
-// relayID is an optional integer as the resolvers take it.
-func relayID(id *int64) *globalid.ID {
+// optionalID is an integer that may be left out, as the resolvers take it.
+func optionalID(id *int64) *globalid.ID {
 	if id == nil {
 		return nil
 	}

@@ -80,7 +80,7 @@ type CreatePermissionRequest struct {
 
 func (b *CreatePermissionRequest) asked() resolvers.CreatePermissionInput {
 	return resolvers.CreatePermissionInput{
-		AccountID: globalid.ID{Int: b.AppAccountID}, RoleID: globalid.ID{Int: b.AppRoleID}, UserID: relayID(b.UserIdentityID),
+		AccountID: globalid.ID{Int: b.AppAccountID}, RoleID: globalid.ID{Int: b.AppRoleID}, UserID: optionalID(b.UserIdentityID),
 		Email: b.Email, FirstName: b.FirstName, LastName: b.LastName, Name: b.Name, Disabled: b.Disabled,
 	}
 }

@@ -113,7 +113,7 @@ func (a *api) registerRoles() {
 func (a *api) createRole(ctx context.Context, in *createRoleInput) (*tagged[givenRole], error) {
 	b := &in.Body
 	out, err := a.mutations().CreateRole(ctx, resolvers.CreateRoleInput{
-		ApplicationID: globalid.ID{Int: b.ApplicationID}, CustomerID: relayID(b.CustomerID), Name: b.Name, Description: b.Description,
+		ApplicationID: globalid.ID{Int: b.ApplicationID}, CustomerID: optionalID(b.CustomerID), Name: b.Name, Description: b.Description,
 		IsOwner: b.IsOwner, Features: b.Features,
 	})
 	if err != nil {

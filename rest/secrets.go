@@ -63,7 +63,7 @@ func (a *api) registerSecrets() {
 		id: "createSecret", rule: rule.CreateSecret, method: http.MethodPost, path: path, tag: tagSecrets, status: http.StatusCreated, errors: notFound,
 		summary: "Create a secret", description: "Keeps a value for the http and chat steps of the company's agents. It is never shown again.",
 	}, func(ctx context.Context, in *createSecretInput) (*tagged[Secret], error) {
-		out, err := a.mutations().CreateSecret(ctx, resolvers.CreateSecretInput{CustomerID: relayID(in.Body.CustomerID), Name: in.Body.Name, Value: in.Body.Value})
+		out, err := a.mutations().CreateSecret(ctx, resolvers.CreateSecretInput{CustomerID: optionalID(in.Body.CustomerID), Name: in.Body.Name, Value: in.Body.Value})
 		if err != nil {
 			return nil, err
 		}

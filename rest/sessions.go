@@ -144,7 +144,7 @@ func (a *api) session(ctx context.Context, s *db.Session) session {
 func (a *api) openSession(ctx context.Context, in *openSessionInput) (*openedSession, error) {
 	b := in.Body
 	got, err := a.r.OpenSession(ctx, resolvers.LoginInput{
-		Email: b.Email, Password: b.Password, CustomerID: relayID(b.CustomerID), OTP: b.OTP,
+		Email: b.Email, Password: b.Password, CustomerID: optionalID(b.CustomerID), OTP: b.OTP,
 	})
 	return a.opened(got, b.Cookie == nil || *b.Cookie, err)
 }
@@ -156,7 +156,7 @@ func (a *api) refreshSession(ctx context.Context, in *sessionInput) (*openedSess
 		customerID, token = in.Body.CustomerID, in.Body.RefreshToken
 	}
 	refresh, byCookie := refreshToken(in.Cookie, token)
-	got, err := a.r.RefreshSession(ctx, refresh, relayID(customerID))
+	got, err := a.r.RefreshSession(ctx, refresh, optionalID(customerID))
 	return a.opened(got, byCookie, err)
 }
 

@@ -153,7 +153,7 @@ func listUsers[I any, P interface {
 func (a *api) createUser(ctx context.Context, in *createUserInput) (*one[user], error) {
 	b := &in.Body
 	made, err := a.mutations().CreateUser(ctx, resolvers.CreateUserInput{
-		CustomerID: relayID(b.CustomerID), Email: b.Email, FirstName: b.FirstName, LastName: b.LastName, Name: b.Name,
+		CustomerID: optionalID(b.CustomerID), Email: b.Email, FirstName: b.FirstName, LastName: b.LastName, Name: b.Name,
 	})
 	if err != nil {
 		return nil, err

@@ -32,7 +32,6 @@ test("who may do what and why; take a permission away, give another, turn it off
   await rights.getByText("turned off").waitFor();
   await rights.getByRole("button", { name: /^Turn on: Member/ }).click();
   await rights.getByText("turned off").waitFor({ state: "detached" });
-});
   assert.equal(await rights.getByText(/ of Alpine Energy$/).count(), before);
 });
 

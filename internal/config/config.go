@@ -69,6 +69,8 @@ type Config struct {
 	Introspection bool
 	// CORSOrigins are as browsers send them: scheme://host[:port] in lower case.
 	CORSOrigins []string
+	// PortalOrigins are those of the pages that may show the portal of webhooks inside them, written alike.
+	PortalOrigins []string
 	// LocalOrigins lets in the pages that this machine serves to itself, too: in Dev.
 	LocalOrigins   bool
 	TrustedProxies []netip.Prefix
@@ -122,6 +124,7 @@ func Load(mode Mode, getenv func(string) string) (*Config, error) {
 		CostLimit:        l.limit("CANOPY_COST_LIMIT", defaultCostLimit),
 		Introspection:    l.flag("CANOPY_INTROSPECTION", true),
 		CORSOrigins:      l.origins("CANOPY_CORS_ORIGINS"),
+		PortalOrigins:    l.origins("CANOPY_PORTAL_ORIGINS"),
 		LocalOrigins:     mode == Dev,
 		TrustedProxies:   l.prefixes("CANOPY_TRUSTED_PROXIES"),
 		VectorCache:      l.size("CANOPY_VECTOR_CACHE", vectorCache(mode)),

@@ -47,7 +47,7 @@ func parsePrefix(v string) (netip.Prefix, error) {
 func (l *loader) origins(name string) (list []string) {
 	for _, v := range l.words(name) {
 		u, err := url.Parse(v)
-		if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Contains(u.Host, "*") ||
+		if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || strings.ContainsAny(u.Host, "*;") ||
 			strings.Trim(u.Path, "/") != "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 			l.fault(name, "must be a comma-separated list of origins, such as https://app.example.com; %q is none", v)
 			continue

@@ -58,6 +58,7 @@ func Variables() []Variable {
 		},
 		{Name: "CANOPY_INTROSPECTION", Default: "on", Meaning: "GraphQL introspection: on or off"},
 		{Name: "CANOPY_CORS_ORIGINS", Default: "none; dev: localhost, too", Meaning: "Origins of web front ends, comma-separated"},
+		{Name: "CANOPY_PORTAL_ORIGINS", Default: "none", Meaning: "Origins of the pages that may show the portal of webhooks in a frame, comma-separated"},
 		{Name: "CANOPY_TRUSTED_PROXIES", Default: "none", Meaning: "CIDRs whose X-Forwarded-For is believed, comma-separated"},
 		{Name: "CANOPY_VECTOR_CACHE", Default: "256MiB; worker: 64MiB", Meaning: "Memory for search indexes, in bytes or with KiB, MiB, GiB"},
 		{Name: "CANOPY_WEBHOOK_RETENTION", Default: "30d", Meaning: "How long webhook deliveries are kept in the log: days (30d) or hours (12h)"},

@@ -7,12 +7,23 @@ import (
 
 // Policy is a Content-Security-Policy (https://www.w3.org/TR/CSP3/) that begins with nothing but
 // the page's own origin. Each list adds sources to a directive, such as 'unsafe-inline' or data:.
-type Policy struct{ Script, Style, Image []string }
+type Policy struct {
+	Script, Style, Image []string
+	// Framed are the origins of the pages that may show the page inside them; none may where it is empty.
+	Framed []string
+}
 
 // String is the header's value.
 func (p Policy) String() string {
-	return "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; manifest-src 'self'; script-src " +
+	return "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors " + p.ancestors() + "; manifest-src 'self'; script-src " +
 		own(p.Script) + "; font-src 'self'; connect-src 'self'; worker-src 'self'; style-src " + own(p.Style) + "; img-src " + own(p.Image)
+}
+
+func (p Policy) ancestors() string {
+	if len(p.Framed) == 0 {
+		return "'none'"
+	}
+	return strings.Join(p.Framed, " ")
 }
 
 func own(more []string) string { return strings.Join(append([]string{"'self'"}, more...), " ") }

@@ -77,6 +77,46 @@ function now(): number {
   return performance.now();
 }
 
+export interface GivenTokenOptions extends HttpOptions {
+  /** Where the platform is. */
+  url: string;
+  token: string;
+  /** Hears that the token is good no more. */
+  onEnd?: () => void;
+}
+
+/** A token that a page was given, by a server that has an API key. The page can't renew it: who gave it gives the next one. */
+export class GivenToken implements Credentials {
+  readonly http: Http;
+  readonly #onEnd: (() => void) | undefined;
+  #token: string | undefined;
+
+  constructor({ url, token, onEnd, ...options }: GivenTokenOptions) {
+    this.http = new Http(url, options);
+    this.#token = token;
+    this.#onEnd = onEnd;
+  }
+
+  async token(refused?: string): Promise<string> {
+    if (this.#token !== undefined && this.#token === refused) {
+      this.#token = undefined;
+      this.#onEnd?.();
+    }
+    if (this.#token === undefined) throw new CanopyError("UNAUTHENTICATED", "the token is good no more");
+    return this.#token;
+  }
+
+  /** Goes on with the next token, for the same company. */
+  give(token: string): void {
+    this.#token = token;
+  }
+
+  /** Nothing is told: the company stays the same, and who gives the tokens hears by onEnd. */
+  watch(): () => void {
+    return () => {};
+  }
+}
+
 /** What an API key is for. */
 export interface ApiKeyOptions extends HttpOptions {
   /** Where the platform is. */

@@ -1,5 +1,5 @@
 export { Canopy, type CanopyOptions, type Given, type Page, type RequestOptions, type UploadOptions } from "./canopy.js";
-export { ApiKey, type ApiKeyOptions, type Change, type Credentials, type Issued } from "./credentials.js";
+export { ApiKey, type ApiKeyOptions, type Change, type Credentials, GivenToken, type GivenTokenOptions, type Issued } from "./credentials.js";
 export { document, type TypedDocument } from "./documents.js";
 export { CanopyError, type Code, type Details, type Fault } from "./errors.js";
 export type { Http, HttpOptions } from "./http.js";

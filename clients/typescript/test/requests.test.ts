@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { CanopyError } from "../dist/index.js";
+import { Canopy, CanopyError, GivenToken } from "../dist/index.js";
 import * as doc from "./operations.gql.js";
-import { asked, other, own, program, weather } from "./platform.js";
+import { asked, other, own, program, url, weather } from "./platform.js";
 
 afterEach(() => weather());
 
@@ -29,6 +29,17 @@ test("what a fragment selects depends on the type", async () => {
   const parent: { name: string } | null | undefined = node.parent;
   assert.deepEqual([node.name, parent?.name], ["Alpine Energy", "Northwind Group"]);
   assert.equal((await canopy.request(doc.Anything, { id: customer.id })).node?.id, customer.id);
+});
+
+test("a page goes on with the tokens that it is given", async () => {
+  let ended = 0;
+  const given = new GivenToken({ url, token: "worn.out", onEnd: () => ended++ });
+  const canopy = new Canopy(given);
+  await assert.rejects(canopy.request(doc.Me), is("UNAUTHENTICATED"));
+  await assert.rejects(canopy.request(doc.Me), is("UNAUTHENTICATED"));
+  assert.deepEqual([ended, await asked("/graphql")], [1, 1]);
+  given.give(await program("tenant").credentials.token());
+  assert.ok((await canopy.request(doc.Me)).me.customerId > 0);
 });
 
 test("all rows of a list come, a page at a time", async () => {

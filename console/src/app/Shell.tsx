@@ -23,7 +23,7 @@ const Search = lazy(() => import("./Search").then(({ Search }) => ({ default: Se
 export function Shell() {
   const signed = useSyncExternalStore(watchSigned, currentSigned);
   const customerId = signed.state === "in" ? signed.customerId : undefined;
-  const client = useMemo(newClient, [customerId]);
+  const client = useMemo(() => newClient(), [customerId]);
   const navigate = useNavigate();
   useEffect(() => {
     if (signed.state === "in") return;

@@ -2,7 +2,9 @@ import { createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-r
 import { companyRoutes } from "../companies/routes";
 import { keyRoutes } from "../keys/routes";
 import { peopleRoutes, roleRoute } from "../people/routes";
+import { portalRoutes } from "../portal/routes";
 import { outsideRoutes, profileRoute } from "../session/routes";
+import { webhookRoutes } from "../webhooks/routes";
 import { inside, root } from "./roots";
 
 const home = createRoute({ getParentRoute: () => inside, path: "/", component: lazyRouteComponent(() => import("./Home"), "Home") });
@@ -12,7 +14,16 @@ export const router = createRouter({
   basepath: "/console",
   routeTree: root.addChildren([
     ...outsideRoutes,
-    inside.addChildren([home, profileRoute, companyRoutes, peopleRoutes, roleRoute, keyRoutes]),
+    portalRoutes,
+    inside.addChildren([
+      home,
+      profileRoute,
+      companyRoutes,
+      peopleRoutes,
+      roleRoute,
+      webhookRoutes,
+      keyRoutes,
+    ]),
   ]),
   defaultPreload: "intent",
 });

@@ -29,11 +29,11 @@ function answersOf(canopy: Canopy, operation: Operation) {
   });
 }
 
-async function ask(canopy: Canopy, { kind, query, variables: given }: Operation, signal: AbortSignal, give: (data: Data) => void): Promise<void> {
+async function ask(canopy: Canopy, { kind, query, variables: given, context }: Operation, signal: AbortSignal, give: (data: Data) => void): Promise<void> {
   const document = stringifyDocument(query) as Document;
   const variables = given as Data;
   if (kind !== "subscription") return give(await canopy.request(document, variables, { signal }));
-  for await (const event of canopy.subscribe(document, variables, { signal })) give(event);
+  for await (const event of canopy.subscribe(document, variables, { signal, onConnected: context.onConnected })) give(event);
 }
 
 /** What is left of an answer some of which failed, and each failure under its path. */

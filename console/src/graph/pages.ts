@@ -73,6 +73,14 @@ export class Pages<T> {
     this.#tell();
   }
 
+  /** Asks for the first page once more, where new rows come. */
+  anew(): void {
+    const first = this.#parts[0];
+    if (!first?.known) return;
+    this.#unwatch(first);
+    this.#watch(first, false);
+  }
+
   close(): void {
     this.#parts.forEach((part) => this.#unwatch(part));
   }
@@ -91,11 +99,11 @@ export class Pages<T> {
     this.#watch(part);
   }
 
-  #watch(part: Part<T>): void {
+  #watch(part: Part<T>, known = part.known): void {
     if (part.stop) return;
     let over = false;
     part.stop = () => (over = true); // what is known at once is told before there is anything to stop
-    const stop = this.#open(part.after, part.known, (page, error) => void (over || this.#take(part, page, error)));
+    const stop = this.#open(part.after, known, (page, error) => void (over || this.#take(part, page, error)));
     part.stop = () => {
       over = true;
       stop();

@@ -3,6 +3,7 @@ import { companyUpdates } from "../companies/updates";
 import { keyUpdates } from "../keys/updates";
 import { peopleUpdates } from "../people/updates";
 import { sessionUpdates } from "../session/updates";
+import { webhookUpdates } from "../webhooks/updates";
 
 /** What each mutation makes stale besides the objects that it gives. One line for each area. */
 export const updates: UpdatesConfig[string] = {
@@ -10,4 +11,5 @@ export const updates: UpdatesConfig[string] = {
   ...companyUpdates,
   ...peopleUpdates,
   ...keyUpdates,
+  ...webhookUpdates,
 };

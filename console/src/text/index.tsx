@@ -51,8 +51,17 @@ export function TextProvider({ children }: { children: ReactNode }) {
 }
 
 function preferred(): Language {
-  const wanted = [localStorage.getItem(kept) ?? "", ...navigator.languages].map((tag) => tag.slice(0, 2));
+  const wanted = [chosen(), ...navigator.languages].map((tag) => tag.slice(0, 2));
   return wanted.find((tag): tag is Language => tag in languages) ?? "en";
+}
+
+/** The language chosen here last. A page inside another may be refused what is kept. */
+function chosen(): string {
+  try {
+    return localStorage.getItem(kept) ?? "";
+  } catch {
+    return "";
+  }
 }
 
 /** What the console says, how it writes numbers and times, and in which language. */

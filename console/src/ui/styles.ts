@@ -34,6 +34,7 @@ import "@mantine/core/styles/Divider.css";
 import "@mantine/core/styles/Drawer.css";
 import "@mantine/core/styles/Kbd.css";
 import "@mantine/core/styles/List.css";
+import "@mantine/core/styles/FloatingIndicator.css";
 import "@mantine/core/styles/SegmentedControl.css";
 import "@mantine/core/styles/Menu.css";
 import "@mantine/core/styles/Modal.css";

@@ -5,5 +5,15 @@ import { keys } from "./keys";
 import { people } from "./people";
 import { session } from "./session";
 import { problems, ui } from "./ui";
+import { webhooks } from "./webhooks";
 
-export const de: Text = { app, companies, keys, people, problems, session, ui };
+export const de: Text = {
+  app,
+  companies,
+  keys,
+  people,
+  problems,
+  session,
+  ui,
+  webhooks,
+};

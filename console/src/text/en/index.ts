@@ -4,5 +4,15 @@ import { keys } from "./keys";
 import { people } from "./people";
 import { session } from "./session";
 import { problems, ui } from "./ui";
+import { webhooks } from "./webhooks";
 
-export const en = { app, companies, keys, people, problems, session, ui };
+export const en = {
+  app,
+  companies,
+  keys,
+  people,
+  problems,
+  session,
+  ui,
+  webhooks,
+};

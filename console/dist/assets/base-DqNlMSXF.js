@@ -1,0 +1,1 @@
+import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{i as t}from"./react-BNCMh3YF.js";var n=e(t(),1),r=(0,n.createContext)(`/webhooks`);function i(){return(0,n.useContext)(r)}export{i as n,r as t};

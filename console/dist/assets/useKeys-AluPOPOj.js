@@ -1,1 +1,0 @@
-import{n as e}from"./pages-CCC18UQP.js";import{n as t}from"./keys.gql-Bi92oMqY.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

@@ -1,0 +1,36 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { useChange } from "../graph/hooks";
+import { useText } from "../text";
+import { SidePanel } from "../ui/SidePanel";
+import { useBase } from "./base";
+import { DestinationForm } from "./Form";
+import type { DestinationsSearch } from "./routes";
+import { Secret } from "./Secret";
+import { CreateDestination } from "./webhooks.gql";
+
+/** Adds a destination, and shows its secret. */
+export function Create() {
+  const { text } = useText();
+  const base = useBase();
+  const navigate = useNavigate();
+  const { company }: DestinationsSearch = useSearch({ strict: false });
+  const create = useChange(CreateDestination);
+  const [made, setMade] = useState<{ secret: string; destinationId: string }>();
+  const close = () => navigate({ to: `${base}/destinations`, search: true });
+  return (
+    <SidePanel title={made ? text.webhooks.added : text.webhooks.add} close={close}>
+      {made ? (
+        <Secret secret={made.secret} done={() => navigate({ to: `${base}/destinations/$destinationId`, params: { destinationId: made.destinationId }, search: true })} />
+      ) : (
+        <DestinationForm
+          of={{ url: "", name: "", events: null, signing: "SPEC" }} word={text.webhooks.addButton} close={close}
+          save={async (fields) => {
+            const { createWebhookDestination } = await create({ input: { ...fields, customerId: company ?? null } });
+            setMade({ secret: createWebhookDestination!.secret, destinationId: String(createWebhookDestination!.destination!.databaseId) });
+          }}
+        />
+      )}
+    </SidePanel>
+  );
+}

@@ -1,0 +1,38 @@
+import { Skeleton } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { useAsk, useChange } from "../graph/hooks";
+import { useText } from "../text";
+import { Problem } from "../ui/Problem";
+import { SidePanel } from "../ui/SidePanel";
+import { useNotices } from "../ui/useNotices";
+import { DestinationForm } from "./Form";
+import { useDestination } from "./useDestination";
+import { Destination, UpdateDestination } from "./webhooks.gql";
+
+/** Changes a destination. */
+export function Edit() {
+  const { text } = useText();
+  const { id, to } = useDestination();
+  const navigate = useNavigate();
+  const { data, error, again } = useAsk(Destination, { id });
+  const update = useChange(UpdateDestination);
+  const { say } = useNotices();
+  const close = () => navigate(to);
+  const destination = data?.webhookDestination;
+  return (
+    <SidePanel title={text.webhooks.change(destination?.name || text.webhooks.one)} close={close}>
+      <Problem error={error} again={again} />
+      {!destination && !error && <Skeleton height={300} />}
+      {destination && (
+        <DestinationForm
+          key={destination.version} of={destination} word={text.ui.save} close={close}
+          save={async ({ events, ...fields }) => {
+            await update({ input: { id: destination.id, ...fields, ...(events ? { events } : { allEvents: true }), ifVersion: destination.version } });
+            say(text.ui.saved);
+            await close();
+          }}
+        />
+      )}
+    </SidePanel>
+  );
+}

@@ -1,0 +1,94 @@
+import { Button, Checkbox, Fieldset, Group, Radio, Skeleton, Stack, TextInput } from "@mantine/core";
+import "@mantine/core/styles/Fieldset.css";
+import "@mantine/core/styles/Radio.css";
+import { useState } from "react";
+import { useAsk } from "../graph/hooks";
+import { useText } from "../text";
+import { Problem } from "../ui/Problem";
+import { useSubmit } from "../ui/useSubmit";
+import { Catalog } from "./webhooks.gql";
+
+/** What a person says of a destination. Events are null for all. */
+export interface DestinationFields {
+  url: string;
+  name: string;
+  events: string[] | null;
+  signing: "SPEC" | "STANDARD";
+}
+
+/** The form of a destination, be it a new one or one that is changed. */
+export function DestinationForm({ of, word, save, close }: { of: DestinationFields; word: string; save: (fields: DestinationFields) => Promise<void>; close: () => void }) {
+  const { text } = useText();
+  const [form, setForm] = useState(of);
+  const [chosen, setChosen] = useState<readonly string[]>(of.events ?? []);
+  const none = form.events !== null && chosen.length === 0;
+  const submit = useSubmit(() => save({ ...form, events: form.events && [...chosen] }));
+  return (
+    <form onSubmit={submit.onSubmit}>
+      <Stack>
+        <Problem error={submit.rest("url", "name", "events", "signing")} />
+        <TextInput
+          label={text.webhooks.url} description={text.webhooks.urlHint} placeholder="https://example.com/hooks" type="url" required withAsterisk={false} error={submit.fault("url")}
+          value={form.url} onChange={({ currentTarget: { value } }) => setForm({ ...form, url: value })}
+        />
+        <TextInput
+          label={text.webhooks.name} description={text.ui.optional} error={submit.fault("name")}
+          value={form.name} onChange={({ currentTarget: { value } }) => setForm({ ...form, name: value })}
+        />
+        <Radio.Group
+          label={text.webhooks.events} error={submit.fault("events") ?? (none ? text.webhooks.eventsNone : undefined)}
+          value={form.events === null ? "all" : "some"} onChange={(value) => setForm({ ...form, events: value === "all" ? null : [] })}
+        >
+          <Stack gap="xs" mt={4}>
+            <Radio value="all" label={text.webhooks.eventsAll} description={text.webhooks.eventsAllHint} />
+            <Radio value="some" label={text.webhooks.eventsSome} />
+          </Stack>
+        </Radio.Group>
+        {form.events !== null && <Choice chosen={chosen} choose={setChosen} />}
+        <Radio.Group
+          label={text.webhooks.signing} error={submit.fault("signing")} value={form.signing}
+          onChange={(value) => setForm({ ...form, signing: value === "STANDARD" ? "STANDARD" : "SPEC" })}
+        >
+          <Stack gap="xs" mt={4}>
+            <Radio value="SPEC" label={text.webhooks.signings.SPEC} description={text.webhooks.signingHints.SPEC} />
+            <Radio value="STANDARD" label={text.webhooks.signings.STANDARD} description={text.webhooks.signingHints.STANDARD} />
+          </Stack>
+        </Radio.Group>
+        <Group>
+          <Button type="submit" loading={submit.busy} disabled={none}>{word}</Button>
+          <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** The events of the catalogue, of which some are chosen. */
+function Choice({ chosen, choose }: { chosen: readonly string[]; choose: (types: readonly string[]) => void }) {
+  const { text } = useText();
+  const [find, setFind] = useState("");
+  const { data, error, again } = useAsk(Catalog, { extended: true });
+  if (!data) return error ? <Problem error={error} again={again} /> : <Skeleton height={160} />;
+  const words = find.trim().toLowerCase();
+  // What is chosen and in no catalogue, such as audit.*, stays until it is taken out.
+  const known = new Set(data.webhookCatalog.events.map(({ type }) => type));
+  const others = chosen.filter((type) => !known.has(type)).map((type) => ({ type, category: type.split(".")[0]!, description: text.webhooks.eventPattern }));
+  const shown = [...others, ...data.webhookCatalog.events].filter(({ type, description }) => chosen.includes(type) || `${type} ${description}`.toLowerCase().includes(words));
+  return (
+    <Stack gap="xs">
+      <TextInput aria-label={text.webhooks.eventsFind} placeholder={text.webhooks.eventsFind} type="search" value={find} onChange={(event) => setFind(event.currentTarget.value)} />
+      {[...new Set(shown.map(({ category }) => category))].map((category) => (
+        <Fieldset key={category} legend={category}>
+          <Stack gap="xs">
+            {shown.filter((one) => one.category === category).map(({ type, description }) => (
+              <Checkbox
+                key={type} label={type} description={description} checked={chosen.includes(type)}
+                onChange={({ currentTarget: { checked } }) => choose(checked ? [...chosen, type] : chosen.filter((one) => one !== type))}
+              />
+            ))}
+          </Stack>
+        </Fieldset>
+      ))}
+    </Stack>
+  );
+}

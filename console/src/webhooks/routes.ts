@@ -1,0 +1,83 @@
+import { type AnyRoute, createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { inside } from "../app/roots";
+
+export interface DestinationsSearch {
+  /** The company whose destinations are shown; the caller's own without it. */
+  company?: number | undefined;
+}
+
+export const statuses = ["pending", "delivered", "failed", "blocked"] as const;
+/** How far back, in hours. */
+export const times = { hour: 1, day: 24, week: 168 } as const;
+
+export interface DeliveriesSearch extends DestinationsSearch {
+  destination?: number | undefined;
+  status?: (typeof statuses)[number] | undefined;
+  type?: string | undefined;
+  time?: keyof typeof times | undefined;
+}
+
+export interface EventsSearch {
+  find?: string | undefined;
+}
+
+type Given = Record<string, unknown>;
+
+const word = (given: unknown) => (typeof given === "string" && given !== "" ? given : undefined);
+const number = (given: unknown) => (typeof given === "number" ? given : undefined);
+
+/** The screens of webhooks, below a route: they are the same in the console and in the portal. */
+export function screensBelow<P extends AnyRoute>(parent: P) {
+  const getParentRoute = () => parent;
+  const destinations = createRoute({
+    getParentRoute,
+    path: "/destinations",
+    validateSearch: ({ company }: Given): DestinationsSearch => ({ company: number(company) }),
+    component: lazyRouteComponent(() => import("./Destinations"), "Destinations"),
+  });
+  const deliveries = createRoute({
+    getParentRoute,
+    path: "/deliveries",
+    validateSearch: ({ company, destination, status, type, time }: Given): DeliveriesSearch => ({
+      company: number(company),
+      destination: number(destination),
+      status: statuses.find((one) => one === status),
+      type: word(type),
+      time: (Object.keys(times) as (keyof typeof times)[]).find((one) => one === time),
+    }),
+    component: lazyRouteComponent(() => import("./Deliveries"), "Deliveries"),
+  });
+  const events = createRoute({
+    getParentRoute,
+    path: "/events",
+    validateSearch: ({ find }: Given): EventsSearch => ({ find: word(find) }),
+    component: lazyRouteComponent(() => import("./Events"), "Events"),
+  });
+  return [
+    createRoute({
+      getParentRoute,
+      path: "/",
+      beforeLoad: ({ location }) => {
+        throw redirect({ href: `${location.pathname.replace(/\/$/, "")}/destinations`, replace: true });
+      },
+    }),
+    destinations.addChildren([
+      createRoute({ getParentRoute: () => destinations, path: "/new", component: lazyRouteComponent(() => import("./Create"), "Create") }),
+      createRoute({ getParentRoute: () => destinations, path: "/$destinationId", component: lazyRouteComponent(() => import("./Destination"), "Destination") }),
+      createRoute({ getParentRoute: () => destinations, path: "/$destinationId/edit", component: lazyRouteComponent(() => import("./Edit"), "Edit") }),
+      createRoute({ getParentRoute: () => destinations, path: "/$destinationId/secret", component: lazyRouteComponent(() => import("./Rotate"), "Rotate") }),
+      createRoute({ getParentRoute: () => destinations, path: "/$destinationId/verify", component: lazyRouteComponent(() => import("./Verify"), "Verify") }),
+      createRoute({ getParentRoute: () => destinations, path: "/$destinationId/recover", component: lazyRouteComponent(() => import("./Recover"), "Recover") }),
+    ]),
+    deliveries.addChildren([
+      createRoute({ getParentRoute: () => deliveries, path: "/$deliveryId", component: lazyRouteComponent(() => import("./Delivery"), "Delivery") }),
+    ]),
+    events.addChildren([
+      createRoute({ getParentRoute: () => events, path: "/$eventType", component: lazyRouteComponent(() => import("./Event"), "Event") }),
+    ]),
+  ] as const;
+}
+
+const area = createRoute({ getParentRoute: () => inside, path: "/webhooks" });
+
+export const webhookRoutes = area.addChildren(screensBelow(area));
