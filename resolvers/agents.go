@@ -137,7 +137,7 @@ func (m Mutation) CreateAgent(ctx context.Context, in CreateAgentInput) (*Create
 	}
 	var v check
 	v.name("name", in.Name)
-	v.draft("diagram", in.Diagram)
+	v.draft(in.Diagram)
 	if err := v.err(); err != nil {
 		return nil, err
 	}
@@ -176,14 +176,14 @@ func (m Mutation) builderAccount(ctx context.Context, c *caller, id *globalid.ID
 	return account, nil
 }
 
-// draft checks what every draft must be: JSON of a bearable size. Whether it is a diagram that
+// draft checks the field diagram for what every draft must be: JSON of a bearable size. Whether it is a diagram that
 // can run is checked when it is published.
-func (v *check) draft(field string, raw json.RawMessage) {
+func (v *check) draft(raw json.RawMessage) {
 	switch {
 	case len(raw) > diagram.MaxDiagram:
-		v.fault(field, "is longer than %d bytes", diagram.MaxDiagram)
+		v.fault("diagram", "is longer than %d bytes", diagram.MaxDiagram)
 	case len(raw) > 0 && !json.Valid(raw):
-		v.fault(field, "is not JSON")
+		v.fault("diagram", "is not JSON")
 	}
 }
 
@@ -209,7 +209,7 @@ func (m Mutation) UpdateAgent(ctx context.Context, in UpdateAgentInput) (*Update
 			v.name("name", *in.Name)
 			a.Name = *in.Name
 		}
-		v.draft("diagram", in.Diagram)
+		v.draft(in.Diagram)
 		if err := cmp.Or(v.err(), unchanged(a.Version, in.IfVersion)); err != nil {
 			return nil, err
 		}

@@ -330,7 +330,7 @@ func (r *importedAgent) place() (int64, int64) { return r.ID, r.AccountID }
 
 func (r *importedAgent) check(v *check) {
 	v.name("name", r.Name)
-	v.draft("diagram", r.Diagram)
+	v.draft(r.Diagram)
 	if len(r.Diagram) == 0 {
 		v.fault("diagram", "is required")
 	}
@@ -350,7 +350,7 @@ func (r *importedRevision) check(v *check) {
 	if r.Number < 1 || r.Number > maxDocuments {
 		v.fault("number", "must be a positive integer")
 	}
-	v.draft("diagram", r.Diagram)
+	v.draft(r.Diagram)
 	if len(r.Diagram) == 0 {
 		v.fault("diagram", "is required")
 	}
