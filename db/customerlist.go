@@ -100,7 +100,7 @@ func waysBelow(from string) ways {
 }
 
 // wordsOfCustomers finds companies by the words of their names.
-var wordsOfCustomers = searching{ids: "SELECT c.id FROM customers c WHERE words_of(c.name) @@ ?", from: joinByID("customers", "c", "n.id")}
+var wordsOfCustomers = searching{ids: "SELECT w.customer_id AS id FROM customer_words w WHERE w.words @@ ?", from: joinByID("customers", "c", "n.id")}
 
 // inPreorder tells whether rows are asked for in the order of the tree.
 func (s *statement) inPreorder() bool { return !s.counting && s.keys[0].by == "c.lineage" }

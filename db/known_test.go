@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"canopy/db"
 	"canopy/internal/devstack/devtest"
+	"canopy/internal/paging"
 )
 
 // unknown are the rows of what companies know of users that differ from what the memberships say, or are too many, or missing.
@@ -65,4 +67,38 @@ func TestWhatCompaniesKnowIsKept(t *testing.T) {
 	if wrong > 0 || rows == 0 {
 		t.Errorf("%d rows are not as the memberships say, of %d", wrong, rows)
 	}
+}
+
+// TestPersonsAreFoundByWhatIsKnown: a person whom a company has made is found by the words of the person's own row alone, until these
+// and the company's may differ: by what each company has entered, whoever changes what afterwards.
+func TestPersonsAreFoundByWhatIsKnown(t *testing.T) {
+	s, pool := openBoth(t)
+	root, child, _ := tree(t, s)
+	made := db.Given{Email: "grace@x.example", FirstName: "Grace", LastName: "Hopper"}
+	var person *db.Person
+	devtest.Check(t, s.Tx(t.Context(), func(tx *db.Store) (err error) {
+		if person, err = tx.EnsureUser(t.Context(), made); err == nil {
+			_, err = tx.AddMember(t.Context(), child.ID, person.ID, made)
+		}
+		return err
+	}))
+	finds := func(in *db.Customer, text string, want bool) {
+		t.Helper()
+		scope := in.Lineage.Subtree()
+		ask := db.NewAsk(db.Where{Terms: []db.Term{{Member: "search", Value: text}}}, "", paging.NewPage(10, paging.Cursor{}))
+		found := devtest.Must[[]*db.User](t)(s.FindUsers(t.Context(), scope, ask))
+		if got := len(found) == 1 && found[0].ID == person.ID; got != want {
+			t.Errorf("%s by %q: %d found, want %v", in.Name, text, len(found), want)
+		}
+	}
+	finds(child, "hopper", true)
+	devtest.Must[bool](t)(s.AddMember(t.Context(), root.ID, person.ID, db.Given{Email: made.Email, FirstName: "Amazing", LastName: "Brewster"}))
+	finds(child, "hopper", true)
+	finds(child, "brewster", false)
+	devtest.Must[sql.Result](t)(pool.ExecContext(t.Context(), `UPDATE users SET last_name = 'Murray' WHERE id = $1`, person.ID))
+	finds(child, "hopper", true)
+	finds(child, "murray", false)
+	devtest.Must[sql.Result](t)(pool.ExecContext(t.Context(), `UPDATE memberships SET last_name = 'Kitchen' WHERE user_id = $1 AND customer_id = $2`, person.ID, child.ID))
+	finds(child, "kitchen", true)
+	finds(child, "hopper", false)
 }

@@ -80,6 +80,7 @@ var manyRows = []string{
 			UNION ALL
 			SELECT c, t.id, t.lineage || c FROM tree t CROSS JOIN LATERAL generate_series(20 * t.id - 18, LEAST(20 * t.id + 1, :n)) c)
 		SELECT id, parent_id, lineage, 'Company ' || id, 1 FROM tree WHERE id > :some ORDER BY id`,
+	`INSERT INTO customer_words (customer_id, words) SELECT id, words_of(name) FROM customers WHERE id > :some`,
 	`INSERT INTO users (id, email, first_name, last_name)
 		SELECT i, 'user' || i || '@x.example', 'First', 'Last' FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name, lineage, accepted_at)

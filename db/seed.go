@@ -79,6 +79,11 @@ const usersBatch = 500
 
 // seedStaffOf gives so many companies, from the first on, accounts, users and permissions.
 func (s *Store) seedStaffOf(ctx context.Context, first int64, companies int, regionID int64, users int) error {
+	tx, err := s.pool.BeginTxx(ctx, nil)
+	if err != nil {
+		return translate(ctx, err)
+	}
+	defer func() { _ = tx.Rollback() }()
 	for _, step := range []string{
 		`INSERT INTO accounts (customer_id, app_instance_id, name)
 		 SELECT c.id, i.id, c.name FROM customers c CROSS JOIN app_instances i
@@ -97,11 +102,11 @@ func (s *Store) seedStaffOf(ctx context.Context, first int64, companies int, reg
 		 JOIN roles r ON r.application_id = i.application_id AND r.customer_id IS NULL AND r.name = 'Member'
 		 WHERE m.customer_id >= $1 AND m.customer_id < $1 + $2 AND $3 > 0 AND $4 >= 0 ON CONFLICT DO NOTHING`,
 	} {
-		if _, err := s.pool.ExecContext(ctx, step, first, companies, regionID, users); err != nil {
+		if _, err := tx.ExecContext(ctx, step, first, companies, regionID, users); err != nil {
 			return translate(ctx, err)
 		}
 	}
-	return nil
+	return translate(ctx, tx.Commit())
 }
 
 // reserveIDs takes a run of ids from a table's sequence and gives the first.

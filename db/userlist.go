@@ -55,7 +55,7 @@ var members = hung{list: Users, scoped: true, ways: func(st *statement, terms []
 // wordsOfUsers finds users by the words of what somebody knows of them: what the company at the top of the scope knows is held
 // against it.
 var wordsOfUsers = searching{from: seenBy("n.id"), ids: `
-	SELECT m.user_id AS id FROM memberships m WHERE m.accepted_at IS NULL AND words_of(m.first_name || ' ' || m.last_name || ' ' || m.email) @@ ?
+	SELECT m.user_id AS id FROM memberships m WHERE m.accepted_at IS NULL AND m.differs AND words_of(m.first_name || ' ' || m.last_name || ' ' || m.email) @@ ?
 	UNION ALL SELECT o.id FROM users o WHERE words_of(o.first_name || ' ' || o.last_name || ' ' || o.email) @@ ?`}
 
 // usersWithin are the ways to the users of a scope, whose bounds are $1 and $2.
