@@ -32,6 +32,7 @@ func lineageOfContext(id string) string {
 }
 
 var (
+	qSuspended       = prepare(`SELECT ` + inactive("(SELECT c.lineage FROM customers c WHERE c.id = $1)::bigint[]"))
 	qSuspendCustomer = prepare(`UPDATE customers c SET suspended = $4 WHERE c.id = $3 AND ` + withinScope)
 	qDeleteCustomer  = prepare(`
 		UPDATE customers c SET erase_at = now() + $4 * interval '1 second' WHERE c.id = $3 AND c.erase_at IS NULL AND ` + withinScope)
@@ -39,6 +40,12 @@ var (
 	qRestoreCustomer = prepare(`
 		UPDATE customers c SET erase_at = NULL WHERE c.id = $3 AND c.erase_at > clock_timestamp() AND ` + withinScope)
 )
+
+// Suspended tells whether a company, or one above it, is suspended or deleted. It takes no scope: whoever is invited may know.
+func (s *Store) Suspended(ctx context.Context, id int64) (suspended bool, err error) {
+	err = s.get(ctx, &suspended, qSuspended, id)
+	return suspended, err
+}
 
 // SuspendCustomer suspends a company, or ends that. ErrNoRows: there is none in the scope.
 func (s *Store) SuspendCustomer(ctx context.Context, scope access.Scope, id int64, suspended bool) error {

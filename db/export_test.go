@@ -28,3 +28,16 @@ var UsersInScope = statements[qUsersByID]
 
 // Statements are the texts of all that is prepared.
 var Statements = statements
+
+// ExportTexts are the statements of all that is exported.
+func ExportTexts() (list []string) {
+	var walk func([]ExportKind)
+	walk = func(kinds []ExportKind) {
+		for _, k := range kinds {
+			list = append(list, statements[k.query])
+			walk(k.Below)
+		}
+	}
+	walk(ExportKinds)
+	return list
+}

@@ -143,6 +143,7 @@ var examples = map[query]example{
 	// customerstatus.go
 	qDeleteCustomer:             within(299, 60),
 	qRestoreCustomer:            within(299),
+	qSuspended:                  few(299),
 	qSuspendCustomer:            within(299, true),
 	suspendedRuns.setAside:      atWork(1000),
 	suspendedRuns.takeBack:      atWork(1000),

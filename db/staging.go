@@ -70,10 +70,11 @@ func (s *Store) NewStaging(ctx context.Context) (*Staging, error) {
 		return nil, err
 	}
 	g := &Staging{s: s}
-	return g, g.runAll(ctx, `
+	// Between two statements an archive of any size is read.
+	return g, g.runAll(ctx, `SET LOCAL idle_in_transaction_session_timeout = 0`, `
 		CREATE TEMPORARY TABLE staged (
 			kind text NOT NULL, id bigint NOT NULL, owner bigint NOT NULL, row json NOT NULL, member text NOT NULL, line integer NOT NULL,
-			new_id bigint, new_owner bigint, level integer) ON COMMIT DROP`, `
+			new_id bigint, new_owner bigint, level integer, slice integer) ON COMMIT DROP`, `
 		CREATE TEMPORARY TABLE staged_originals (
 			name uuid NOT NULL, size bigint NOT NULL, hash text NOT NULL, member text NOT NULL) ON COMMIT DROP`)
 }

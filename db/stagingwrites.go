@@ -2,13 +2,24 @@ package db
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/lib/pq"
 
 	"canopy/internal/pgconn"
 )
 
-// What was staged is written by one statement a kind, so that its triggers count it once.
+// What was staged is written in large slices, so that triggers count it a few times, and no statement takes longer than a connection
+// waits for an answer.
+
+// sliceRows is how many rows are written at one go.
+const sliceRows = 20_000
+
+// sliceOf is stagedOf for the slice that is the first argument.
+func sliceOf(kind, fields string) string {
+	return strings.Replace(stagedOf(kind, fields), "WHERE", "WHERE t.slice = $1 AND", 1)
+}
 
 // GiveIDs gives each row an id of its own here, in the order of those in the archive, and what belongs to another the id of that.
 func (g *Staging) GiveIDs(ctx context.Context) error {
@@ -36,7 +47,11 @@ func (g *Staging) GiveIDs(ctx context.Context) error {
 			return err
 		}
 	}
-	return g.run(ctx, `ANALYZE staged`)
+	return g.runAll(ctx, fmt.Sprintf(`
+		UPDATE staged s SET slice = n.slice
+		FROM (SELECT ctid, (row_number() OVER (PARTITION BY kind ORDER BY new_owner, id) - 1) / %d AS slice FROM staged) n WHERE s.ctid = n.ctid`, sliceRows),
+		`CREATE INDEX staged_slice ON staged (kind, slice)`,
+		`ANALYZE staged`)
 }
 
 // Placed says where what was staged goes.
@@ -52,15 +67,16 @@ type Placed struct {
 const (
 	writeCompanies = `
 		INSERT INTO customers (id, parent_id, name, region_id, can_add_customers, descendants_can_add, max_key_days, suspended, created_at)
-		SELECT s.new_id, COALESCE(s.new_owner, $1), s.name, g.id, s."canAddCustomers", s."descendantsCanAdd", s."maxKeyDays",
+		SELECT s.new_id, COALESCE(s.new_owner, $2), s.name, g.id, s."canAddCustomers", s."descendantsCanAdd", s."maxKeyDays",
 			s.level = 0 OR s.status <> 'ACTIVE', LEAST(s."createdAt", now())
-		FROM ` + stagedCompany + ` JOIN regions g ON g.code = s.region WHERE s.level = $2 ORDER BY s.new_id`
+		FROM ` + stagedCompany + ` JOIN regions g ON g.code = s.region ORDER BY s.new_id`
 	stagedCompany = `(SELECT t.id, t.new_id, t.new_owner, t.level, r.* FROM staged t CROSS JOIN LATERAL json_to_record(t.row) r(name text, region text, status text,
-		"canAddCustomers" boolean, "descendantsCanAdd" boolean, "maxKeyDays" integer, "createdAt" timestamptz) WHERE t.kind = 'customers') s`
+		"canAddCustomers" boolean, "descendantsCanAdd" boolean, "maxKeyDays" integer, "createdAt" timestamptz)
+		WHERE t.slice = $1 AND t.level = $3 AND t.kind = 'customers') s`
 	// Limits come last: a company may have had more than it has been limited to since, and keeps that.
 	writeLimits = `
 		INSERT INTO customer_limits (customer_id, name, most)
-		SELECT s.new_id, l.key, l.value::bigint FROM staged s CROSS JOIN LATERAL json_each_text(s.row -> 'limits') l WHERE s.kind = 'customers'`
+		SELECT s.new_id, l.key, l.value::bigint FROM staged s CROSS JOIN LATERAL json_each_text(s.row -> 'limits') l WHERE s.kind = 'customers' AND s.slice = $1`
 
 	writePeople = `
 		INSERT INTO users (email, first_name, last_name)
@@ -68,13 +84,13 @@ const (
 			SELECT DISTINCT ON (lower(s.email)) s.* FROM ` + stagedPerson + ` ORDER BY lower(s.email), s.new_owner) s
 		WHERE NOT EXISTS (SELECT FROM users u WHERE lower(u.email) = lower(s.email)) ON CONFLICT (lower(email)) DO NOTHING`
 	stagedPerson = `(SELECT t.id, t.owner, t.new_id, t.new_owner, r.* FROM staged t CROSS JOIN LATERAL json_to_record(t.row) r(email text, "firstName" text, "lastName" text,
-		added boolean) WHERE t.kind = 'users') s`
+		added boolean) WHERE t.kind = 'users' AND t.slice = $1) s`
 	// They are held, so that nobody of them is erased meanwhile.
 	findPeople = `
 		WITH held AS (
 			SELECT u.id, lower(u.email) AS email FROM users u
-			WHERE lower(u.email) IN (SELECT lower(t.row ->> 'email') FROM staged t WHERE t.kind = 'users') AND u.erased_at IS NULL ORDER BY u.id FOR KEY SHARE)
-		UPDATE staged s SET new_id = h.id FROM held h WHERE s.kind = 'users' AND h.email = lower(s.row ->> 'email')`
+			WHERE lower(u.email) IN (SELECT lower(t.row ->> 'email') FROM staged t WHERE t.kind = 'users' AND t.slice = $1) AND u.erased_at IS NULL ORDER BY u.id FOR KEY SHARE)
+		UPDATE staged s SET new_id = h.id FROM held h WHERE s.kind = 'users' AND s.slice = $1 AND h.email = lower(s.row ->> 'email')`
 	// Who is new in a subtree is noted at once for all: the trigger of each membership then finds it noted.
 	notePeople = `
 		INSERT INTO subtree_users (customer_id, user_id, email, name, created_at, accepted, has_password)
@@ -99,70 +115,74 @@ func creator(id string) string {
 		SELECT u.new_id AS id FROM staged u WHERE u.kind = 'users' AND u.id = ` + id + ` ORDER BY u.owner <> a.owner, u.owner LIMIT 1) by ON true `
 }
 
-// stagedWrite writes a kind of rows.
-type stagedWrite struct{ kind, text string }
+// stagedWrite writes something of a kind of rows; what it touches is told under the name counted, if it has one.
+type stagedWrite struct{ kind, counted, text string }
 
 var stagedWrites = []stagedWrite{
-	{"billing", `
+	{"users", "people", writePeople},
+	{"users", "", findPeople},
+	{"users", "", notePeople},
+	{"users", "users", writeMembers},
+	{"billing", "billing", `
 		INSERT INTO billing (customer_id, billing_name, business_id, tax_id, address_line1, address_line2, city, state, zip_code, country_code, created_at)
 		SELECT s.new_owner, s."billingName", s."businessId", s."taxId", s."addressLine1", s."addressLine2", s.city, s.state, s."zipCode", s."countryCode", LEAST(s."createdAt", now())
-		FROM ` + stagedOf("billing", `"billingName" text, "businessId" text, "taxId" text, "addressLine1" text, "addressLine2" text, city text, state text,
+		FROM ` + sliceOf("billing", `"billingName" text, "businessId" text, "taxId" text, "addressLine1" text, "addressLine2" text, city text, state text,
 			"zipCode" text, "countryCode" text, "createdAt" timestamptz`)},
-	{"roles", `
+	{"roles", "roles", `
 		INSERT INTO roles (id, application_id, customer_id, name, description, is_owner, features, created_at)
 		SELECT s.new_id, p.id, s.new_owner, s.name, s.description, s."isOwner", s.features, LEAST(s."createdAt", now())
-		FROM ` + stagedOf("roles", `application text, name text, description text, "isOwner" boolean, features text[], "createdAt" timestamptz`) + `
+		FROM ` + sliceOf("roles", `application text, name text, description text, "isOwner" boolean, features text[], "createdAt" timestamptz`) + `
 		JOIN applications p ON p.code = s.application ORDER BY s.new_id`},
-	{"accounts", `
+	{"accounts", "accounts", `
 		INSERT INTO accounts (id, customer_id, app_instance_id, name, disabled, created_at)
 		SELECT s.new_id, s.new_owner, i.id, s.name, s.disabled, LEAST(s."createdAt", now())
-		FROM ` + stagedOf("accounts", `application text, region text, name text, disabled boolean, "createdAt" timestamptz`) + `
+		FROM ` + sliceOf("accounts", `application text, region text, name text, disabled boolean, "createdAt" timestamptz`) + `
 		JOIN applications p ON p.code = s.application JOIN regions g ON g.code = s.region
 		JOIN app_instances i ON i.application_id = p.id AND i.region_id = g.id ORDER BY s.new_id`},
-	{"permissions", `
+	{"permissions", "permissions", `
 		INSERT INTO permissions (id, account_id, user_id, role_id, disabled, created_at)
 		SELECT s.new_id, s.new_owner, u.new_id, COALESCE(own.new_id, wide.id), s.disabled, LEAST(s."createdAt", now())
-		FROM ` + stagedOf("permissions", `"userId" bigint, role json, disabled boolean, "createdAt" timestamptz`) + ` ` + stagedAccount + roleOf + `
+		FROM ` + sliceOf("permissions", `"userId" bigint, role json, disabled boolean, "createdAt" timestamptz`) + ` ` + stagedAccount + roleOf + `
 		JOIN staged u ON u.kind = 'users' AND u.id = s."userId" AND u.owner = a.owner
 		LEFT JOIN staged own ON NOT o.system AND own.kind = 'roles' AND own.id = o.id
 		LEFT JOIN (SELECT r.id, p.code, lower(r.name) AS name FROM roles r JOIN applications p ON p.id = r.application_id WHERE r.customer_id IS NULL) wide
 			ON o.system AND wide.code = a.application AND wide.name = lower(o.name)
 		ORDER BY s.new_id ON CONFLICT (user_id, account_id) DO NOTHING`},
-	{"contexts", `
+	{"contexts", "contexts", `
 		INSERT INTO contexts (id, account_id, user_id, name, description, caption, tools_json, starter_prompts, share_state, icon, embedding_model, max_size, top_n,
 			score_threshold, chunk_size, overlap, created_at)
 		SELECT s.new_id, s.new_owner, by.id, s.name, s.description, s.caption, s."toolsJson", s."starterPrompts", 1, s.icon,
-			CASE WHEN s."embeddingModel" = ANY ($1::text[]) THEN s."embeddingModel" ELSE $2 END,
+			CASE WHEN s."embeddingModel" = ANY ($2::text[]) THEN s."embeddingModel" ELSE $3 END,
 			s."maxSize", s."topN", s."scoreThreshold", s."chunkSize", s.overlap, LEAST(s."createdAt", now())
-		FROM ` + stagedOf("contexts", `"userId" bigint, name text, description text, caption text, "toolsJson" text, "starterPrompts" text[], icon text, "embeddingModel" text,
+		FROM ` + sliceOf("contexts", `"userId" bigint, name text, description text, caption text, "toolsJson" text, "starterPrompts" text[], icon text, "embeddingModel" text,
 			"maxSize" bigint, "topN" integer, "scoreThreshold" float8, "chunkSize" integer, overlap float8, "createdAt" timestamptz`) + ` ` + stagedAccount +
 		creator(`s."userId"`) + `ORDER BY s.new_id`},
-	{"documents", `
+	{"documents", "documents", `
 		INSERT INTO documents (id, context_id, file_name, original_name, display_name, name_index, format, content_type, content_hash, size, created_by, created_at,
 			model, chunk_size, overlap)
 		SELECT s.new_id, s.new_owner, s."newName", s."originalName", s."displayName", s."nameIndex", s.format, s."contentType", s."contentHash", s.size, by.id,
 			LEAST(s."createdAt", now()), x.embedding_model, x.chunk_size, x.overlap
-		FROM ` + stagedOf("documents", `"newName" uuid, "originalName" text, "displayName" text, "nameIndex" integer, format text, "contentType" text, "contentHash" text,
+		FROM ` + sliceOf("documents", `"newName" uuid, "originalName" text, "displayName" text, "nameIndex" integer, format text, "contentType" text, "contentHash" text,
 			size bigint, "createdBy" bigint, "createdAt" timestamptz`) + ` JOIN contexts x ON x.id = s.new_owner
 		JOIN staged sx ON sx.kind = 'contexts' AND sx.id = s.owner JOIN staged a ON a.kind = 'accounts' AND a.id = sx.owner` +
 		creator(`s."createdBy"`) + `ORDER BY s.new_id`},
-	{"agents", `
+	{"agents", "agents", `
 		INSERT INTO agents (id, account_id, name, draft, enabled, created_at, updated_at)
 		SELECT s.new_id, s.new_owner, s.name, s.diagram, s.enabled, LEAST(s."createdAt", now()), LEAST(s."updatedAt", now())
-		FROM ` + stagedOf("agents", `name text, diagram json, enabled boolean, "createdAt" timestamptz, "updatedAt" timestamptz`) + ` ORDER BY s.new_id`},
-	{"agentRevisions", `
+		FROM ` + sliceOf("agents", `name text, diagram json, enabled boolean, "createdAt" timestamptz, "updatedAt" timestamptz`) + ` ORDER BY s.new_id`},
+	{"agentRevisions", "agentRevisions", `
 		INSERT INTO agent_revisions (id, agent_id, number, diagram, created_at)
 		SELECT s.new_id, s.new_owner, s.number, s.diagram, LEAST(s."createdAt", now())
-		FROM ` + stagedOf("agentRevisions", `number integer, diagram json, "createdAt" timestamptz`) + ` ORDER BY s.new_id`},
-	{"", `
-		UPDATE agents g SET published_id = v.new_id FROM ` + stagedOf("agents", `"publishedId" bigint`) + `
+		FROM ` + sliceOf("agentRevisions", `number integer, diagram json, "createdAt" timestamptz`) + ` ORDER BY s.new_id`},
+	{"agents", "", `
+		UPDATE agents g SET published_id = v.new_id FROM ` + sliceOf("agents", `"publishedId" bigint`) + `
 		JOIN staged v ON v.kind = 'agentRevisions' AND v.id = s."publishedId" WHERE g.id = s.new_id`},
 	// Their secrets are sealed to their ids afterwards.
-	{"webhookDestinations", `
+	{"webhookDestinations", "webhookDestinations", `
 		INSERT INTO webhook_destinations (id, customer_id, url, name, events, enabled, signing, secret, created_at)
 		SELECT s.new_id, s.new_owner, s.url, s.name, s.events, false, s.signing, '', LEAST(s."createdAt", now())
-		FROM ` + stagedOf("webhookDestinations", `url text, name text, events text[], signing text, "createdAt" timestamptz`) + ` ORDER BY s.new_id`},
-	{"", writeLimits},
+		FROM ` + sliceOf("webhookDestinations", `url text, name text, events text[], signing text, "createdAt" timestamptz`) + ` ORDER BY s.new_id`},
+	{"customers", "", writeLimits},
 }
 
 // Write makes all that was staged, and tells how much of each kind that is; of people, under "people", those who are new to the
@@ -170,34 +190,42 @@ var stagedWrites = []stagedWrite{
 func (g *Staging) Write(ctx context.Context, to Placed) (made map[string]int64, err error) {
 	made = map[string]int64{}
 	for level, n := 0, int64(1); n > 0; level++ {
-		if n, err = g.exec(ctx, writeCompanies, to.ParentID, level); err != nil {
+		if n, err = g.inSlices(ctx, "customers", writeCompanies, to.ParentID, level); err != nil {
 			return nil, err
 		}
 		made["customers"] += n
 	}
-	if made["people"], err = g.exec(ctx, writePeople); err != nil {
-		return nil, err
-	}
-	if err := g.runAll(ctx, findPeople, `ANALYZE staged`, notePeople); err != nil {
-		return nil, err
-	}
-	if made["users"], err = g.exec(ctx, writeMembers); err != nil {
-		return nil, err
-	}
 	for _, w := range stagedWrites {
 		var args []any
-		if w.kind == "contexts" {
+		if w.counted == "contexts" {
 			args = []any{pq.StringArray(to.Models), to.DefaultModel}
 		}
-		n, err := g.exec(ctx, w.text, args...)
+		n, err := g.inSlices(ctx, w.kind, w.text, args...)
 		if err != nil {
 			return nil, err
 		}
-		if w.kind != "" {
-			made[w.kind] = n
+		if w.counted != "" {
+			made[w.counted] = n
 		}
 	}
 	return made, g.run(ctx, `SET CONSTRAINTS ALL IMMEDIATE`)
+}
+
+// inSlices runs a statement for each slice of a kind, and tells how many rows it touched.
+func (g *Staging) inSlices(ctx context.Context, kind, text string, args ...any) (all int64, err error) {
+	var slices int
+	err = g.s.run().GetContext(pgconn.Composed(ctx), &slices, `SELECT COALESCE(max(slice) + 1, 0) FROM staged WHERE kind = $1`, kind)
+	if err != nil {
+		return 0, translate(ctx, err)
+	}
+	for slice := range slices {
+		n, err := g.exec(ctx, text, append([]any{slice}, args...)...)
+		if err != nil {
+			return 0, err
+		}
+		all += n
+	}
+	return all, nil
 }
 
 // Otherwise counts what is made otherwise than an archive has it.

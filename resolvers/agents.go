@@ -309,7 +309,10 @@ func (m Mutation) DisableAgent(ctx context.Context, in DisableAgentInput) (*Disa
 }
 
 // DeleteAgentInput is an agent to delete.
-type DeleteAgentInput struct{ ID globalid.ID }
+type DeleteAgentInput struct {
+	ID        globalid.ID
+	IfVersion *int
+}
 
 // DeleteAgentPayload tells what DeleteAgent removed.
 type DeleteAgentPayload struct{ DeletedID globalid.ID }
@@ -329,6 +332,9 @@ func (m Mutation) DeleteAgent(ctx context.Context, in DeleteAgentInput) (*Delete
 		a, err := tx.AgentForUpdate(ctx, c.Scope(), id)
 		if err != nil {
 			return missing(err, "agent", id)
+		}
+		if err := unchanged(a.Version, in.IfVersion); err != nil {
+			return err
 		}
 		out.DeletedID = a.GlobalID()
 		if err := tx.DeleteAgent(ctx, id); err != nil {

@@ -182,7 +182,10 @@ func RotateAPIKey(ctx context.Context, tx *db.Store, keyID int64, graceEnds time
 }
 
 // RevokeAPIKeyInput is a key to end.
-type RevokeAPIKeyInput struct{ ID globalid.ID }
+type RevokeAPIKeyInput struct {
+	ID        globalid.ID
+	IfVersion *int
+}
 
 // RevokeAPIKeyPayload is what RevokeAPIKey ended.
 type RevokeAPIKeyPayload struct{ APIKey *db.APIKey }
@@ -191,6 +194,9 @@ type RevokeAPIKeyPayload struct{ APIKey *db.APIKey }
 func (m Mutation) RevokeAPIKey(ctx context.Context, in RevokeAPIKeyInput) (*RevokeAPIKeyPayload, error) {
 	out := &RevokeAPIKeyPayload{}
 	err := m.changeKey(ctx, rule.RevokeAPIKey, in.ID, audit.APIKeyRevoked, func(tx *db.Store, _ *caller, k *db.APIKey) (_ audit.Changes, err error) {
+		if err := unchanged(k.Version, in.IfVersion); err != nil {
+			return audit.Changes{}, err
+		}
 		out.APIKey, err = tx.RevokeAPIKey(ctx, k.ID)
 		return audit.Between(k, out.APIKey), err
 	})

@@ -34,6 +34,8 @@ type SaveBillingInput struct {
 	CustomerID                                                                                    *globalid.ID
 	BillingName, BusinessID, TaxID, AddressLine1, AddressLine2, City, State, ZipCode, CountryCode *string
 	IfVersion                                                                                     *int
+	// MustExist: a record is changed, and none is made.
+	MustExist bool
 }
 
 // SaveBillingPayload is what SaveBilling wrote.
@@ -72,6 +74,9 @@ func (m Mutation) SaveBilling(ctx context.Context, in SaveBillingInput) (*SaveBi
 		before, err := held.Billing(ctx, tx, c.Scope())
 		if err != nil {
 			return err
+		}
+		if before == nil && in.MustExist {
+			return problem.Changed("ifVersion", "there is no billing record yet")
 		}
 		version := 0 // of none
 		if before != nil {

@@ -214,7 +214,10 @@ func patched(row *db.Context, in UpdateContextInput) *db.Context {
 }
 
 // DeleteContextInput names a context to remove.
-type DeleteContextInput struct{ ID globalid.ID }
+type DeleteContextInput struct {
+	ID        globalid.ID
+	IfVersion *int
+}
 
 // DeleteContextPayload is what DeleteContext removed.
 type DeleteContextPayload struct{ DeletedID globalid.ID }
@@ -223,6 +226,9 @@ type DeleteContextPayload struct{ DeletedID globalid.ID }
 func (m Mutation) DeleteContext(ctx context.Context, in DeleteContextInput) (*DeleteContextPayload, error) {
 	out := &DeleteContextPayload{}
 	err := m.changeContext(ctx, rule.DeleteContext, in.ID, audit.ContextDeleted, func(ch *changes, row *db.Context) (audit.Changes, error) {
+		if err := unchanged(row.Version, in.IfVersion); err != nil {
+			return audit.Changes{}, err
+		}
 		out.DeletedID, ch.work = row.GlobalID(), true
 		return audit.Removed(row), ch.tx.DeleteContext(ctx, row.ID)
 	})

@@ -79,6 +79,7 @@ func (r *Resolver) listDocuments(ctx context.Context, c *caller, filter *Documen
 type DeleteDocumentInput struct {
 	ID        globalid.ID
 	ContextID *globalid.ID
+	IfVersion *int
 }
 
 // DeleteDocumentPayload is what DeleteDocument removed.
@@ -88,6 +89,9 @@ type DeleteDocumentPayload struct{ DeletedID globalid.ID }
 func (m Mutation) DeleteDocument(ctx context.Context, in DeleteDocumentInput) (*DeleteDocumentPayload, error) {
 	out := &DeleteDocumentPayload{}
 	err := m.changeDocument(ctx, rule.DeleteDocument, in.ID, in.ContextID, audit.DocumentDeleted, func(tx *db.Store, ch *changes, d *db.Document) (*db.Document, error) {
+		if err := unchanged(d.Version, in.IfVersion); err != nil {
+			return nil, err
+		}
 		out.DeletedID, ch.work = d.GlobalID(), true
 		return nil, tx.DeleteDocument(ctx, d)
 	})

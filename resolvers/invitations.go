@@ -132,6 +132,14 @@ func (m Mutation) AcceptInvitation(ctx context.Context, in AcceptInvitationInput
 		if i.Status == db.InvitationExpired {
 			return problem.Bad("the invitation has expired: ask for a new one, or sign in to the company")
 		}
+		// Until then nothing is done there, as with a sign-in.
+		suspended, err := tx.Suspended(ctx, i.CustomerID)
+		if err == nil && suspended {
+			err = problem.Conflicting("customer_suspended", "the company that has invited you is suspended: the invitation can be accepted once that has ended")
+		}
+		if err != nil {
+			return err
+		}
 		return tx.Accept(ctx, i.CustomerID, i.UserID)
 	})
 	return &AcceptInvitationPayload{i}, err

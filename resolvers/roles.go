@@ -217,7 +217,10 @@ func (m Mutation) UpdateRole(ctx context.Context, in UpdateRoleInput) (*UpdateRo
 }
 
 // DeleteRoleInput names a role to remove.
-type DeleteRoleInput struct{ ID globalid.ID }
+type DeleteRoleInput struct {
+	ID        globalid.ID
+	IfVersion *int
+}
 
 // DeleteRolePayload is what DeleteRole removed.
 type DeleteRolePayload struct{ DeletedID globalid.ID }
@@ -226,6 +229,9 @@ type DeleteRolePayload struct{ DeletedID globalid.ID }
 func (m Mutation) DeleteRole(ctx context.Context, in DeleteRoleInput) (*DeleteRolePayload, error) {
 	out := &DeleteRolePayload{}
 	err := m.changeRole(ctx, rule.DeleteRole, in.ID, audit.RoleDeleted, func(tx *db.Store, _ *caller, role *db.Role) (now *db.Role, err error) {
+		if err := unchanged(role.Version, in.IfVersion); err != nil {
+			return nil, err
+		}
 		out.DeletedID = role.GlobalID()
 		err = tx.DeleteRole(ctx, role.ID)
 		if db.Violates(err, db.RoleInUse) {

@@ -172,7 +172,10 @@ func (m Mutation) UpdateSecret(ctx context.Context, in UpdateSecretInput) (*Upda
 }
 
 // DeleteSecretInput names a secret to remove.
-type DeleteSecretInput struct{ ID globalid.ID }
+type DeleteSecretInput struct {
+	ID        globalid.ID
+	IfVersion *int
+}
 
 // DeleteSecretPayload tells what DeleteSecret removed.
 type DeleteSecretPayload struct{ DeletedID globalid.ID }
@@ -181,6 +184,9 @@ type DeleteSecretPayload struct{ DeletedID globalid.ID }
 func (m Mutation) DeleteSecret(ctx context.Context, in DeleteSecretInput) (*DeleteSecretPayload, error) {
 	out := &DeleteSecretPayload{}
 	err := m.changeSecret(ctx, rule.DeleteSecret, in.ID, audit.SecretDeleted, func(tx *db.Store, row *db.Secret) (audit.Changes, error) {
+		if err := unchanged(row.Version, in.IfVersion); err != nil {
+			return audit.Changes{}, err
+		}
 		out.DeletedID = row.GlobalID()
 		return audit.Removed(row).Secret("value", true, false), tx.DeleteSecret(ctx, row.ID)
 	})

@@ -166,7 +166,9 @@ func (r *Resolver) changeSession(ctx context.Context, s *db.HeldSession, t secre
 	return r.change(ctx, nil, func(tx *db.Store, ch *changes) error {
 		ch.person = s.UserID
 		// The user first, as whoever ends all of its sessions does.
-		if _, err := tx.LockUser(ctx, s.UserID); err != nil {
+		if _, err := tx.LockUser(ctx, s.UserID); errors.Is(err, db.ErrNoRows) {
+			return errSession // the sessions of who was erased are gone
+		} else if err != nil {
 			return err
 		}
 		held, err := tx.SessionForUpdate(ctx, s.ID, t.Generation)
@@ -273,7 +275,7 @@ func (m Mutation) RevokeSession(ctx context.Context, in RevokeSessionInput) (*Re
 	out := &RevokeSessionPayload{}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		if _, err := tx.LockUser(ctx, c.UserID); err != nil {
-			return err
+			return missing(err, "session", n)
 		}
 		held, err := tx.SessionForUpdate(ctx, n, 0)
 		if err == nil && (!held.Alive || held.UserID != c.UserID) {
@@ -307,7 +309,7 @@ func (m Mutation) RevokeOtherSessions(ctx context.Context, in RevokeOtherSession
 	out := &RevokeOtherSessionsPayload{}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		if _, err := tx.LockUser(ctx, c.UserID); err != nil {
-			return err
+			return missing(err, "user", c.UserID)
 		}
 		if out.Sessions, err = ch.endSessions(ctx, c.UserID, but); err != nil {
 			return err

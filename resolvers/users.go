@@ -203,7 +203,7 @@ func (m Mutation) ResendInvitation(ctx context.Context, in ResendInvitationInput
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
 		held, err := tx.LockUser(ctx, user.ID)
 		if err != nil {
-			return err
+			return c.unreached(err, "user", user.ID)
 		}
 		if held.HasPassword {
 			return problem.Bad("the user has completed the account setup already")

@@ -288,7 +288,10 @@ func (m Mutation) maySign(ctx context.Context, tx *db.Store, d *db.Destination) 
 }
 
 // DeleteWebhookDestinationInput is a destination to delete.
-type DeleteWebhookDestinationInput struct{ ID globalid.ID }
+type DeleteWebhookDestinationInput struct {
+	ID        globalid.ID
+	IfVersion *int
+}
 
 // DeleteWebhookDestinationPayload tells what DeleteWebhookDestination removed.
 type DeleteWebhookDestinationPayload struct{ DeletedID globalid.ID }
@@ -302,6 +305,9 @@ func (m Mutation) DeleteWebhookDestination(ctx context.Context, in DeleteWebhook
 	}
 	out := &DeleteWebhookDestinationPayload{}
 	err = m.changeDestination(ctx, c, in.ID, audit.DestinationDeleted, func(tx *db.Store, d *db.Destination) (audit.Changes, error) {
+		if err := unchanged(d.Version, in.IfVersion); err != nil {
+			return audit.Changes{}, err
+		}
 		out.DeletedID = d.GlobalID()
 		return audit.Removed(d).Secret("secret", true, false), tx.DeleteDestination(ctx, d.ID)
 	})

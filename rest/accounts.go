@@ -230,7 +230,7 @@ func saveBilling[I any, P interface {
 		out, err := a.mutations().SaveBilling(ctx, resolvers.SaveBillingInput{
 			CustomerID: P(in).customer(), BillingName: b.BillingName, BusinessID: b.BusinessID, TaxID: b.TaxID,
 			AddressLine1: b.AddressLine1, AddressLine2: b.AddressLine2, City: b.City, State: b.State, ZipCode: b.ZipCode, CountryCode: b.CountryCode,
-			IfVersion: ifMatch(ctx),
+			IfVersion: ifMatch(ctx), MustExist: mustExist(ctx),
 		})
 		if err != nil {
 			return nil, err

@@ -169,10 +169,10 @@ func (a *api) registerAgents() {
 		return agentAnswer(ctx, out.Agent)
 	})
 	add(a, operation{
-		id: "deleteAgent", rule: rule.DeleteAgent, method: http.MethodDelete, path: agentPath, tag: tagAgents, errors: notFound,
+		id: "deleteAgent", conditions: byMatch, rule: rule.DeleteAgent, method: http.MethodDelete, path: agentPath, tag: tagAgents, errors: notFound,
 		summary: "Delete an agent", description: "Removes an agent. Runs under way go on to their end.",
 	}, func(ctx context.Context, in *AgentPath) (*struct{}, error) {
-		_, err := a.mutations().DeleteAgent(ctx, resolvers.DeleteAgentInput{ID: in.id()})
+		_, err := a.mutations().DeleteAgent(ctx, resolvers.DeleteAgentInput{ID: in.id(), IfVersion: ifMatch(ctx)})
 		return nil, err
 	})
 	a.registerAgentStates()

@@ -109,11 +109,17 @@ func ifMatch(ctx context.Context) *int {
 	return version
 }
 
+// mustExist tells whether the request is one for what is there already, as each with If-Match is (RFC 9110, section 13.1.1).
+func mustExist(ctx context.Context) bool {
+	_, given := ctx.Value(matchKey{}).(*int)
+	return given
+}
+
 // conditional tells which conditions an operation takes.
 type conditional int
 
 const (
-	// byNoneMatch: it reads an object, which the client may have already. byMatch: it changes one.
+	// byNoneMatch: it reads an object, which the client may have already. byMatch: it changes or removes one.
 	byNoneMatch conditional = iota + 1
 	byMatch
 )

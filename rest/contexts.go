@@ -125,11 +125,11 @@ func (a *api) registerContexts() {
 		names: map[string]string{"id": "contextId"},
 	}, a.updateContext)
 	add(a, operation{
-		id: "deleteContext", rule: rule.DeleteContext, method: http.MethodDelete, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound}, status: http.StatusOK,
+		id: "deleteContext", conditions: byMatch, rule: rule.DeleteContext, method: http.MethodDelete, path: "/context/{contextId}", tag: tagContexts, errors: []int{http.StatusNotFound}, status: http.StatusOK,
 		summary: "Delete a context", description: "Removes the context, its documents and their embeddings.",
 		names: map[string]string{"id": "contextId"},
 	}, func(ctx context.Context, in *ContextPath) (*one[gone], error) {
-		_, err := a.mutations().DeleteContext(ctx, resolvers.DeleteContextInput{ID: in.id()})
+		_, err := a.mutations().DeleteContext(ctx, resolvers.DeleteContextInput{ID: in.id(), IfVersion: ifMatch(ctx)})
 		return &one[gone]{gone{true}}, err
 	})
 	add(a, operation{

@@ -100,12 +100,12 @@ func (a *api) registerDocuments() {
 		})
 	})
 	add(a, operation{
-		id: "deleteDocument", rule: rule.DeleteDocument, method: http.MethodDelete, path: "/context/documents/{contextId}/{docId}", tag: tagContexts,
+		id: "deleteDocument", conditions: byMatch, rule: rule.DeleteDocument, method: http.MethodDelete, path: "/context/documents/{contextId}/{docId}", tag: tagContexts,
 		errors: []int{http.StatusNotFound}, status: http.StatusOK, names: map[string]string{"id": "docId"},
 		summary: "Delete a document", description: "Removes the document and its embeddings.",
 	}, func(ctx context.Context, in *documentPath) (*one[gone], error) {
 		within := in.id()
-		_, err := a.mutations().DeleteDocument(ctx, resolvers.DeleteDocumentInput{ID: globalid.ID{Int: in.DocID}, ContextID: &within})
+		_, err := a.mutations().DeleteDocument(ctx, resolvers.DeleteDocumentInput{ID: globalid.ID{Int: in.DocID}, ContextID: &within, IfVersion: ifMatch(ctx)})
 		return &one[gone]{gone{true}}, err
 	})
 	add(a, operation{

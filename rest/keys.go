@@ -109,10 +109,10 @@ func (a *api) registerKeys() {
 		summary: "Give an API key a new secret", description: "The new secret is shown this once; the old one lives on for a grace time.",
 	}, a.rotateKey)
 	add(a, operation{
-		id: "revokeKey", rule: rule.RevokeAPIKey, method: http.MethodDelete, path: "/v1/keys/{id}", tag: tagKeys, errors: []int{http.StatusNotFound},
+		id: "revokeKey", conditions: byMatch, rule: rule.RevokeAPIKey, method: http.MethodDelete, path: "/v1/keys/{id}", tag: tagKeys, errors: []int{http.StatusNotFound},
 		summary: "Revoke an API key", description: "Ends a key at once and for good.",
 	}, func(ctx context.Context, in *KeyPath) (*struct{}, error) {
-		_, err := a.mutations().RevokeAPIKey(ctx, resolvers.RevokeAPIKeyInput{ID: in.id()})
+		_, err := a.mutations().RevokeAPIKey(ctx, resolvers.RevokeAPIKeyInput{ID: in.id(), IfVersion: ifMatch(ctx)})
 		return nil, err
 	})
 }

@@ -102,10 +102,10 @@ func (a *api) registerRoles() {
 		return tag(ctx, out.Role.Version, givenRoleOf(out.Role))
 	})
 	add(a, operation{
-		id: "deleteRole", rule: rule.DeleteRole, method: http.MethodDelete, path: path + "/{id}", tag: tagPermissions, errors: notFound,
+		id: "deleteRole", conditions: byMatch, rule: rule.DeleteRole, method: http.MethodDelete, path: path + "/{id}", tag: tagPermissions, errors: notFound,
 		summary: "Delete a role", description: "Removes a company's own role that no permission carries.",
 	}, func(ctx context.Context, in *RolePath) (*struct{}, error) {
-		_, err := a.mutations().DeleteRole(ctx, resolvers.DeleteRoleInput{ID: in.id()})
+		_, err := a.mutations().DeleteRole(ctx, resolvers.DeleteRoleInput{ID: in.id(), IfVersion: ifMatch(ctx)})
 		return nil, err
 	})
 }

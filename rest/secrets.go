@@ -90,10 +90,10 @@ func (a *api) registerSecrets() {
 		return tag(ctx, out.Secret.Version, secretOf(out.Secret))
 	})
 	add(a, operation{
-		id: "deleteSecret", rule: rule.DeleteSecret, method: http.MethodDelete, path: path + "/{id}", tag: tagSecrets, errors: notFound,
+		id: "deleteSecret", conditions: byMatch, rule: rule.DeleteSecret, method: http.MethodDelete, path: path + "/{id}", tag: tagSecrets, errors: notFound,
 		summary: "Delete a secret", description: "Removes a secret. Steps that use it fail from then on.",
 	}, func(ctx context.Context, in *SecretPath) (*struct{}, error) {
-		_, err := a.mutations().DeleteSecret(ctx, resolvers.DeleteSecretInput{ID: in.id()})
+		_, err := a.mutations().DeleteSecret(ctx, resolvers.DeleteSecretInput{ID: in.id(), IfVersion: ifMatch(ctx)})
 		return nil, err
 	})
 }

@@ -125,7 +125,7 @@ func (a *api) registerSessions() {
 		return nil, err
 	})
 	add(a, operation{
-		id: "revokeOtherSessions", rule: rule.RevokeOtherSessions, method: http.MethodDelete, path: "/v1/sessions", tag: tagLogin,
+		id: "revokeOtherSessions", rule: rule.RevokeOtherSessions, method: http.MethodDelete, path: "/v1/sessions", tag: tagLogin, errors: []int{http.StatusNotFound},
 		summary: "End the other sessions", description: "Ends all sessions of the caller's but the one that the token belongs to. For a token of a person's login.",
 	}, func(ctx context.Context, in *endSessionsInput) (*struct{}, error) {
 		_, err := a.mutations().RevokeOtherSessions(ctx, resolvers.RevokeOtherSessionsInput{IncludeCurrent: &in.IncludeCurrent})

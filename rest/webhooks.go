@@ -203,10 +203,10 @@ func (a *api) registerDestination() {
 		return shownDestination(ctx, out.Destination, nil)
 	})
 	add(a, operation{
-		id: "deleteWebhookDestination", rule: rule.DeleteWebhookDestination, method: http.MethodDelete, path: path, tag: tagWebhooks, errors: notFound,
+		id: "deleteWebhookDestination", conditions: byMatch, rule: rule.DeleteWebhookDestination, method: http.MethodDelete, path: path, tag: tagWebhooks, errors: notFound,
 		summary: "Delete a destination", description: "Removes a destination and its secret. Deliveries on their way end as failed; the log stays.",
 	}, func(ctx context.Context, in *DestinationPath) (*struct{}, error) {
-		_, err := a.mutations().DeleteWebhookDestination(ctx, resolvers.DeleteWebhookDestinationInput{ID: in.id()})
+		_, err := a.mutations().DeleteWebhookDestination(ctx, resolvers.DeleteWebhookDestinationInput{ID: in.id(), IfVersion: ifMatch(ctx)})
 		return nil, err
 	})
 	add(a, operation{

@@ -57,6 +57,7 @@ export async function open(t: TestContext, { complaints = /^$/, language = "en-G
   await page.addInitScript(() => document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => console.error("refused by the policy:", violatedDirective, blockedURI)));
   t.after(async () => {
     if (pictures) await page.screenshot({ path: join(pictures, `end of ${t.name.replace(/\W+/g, "-")}.png`) });
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     await context.close();
     assert.deepEqual(wrong, []);
   });

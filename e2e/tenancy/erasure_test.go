@@ -3,10 +3,12 @@ package tenancy
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"canopy/e2e/platform"
+	"canopy/internal/devstack/devtest"
 )
 
 // holders names the tables whose rows have a text, in whichever column.
@@ -171,4 +173,43 @@ func TestNobodyJoinsErased(t *testing.T) {
 	if log := s.Log.String(); strings.Contains(log, "deadlock") || strings.Contains(log, "status=50") {
 		t.Error(log)
 	}
+}
+
+// TestErasedInThatInstant: who changes something of a person and waits for whoever erases that person hears afterwards that there is none.
+func TestErasedInThatInstant(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	root, wei := s.Root(), s.UserID("wei@coral.example")
+	s.SetUp("wei@coral.example")
+	session := s.OpenSession(t, "wei@coral.example", platform.NewPassword)
+	own := s.Number(`SELECT max(id) FROM sessions WHERE user_id = $1`, wei)
+	newcomer := s.UserID("aisha@coral.example")
+	tx, err := s.DB.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.Exec(`UPDATE users SET erased_at = now() WHERE id = ANY (ARRAY[$1, $2]::bigint[])`, wei, newcomer); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for want, ask := range map[string]func() platform.Answer{
+		"a session: 404":          func() platform.Answer { return s.Do("DELETE", fmt.Sprintf("/v1/sessions/%d", own), session.Token, nil) },
+		"the other sessions: 404": func() platform.Answer { return s.Do("DELETE", "/v1/sessions", session.Token, nil) },
+		"a renewal: 401":          func() platform.Answer { return s.Refresh(session.Refresh) },
+		"an invitation: 404":      func() platform.Answer { return s.Do("POST", "/tenant/user/init", root, map[string]any{"id": newcomer}) },
+	} {
+		all.Go(func() {
+			if a := ask(); !strings.HasSuffix(want, fmt.Sprint(": ", a.Status)) {
+				t.Errorf("%s, and not %d %s", want, a.Status, a.Body)
+			}
+		})
+	}
+	devtest.Eventually(t, "all of them wait", func() bool {
+		return s.Number(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 4
+	})
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	all.Wait()
 }

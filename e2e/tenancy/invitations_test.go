@@ -98,6 +98,20 @@ func TestInvitations(t *testing.T) {
 		}
 		s.Refused(t, "BAD_REQUEST", wei.Token, acceptInvited, map[string]any{"id": id})
 	})
+	t.Run("of a company that is suspended or deleted", func(t *testing.T) {
+		add("wei@coral.example")
+		id, _ := of("wei@coral.example")
+		at := fmt.Sprintf("/tenant/customer/%d", alpine)
+		for _, step := range [][4]string{{"POST", at + "/suspend", "POST", at + "/resume"}, {"DELETE", at, "POST", at + "/restore"}} {
+			s.Do(step[0], step[1], root, nil)
+			if m := s.Refused(t, "BAD_REQUEST", wei.Token, acceptInvited, map[string]any{"id": id}); !strings.Contains(m, "is suspended") {
+				t.Error(m)
+			}
+			s.Must(200, step[2], step[3], root, nil)
+			is(t, "wei@coral.example", "PENDING")
+		}
+		s.MustGQL(wei.Token, `mutation($c: ID!) { leaveCustomer(input: {customerId: $c}) { deletedId } }`, map[string]any{"c": alpine})
+	})
 	t.Run("accepted by signing in", func(t *testing.T) {
 		add("wei@coral.example")
 		s.OpenSession(t, "wei@coral.example", platform.NewPassword, "customerId", alpine)

@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -86,6 +87,34 @@ func TestETags(t *testing.T) {
 				t.Errorf("any: %d %s", a.Status, a.Body)
 			}
 		})
+	}
+	destination, _ := s.Subscribe(root, platform.PublicURL)
+	s.Upload(assistant, contextID, "tagged.txt", []byte("Tagged."))
+	document := int64(s.Documents(assistant, contextID)[0]["id"].(float64))
+	revoked := created("/v1/keys", root, map[string]any{"userId": s.UserID(s.Demo.AdminEmail)})
+	for _, c := range []struct{ path, token, gone string }{
+		{fmt.Sprintf("/v1/agents/%d", agent), builder, ""},
+		{fmt.Sprintf("/v1/secrets/%d", secret), builder, ""},
+		{fmt.Sprintf("/v1/roles/%d", role), root, ""},
+		{fmt.Sprintf("%s/destinations/%d", platform.Hooks, destination), root, ""},
+		{fmt.Sprintf("/v1/keys/%d", revoked), root, ""},
+		{fmt.Sprintf("/v1/documents/%d", document), assistant, fmt.Sprintf("/context/documents/%d/%d", contextID, document)},
+		{fmt.Sprintf("/context/%d", contextID), assistant, ""},
+	} {
+		tag := s.Must(200, "GET", c.path, c.token, nil).Header.Get("ETag")
+		at := cmp.Or(c.gone, c.path)
+		if a := conditional(t, s, "DELETE", at, c.token, "If-Match", `"99-x"`, ""); a.Status != 412 || platform.Member(t, a.JSON(t), "code") != "changed" {
+			t.Errorf("%s is deleted from another version: %d %s", at, a.Status, a.Body)
+		}
+		if a := conditional(t, s, "DELETE", at, c.token, "If-Match", tag, ""); a.Status/100 != 2 {
+			t.Errorf("%s is not deleted from %s: %d %s", at, tag, a.Status, a.Body)
+		}
+	}
+	none := fmt.Sprintf("/tenant/billing/%d", s.Customer("Dune Retail"))
+	for _, tag := range []string{"*", `"0"`} {
+		if a := conditional(t, s, "POST", none, root, "If-Match", tag, `{"city": "Oslo"}`); a.Status != 412 || s.Do("GET", none, root, nil).Status != 404 {
+			t.Errorf("a billing record is made by a change of %s: %d %s", tag, a.Status, a.Body)
+		}
 	}
 	key := s.Must(201, "POST", "/v1/keys", root, map[string]any{"userId": s.UserID(s.Demo.AdminEmail)})
 	path := fmt.Sprintf("/v1/keys/%d", key.ID(t, "id"))

@@ -3382,6 +3382,8 @@ type RotateApiKeySecretPayload {
 input RevokeApiKeyInput {
   "The key."
   id: ID!
+  "The version that it is revoked from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `revokeApiKey` + "`" + ` ended."
@@ -3428,6 +3430,8 @@ type UpdateSecretPayload {
 input DeleteSecretInput {
   "The secret."
   id: ID!
+  "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `deleteSecret` + "`" + ` removed."
@@ -3482,6 +3486,8 @@ type UpdateRolePayload {
 input DeleteRoleInput {
   "The role."
   id: ID!
+  "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `deleteRole` + "`" + ` removed."
@@ -3768,6 +3774,8 @@ type UpdateContextPayload {
 input DeleteContextInput {
   "The context."
   id: ID!
+  "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "The removed context."
@@ -3814,6 +3822,8 @@ input DeleteDocumentInput {
   id: ID!
   "The context that it must belong to; any of the caller's when left out."
   contextId: ID
+  "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "The removed document."
@@ -3934,6 +3944,8 @@ type DisableAgentPayload {
 input DeleteAgentInput {
   "The agent."
   id: ID!
+  "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `deleteAgent` + "`" + ` removed."
@@ -4022,6 +4034,8 @@ type UpdateWebhookDestinationPayload {
 input DeleteWebhookDestinationInput {
   "The destination."
   id: ID!
+  "The version that it is deleted from. Another one is refused, with ` + "`" + `reason: changed` + "`" + `; any will do when left out."
+  ifVersion: Int
 }
 
 "What ` + "`" + `deleteWebhookDestination` + "`" + ` removed."
@@ -21860,7 +21874,7 @@ func (ec *executionContext) unmarshalInputDeleteAgentInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -21874,6 +21888,13 @@ func (ec *executionContext) unmarshalInputDeleteAgentInput(ctx context.Context, 
 				return it, err
 			}
 			it.ID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -21890,7 +21911,7 @@ func (ec *executionContext) unmarshalInputDeleteContextInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -21904,6 +21925,13 @@ func (ec *executionContext) unmarshalInputDeleteContextInput(ctx context.Context
 				return it, err
 			}
 			it.ID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -21950,7 +21978,7 @@ func (ec *executionContext) unmarshalInputDeleteDocumentInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "contextId"}
+	fieldsInOrder := [...]string{"id", "contextId", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -21971,6 +21999,13 @@ func (ec *executionContext) unmarshalInputDeleteDocumentInput(ctx context.Contex
 				return it, err
 			}
 			it.ContextID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -22017,7 +22052,7 @@ func (ec *executionContext) unmarshalInputDeleteRoleInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -22031,6 +22066,13 @@ func (ec *executionContext) unmarshalInputDeleteRoleInput(ctx context.Context, o
 				return it, err
 			}
 			it.ID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -22047,7 +22089,7 @@ func (ec *executionContext) unmarshalInputDeleteSecretInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -22061,6 +22103,13 @@ func (ec *executionContext) unmarshalInputDeleteSecretInput(ctx context.Context,
 				return it, err
 			}
 			it.ID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -22077,7 +22126,7 @@ func (ec *executionContext) unmarshalInputDeleteWebhookDestinationInput(ctx cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -22091,6 +22140,13 @@ func (ec *executionContext) unmarshalInputDeleteWebhookDestinationInput(ctx cont
 				return it, err
 			}
 			it.ID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -23084,7 +23140,7 @@ func (ec *executionContext) unmarshalInputRevokeApiKeyInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "ifVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -23098,6 +23154,13 @@ func (ec *executionContext) unmarshalInputRevokeApiKeyInput(ctx context.Context,
 				return it, err
 			}
 			it.ID = data
+		case "ifVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ifVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IfVersion = data
 		}
 	}
 	return it, nil
@@ -34620,13 +34683,19 @@ func (ec *executionContext) marshalNGrant2ᚖcanopyᚋresolversᚐGrant(ctx cont
 }
 
 func (ec *executionContext) unmarshalNID2canopyᚋinternalᚋglobalidᚐID(ctx context.Context, v any) (globalid.ID, error) {
-	var res globalid.ID
-	err := res.UnmarshalGQL(v)
+	res, err := scalar.UnmarshalID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx context.Context, sel ast.SelectionSet, v globalid.ID) graphql.Marshaler {
-	return v
+	_ = sel
+	res := scalar.MarshalID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(ctx context.Context, v any) ([]globalid.ID, error) {
@@ -34660,9 +34729,8 @@ func (ec *executionContext) marshalNID2ᚕcanopyᚋinternalᚋglobalidᚐIDᚄ(c
 }
 
 func (ec *executionContext) unmarshalNID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx context.Context, v any) (*globalid.ID, error) {
-	var res = new(globalid.ID)
-	err := res.UnmarshalGQL(v)
-	return res, graphql.ErrorOnPath(ctx, err)
+	res, err := scalar.UnmarshalID(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx context.Context, sel ast.SelectionSet, v *globalid.ID) graphql.Marshaler {
@@ -34672,7 +34740,14 @@ func (ec *executionContext) marshalNID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx 
 		}
 		return graphql.Null
 	}
-	return v
+	_ = sel
+	res := scalar.MarshalID(*v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNInt2int(ctx context.Context, v any) (int, error) {
@@ -36822,16 +36897,18 @@ func (ec *executionContext) unmarshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ct
 	if v == nil {
 		return nil, nil
 	}
-	var res = new(globalid.ID)
-	err := res.UnmarshalGQL(v)
-	return res, graphql.ErrorOnPath(ctx, err)
+	res, err := scalar.UnmarshalID(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOID2ᚖcanopyᚋinternalᚋglobalidᚐID(ctx context.Context, sel ast.SelectionSet, v *globalid.ID) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
-	return v
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalID(*v)
+	return res
 }
 
 func (ec *executionContext) unmarshalOInt2ᚖint(ctx context.Context, v any) (*int, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"canopy/internal/globalid"
 	"canopy/internal/intake"
 	"canopy/internal/problem"
 )
@@ -61,6 +62,32 @@ type text string
 func (s text) MarshalGQL(w io.Writer) {
 	b, _ := jsontext.AppendQuote(room(w), string(s)) // the only error is invalid UTF-8, which is replaced
 	_, _ = w.Write(b)
+}
+
+type id globalid.ID
+
+// MarshalGQL implements graphql.Marshaler.
+func (i id) MarshalGQL(w io.Writer) {
+	b := globalid.ID(i).AppendGlobal(append(room(w), '"'))
+	_, _ = w.Write(append(b, '"'))
+}
+
+// MarshalID writes an id in its global form.
+func MarshalID(i globalid.ID) graphql.Marshaler { return id(i) }
+
+// UnmarshalID reads an id in its global form, or the integer that REST shows.
+func UnmarshalID(v any) (globalid.ID, error) {
+	switch v := v.(type) {
+	case string:
+		return globalid.ParseID(v)
+	case json.Number:
+		return globalid.ParseID(v.String())
+	case int64:
+		return globalid.ID{Int: v}, nil
+	case int:
+		return globalid.ID{Int: int64(v)}, nil
+	}
+	return globalid.ID{}, problem.Bad("an ID is a string or an integer")
 }
 
 type truth bool

@@ -3,9 +3,15 @@ package scalar
 import (
 	"bytes"
 	"encoding/json"
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"canopy/internal/globalid"
 )
 
 func TestDateTime(t *testing.T) {
@@ -54,5 +60,51 @@ func TestTextsAreWritten(t *testing.T) {
 		if err := json.Unmarshal([]byte(builder.String()), &alone); err != nil || alone != text {
 			t.Errorf("%.20q became %.40q: %v", text, builder.String(), err)
 		}
+	}
+}
+
+// TestIDsAreWritten: an id is written in its global form, into whatever it is written, and knows nothing of that itself.
+func TestIDsAreWritten(t *testing.T) {
+	id := globalid.ID{Type: "User", Int: 7}
+	var buffer bytes.Buffer
+	var builder strings.Builder
+	buffer.WriteString("[")
+	MarshalID(id).MarshalGQL(&buffer)
+	MarshalID(id).MarshalGQL(&builder)
+	if want := strconv.Quote(id.Global()); buffer.String() != "["+want || builder.String() != want {
+		t.Errorf("%s and %s are not %s", buffer.String(), builder.String(), want)
+	}
+	if _, knows := any(id).(graphql.Marshaler); knows {
+		t.Error("the id knows of GraphQL")
+	}
+}
+
+// TestUnmarshalID: an id is its global form, or the integer that REST shows.
+func TestUnmarshalID(t *testing.T) {
+	for name, c := range map[string]struct {
+		in   any
+		want globalid.ID
+		ok   bool
+	}{
+		"global":      {globalid.ID{Type: "User", Int: 7}.Global(), globalid.ID{Type: "User", Int: 7}, true},
+		"text":        {"7", globalid.ID{Int: 7}, true},
+		"number":      {json.Number("-7"), globalid.ID{Int: -7}, true},
+		"int64":       {int64(math.MaxInt64), globalid.ID{Int: math.MaxInt64}, true},
+		"int":         {7, globalid.ID{Int: 7}, true},
+		"fraction":    {json.Number("1.5"), globalid.ID{}, false},
+		"exponent":    {json.Number("1e3"), globalid.ID{}, false},
+		"too large":   {json.Number("9223372036854775808"), globalid.ID{}, false},
+		"float":       {7.0, globalid.ID{}, false},
+		"boolean":     {true, globalid.ID{}, false},
+		"null":        {nil, globalid.ID{}, false},
+		"object":      {map[string]any{}, globalid.ID{}, false},
+		"text beyond": {strings.Repeat("9", 100), globalid.ID{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			id, err := UnmarshalID(c.in)
+			if (err == nil) != c.ok || id != c.want {
+				t.Errorf("got %+v, %v", id, err)
+			}
+		})
 	}
 }

@@ -1,20 +1,16 @@
-// Package globalid is the global id of an object: what GraphQL calls ID, by Relay's specification of
-// global object identification.
+// Package globalid is the global id of an object, by Relay's specification of global object identification.
 package globalid
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"canopy/internal/problem"
 )
 
-// ID is an argument or a field of the GraphQL type ID. As output it is the global, opaque id of a
+// ID names an object. As output it is the global, opaque id of a
 // node; as input it may also be the plain integer that REST shows, and then Type is empty.
 type ID struct {
 	Type string
@@ -22,10 +18,10 @@ type ID struct {
 }
 
 // Global is the opaque form: base64url of "Type:integer", without padding.
-func (id ID) Global() string { return string(id.append(nil)) }
+func (id ID) Global() string { return string(id.AppendGlobal(nil)) }
 
-// append appends the opaque form.
-func (id ID) append(to []byte) []byte {
+// AppendGlobal appends the opaque form.
+func (id ID) AppendGlobal(to []byte) []byte {
 	var room [64]byte
 	bare := append(append(room[:0], id.Type...), ':')
 	return base64.RawURLEncoding.AppendEncode(to, strconv.AppendInt(bare, id.Int, 10))
@@ -70,30 +66,4 @@ func (id ID) Of(typ, field string) (int64, error) {
 		})
 	}
 	return id.Int, nil
-}
-
-// MarshalGQL writes the global form.
-func (id ID) MarshalGQL(w io.Writer) {
-	var to []byte
-	if b, is := w.(*bytes.Buffer); is {
-		to = b.AvailableBuffer()
-	}
-	_, _ = w.Write(append(id.append(append(to, '"')), '"'))
-}
-
-// UnmarshalGQL reads a string or an integer.
-func (id *ID) UnmarshalGQL(v any) (err error) {
-	switch v := v.(type) {
-	case string:
-		*id, err = ParseID(v)
-	case json.Number:
-		*id, err = ParseID(v.String())
-	case int64:
-		*id = ID{Int: v}
-	case int:
-		*id = ID{Int: int64(v)}
-	default:
-		err = problem.Bad("an ID is a string or an integer")
-	}
-	return err
 }

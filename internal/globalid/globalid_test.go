@@ -2,9 +2,7 @@ package globalid
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"errors"
-	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,35 +72,6 @@ func TestOf(t *testing.T) {
 			var p *problem.Error
 			if !c.ok && (!errors.As(err, &p) || p.Faults[0].Location != "userId") {
 				t.Errorf("%v does not name the field", err)
-			}
-		})
-	}
-}
-
-func TestUnmarshalID(t *testing.T) {
-	for name, c := range map[string]struct {
-		in   any
-		want ID
-		ok   bool
-	}{
-		"global":      {ID{"User", 7}.Global(), ID{"User", 7}, true},
-		"text":        {"7", ID{Int: 7}, true},
-		"number":      {json.Number("-7"), ID{Int: -7}, true},
-		"int64":       {int64(math.MaxInt64), ID{Int: math.MaxInt64}, true},
-		"int":         {7, ID{Int: 7}, true},
-		"fraction":    {json.Number("1.5"), ID{}, false},
-		"exponent":    {json.Number("1e3"), ID{}, false},
-		"too large":   {json.Number("9223372036854775808"), ID{}, false},
-		"float":       {7.0, ID{}, false},
-		"boolean":     {true, ID{}, false},
-		"null":        {nil, ID{}, false},
-		"object":      {map[string]any{}, ID{}, false},
-		"text beyond": {strings.Repeat("9", 100), ID{}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var id ID
-			if err := id.UnmarshalGQL(c.in); (err == nil) != c.ok || id != c.want {
-				t.Errorf("got %+v, %v", id, err)
 			}
 		})
 	}

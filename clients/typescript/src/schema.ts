@@ -1099,6 +1099,8 @@ export interface DeclineInvitationPayload {
 export interface DeleteAgentInput {
   /** The agent. */
   id: string | number;
+  /** The version that it is deleted from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `deleteAgent` removed. */
@@ -1111,6 +1113,8 @@ export interface DeleteAgentPayload {
 export interface DeleteContextInput {
   /** The context. */
   id: string | number;
+  /** The version that it is deleted from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** The removed context. */
@@ -1139,6 +1143,8 @@ export interface DeleteDocumentInput {
   id: string | number;
   /** The context that it must belong to; any of the caller's when left out. */
   contextId?: string | number | null | undefined;
+  /** The version that it is deleted from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** The removed document. */
@@ -1163,6 +1169,8 @@ export interface DeletePermissionPayload {
 export interface DeleteRoleInput {
   /** The role. */
   id: string | number;
+  /** The version that it is deleted from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `deleteRole` removed. */
@@ -1175,6 +1183,8 @@ export interface DeleteRolePayload {
 export interface DeleteSecretInput {
   /** The secret. */
   id: string | number;
+  /** The version that it is deleted from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `deleteSecret` removed. */
@@ -1187,6 +1197,8 @@ export interface DeleteSecretPayload {
 export interface DeleteWebhookDestinationInput {
   /** The destination. */
   id: string | number;
+  /** The version that it is deleted from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `deleteWebhookDestination` removed. */
@@ -1900,6 +1912,8 @@ export interface ResumeCustomerPayload {
 export interface RevokeApiKeyInput {
   /** The key. */
   id: string | number;
+  /** The version that it is revoked from. Another one is refused, with `reason: changed`; any will do when left out. */
+  ifVersion?: number | null | undefined;
 }
 
 /** What `revokeApiKey` ended. */

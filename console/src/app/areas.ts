@@ -1,7 +1,13 @@
 import { companies } from "../companies/area";
+import { keys } from "../keys/area";
 import { people } from "../people/area";
 import { webhooks } from "../webhooks/area";
 import type { Area } from "./area";
 
 /** The areas of the console, in the order of the main menu. */
-export const areas: readonly Area[] = [companies, people, webhooks];
+export const areas: readonly Area[] = [
+  companies,
+  people,
+  webhooks,
+  keys,
+];

@@ -1,6 +1,7 @@
 import { createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { companyRoutes } from "../companies/routes";
-import { peopleRoutes } from "../people/routes";
+import { keyRoutes } from "../keys/routes";
+import { peopleRoutes, roleRoute } from "../people/routes";
 import { portalRoutes } from "../portal/routes";
 import { outsideRoutes, profileRoute } from "../session/routes";
 import { webhookRoutes } from "../webhooks/routes";
@@ -14,7 +15,15 @@ export const router = createRouter({
   routeTree: root.addChildren([
     ...outsideRoutes,
     portalRoutes,
-    inside.addChildren([home, profileRoute, companyRoutes, peopleRoutes, webhookRoutes]),
+    inside.addChildren([
+      home,
+      profileRoute,
+      companyRoutes,
+      peopleRoutes,
+      roleRoute,
+      webhookRoutes,
+      keyRoutes,
+    ]),
   ]),
   defaultPreload: "intent",
 });

@@ -1,5 +1,6 @@
 import type { UpdatesConfig } from "@urql/exchange-graphcache";
 import { companyUpdates } from "../companies/updates";
+import { keyUpdates } from "../keys/updates";
 import { peopleUpdates } from "../people/updates";
 import { sessionUpdates } from "../session/updates";
 import { webhookUpdates } from "../webhooks/updates";
@@ -9,5 +10,6 @@ export const updates: UpdatesConfig[string] = {
   ...sessionUpdates,
   ...companyUpdates,
   ...peopleUpdates,
+  ...keyUpdates,
   ...webhookUpdates,
 };

@@ -7,6 +7,7 @@ import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { When } from "../ui/When";
 import { Person as Ask } from "./people.gql";
+import { Rights } from "./Rights";
 
 /** One person. */
 export function Person() {
@@ -30,6 +31,7 @@ export function Person() {
               [text.people.since, <When key="since" at={user.createdAt} />],
               [text.people.id, user.databaseId],
             ]} />
+            <Rights person={user} />
             <Title order={3} size="h5">{text.people.companies}</Title>
             <List size="sm" listStyleType="none">
               {user.customers.nodes.map(({ id, databaseId, path }) => (

@@ -1,9 +1,12 @@
-import { IconUser, IconUsers } from "@tabler/icons-react";
+import { IconShieldCheck, IconUser, IconUsers } from "@tabler/icons-react";
 import { type Area, finder } from "../app/area";
 import { FindPeople } from "./people.gql";
 
 export const people: Area = {
-  entries: [{ to: "/people", label: (text) => text.people.title, icon: IconUsers, needs: ["user.read"] }],
+  entries: [
+    { to: "/people", label: (text) => text.people.title, icon: IconUsers, needs: ["user.read"] },
+    { to: "/roles", label: (text) => text.people.roles, icon: IconShieldCheck, needs: ["permission.read"] },
+  ],
   finders: [
     finder({
       needs: "user.read",

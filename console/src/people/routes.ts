@@ -31,4 +31,16 @@ const one = createRoute({
   component: lazyRouteComponent(() => import("./Person"), "Person"),
 });
 
-export const peopleRoutes = list.addChildren([invite, one]);
+const grant = createRoute({
+  getParentRoute: () => list,
+  path: "/$personId/grant",
+  component: lazyRouteComponent(() => import("./Grant"), "Grant"),
+});
+
+export const peopleRoutes = list.addChildren([invite, one, grant]);
+
+export const roleRoute = createRoute({
+  getParentRoute: () => inside,
+  path: "/roles",
+  component: lazyRouteComponent(() => import("./Roles"), "Roles"),
+});

@@ -1,7 +1,23 @@
-import type { UpdatesConfig } from "@urql/exchange-graphcache";
-import { staleQueries } from "../graph/stale";
+import type { Cache, UpdatesConfig } from "@urql/exchange-graphcache";
+import { forget, staleQueries } from "../graph/stale";
+
+/** Has somebody's permissions asked for again. */
+function permissionsOf(cache: Cache, userId: string | undefined): void {
+  if (userId) forget(cache, cache.keyOfEntity({ __typename: "User", id: userId })!, ["permissions", "customers"]);
+  forget(cache, "Query", ["permissions"]);
+}
 
 /** What changes of people make stale. */
 export const peopleUpdates: UpdatesConfig[string] = {
   createUsers: staleQueries("users", "search"),
+  createPermission: (result, _, cache) => {
+    const made = result.createPermission as { permission: { user: { id: string } } } | null;
+    permissionsOf(cache, made?.permission.user.id);
+  },
+  deletePermission: (result, _, cache) => {
+    const gone = result.deletePermission as { deletedId: string } | null;
+    if (gone) cache.invalidate({ __typename: "Permission", id: gone.deletedId });
+    forget(cache, "Query", ["permissions", "user", "users"]);
+  },
+  removeUser: staleQueries("user", "users", "search"),
 };

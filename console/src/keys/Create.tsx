@@ -1,0 +1,73 @@
+import { Button, Checkbox, Fieldset, Group, NativeSelect, Stack, Textarea, TextInput } from "@mantine/core";
+import "@mantine/core/styles/Fieldset.css";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useChange } from "../graph/hooks";
+import { useMe } from "../session/rights";
+import { useText } from "../text";
+import { Problem } from "../ui/Problem";
+import { SidePanel } from "../ui/SidePanel";
+import { useSubmit } from "../ui/useSubmit";
+import { CreateKey } from "./keys.gql";
+import { Secret, type ShownOnce } from "./Secret";
+
+const lives = [30, 90, 365] as const; // days
+
+/** Creates an API key that acts as the caller, with all of their rights or some. */
+export function Create() {
+  const { text } = useText();
+  const me = useMe();
+  const navigate = useNavigate();
+  const create = useChange(CreateKey);
+  const [form, setForm] = useState<{ name: string; days: string; networks: string; features: string[] }>({ name: "", days: "90", networks: "", features: [] });
+  const [secret, setSecret] = useState<ShownOnce>();
+  const rights = [...new Set(me.grants.flatMap(({ features }) => features))].sort();
+  const submit = useSubmit(async () => {
+    const networks = form.networks.split(/[\s,]+/).filter(Boolean);
+    const { createApiKey } = await create({
+      input: {
+        name: form.name,
+        expiresAt: form.days === "" ? null : new Date(Date.now() + Number(form.days) * 86_400_000).toISOString(),
+        features: form.features.length > 0 ? form.features : null,
+        allowedAddresses: networks.length > 0 ? networks : null,
+      },
+    });
+    if (createApiKey) setSecret(createApiKey);
+  });
+  const close = () => navigate({ to: "/keys" });
+  return (
+    <SidePanel title={text.keys.create} close={close}>
+      {secret ? (
+        <Stack>
+          <Secret of={secret} />
+          <Button w="fit-content" onClick={close}>{text.keys.kept}</Button>
+        </Stack>
+      ) : (
+        <form onSubmit={submit.onSubmit}>
+          <Stack>
+            <Problem error={submit.rest("name", "expiresAt", "allowedAddresses")} />
+            <TextInput label={text.keys.name} description={text.keys.nameHint} required withAsterisk={false} error={submit.fault("name")} value={form.name} onChange={(event) => setForm({ ...form, name: event.currentTarget.value })} />
+            <NativeSelect
+              label={text.keys.expiresAt} error={submit.fault("expiresAt")} value={form.days}
+              data={[...lives.map((days) => ({ value: String(days), label: text.keys.inDays(days) })), { value: "", label: text.ui.never }]}
+              onChange={(event) => setForm({ ...form, days: event.currentTarget.value })}
+            />
+            <Textarea
+              label={text.keys.networks} description={text.keys.networksHint} placeholder="203.0.113.0/24" rows={2} error={submit.fault("allowedAddresses")}
+              value={form.networks} onChange={(event) => setForm({ ...form, networks: event.currentTarget.value })}
+            />
+            <Fieldset legend={text.keys.rights}>
+              <Checkbox.Group description={text.keys.rightsHint} value={form.features} onChange={(features) => setForm({ ...form, features })} aria-label={text.keys.rights}>
+                <Stack gap={6} mt="xs">{rights.map((right) => <Checkbox key={right} size="xs" value={right} label={right} />)}</Stack>
+              </Checkbox.Group>
+            </Fieldset>
+            <Group>
+              <Button type="submit" loading={submit.busy}>{text.keys.createButton}</Button>
+              <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </SidePanel>
+  );
+}

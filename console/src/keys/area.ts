@@ -1,0 +1,7 @@
+import { IconKey } from "@tabler/icons-react";
+import type { Area } from "../app/area";
+
+export const keys: Area = {
+  entries: [{ to: "/keys", label: (text) => text.keys.title, icon: IconKey, needs: ["key.read"] }],
+  finders: [],
+};

@@ -1,0 +1,78 @@
+import { Button, Code, Group, NativeSelect, Skeleton, Stack, Text } from "@mantine/core";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { useAsk, useChange } from "../graph/hooks";
+import { useText } from "../text";
+import { Problem } from "../ui/Problem";
+import { SidePanel } from "../ui/SidePanel";
+import { useNotices } from "../ui/useNotices";
+import { useSubmit } from "../ui/useSubmit";
+import { Grant as Give, Person, type PersonResult, Rights, WhatToGrant } from "./people.gql";
+
+type One = NonNullable<PersonResult["user"]>;
+
+/** Gives somebody a role on an account of one of their companies. */
+export function Grant() {
+  const { text } = useText();
+  const { personId } = useParams({ from: "/inside/people/$personId/grant" });
+  const navigate = useNavigate();
+  const { data, error, again } = useAsk(Person, { id: personId });
+  const user = data?.user;
+  const close = () => navigate({ to: "/people/$personId", params: { personId }, search: true });
+  return (
+    <SidePanel title={user ? text.people.grantTitle(user.name || user.email) : text.people.grant} close={close}>
+      <Problem error={error} again={again} />
+      {user ? <Form user={user} close={close} /> : !error && <Skeleton height={200} />}
+    </SidePanel>
+  );
+}
+
+function Form({ user, close }: { user: One; close: () => Promise<void> }) {
+  const { text } = useText();
+  const { say } = useNotices();
+  const give = useChange(Give);
+  const companies = user.customers.nodes;
+  const [chosen, setChosen] = useState({ company: companies[0]?.id ?? "", account: "", role: "" });
+  const { data, error, again } = useAsk(WhatToGrant, { customerId: chosen.company }, { pause: chosen.company === "" });
+  const { data: has } = useAsk(Rights, { id: user.id });
+  // There is one permission at most for a person on an account.
+  const taken = new Set(has?.user?.permissions.nodes.map(({ account }) => account.id));
+  const accounts = data?.customer?.accounts.nodes.filter(({ id, disabled }) => !disabled && !taken.has(id)) ?? [];
+  const account = accounts.find(({ id }) => id === chosen.account) ?? accounts[0];
+  const roles = data?.customer?.roles.filter(({ applicationId }) => applicationId === account?.application.databaseId) ?? [];
+  const role = roles.find(({ id }) => id === chosen.role) ?? roles.find(({ isOwner }) => !isOwner);
+  const submit = useSubmit(async () => {
+    await give({ input: { accountId: account!.id, roleId: role!.id, userId: user.id } });
+    say(text.people.granted);
+    await close();
+  });
+  return (
+    <form onSubmit={submit.onSubmit}>
+      <Stack>
+        <Problem error={error ?? submit.error} again={error && again} />
+        <NativeSelect
+          label={text.people.grantCompany} value={chosen.company} data={companies.map(({ id, path }) => ({ value: id, label: path }))}
+          onChange={(event) => setChosen({ company: event.currentTarget.value, account: "", role: "" })}
+        />
+        {data && has && !account && <Text size="sm" c="dimmed">{text.people.noAccount}</Text>}
+        {account && (
+          <>
+            <NativeSelect
+              label={text.people.grantAccount} value={account.id} data={accounts.map(({ id, application }) => ({ value: id, label: application.name }))}
+              onChange={(event) => setChosen({ ...chosen, account: event.currentTarget.value, role: "" })}
+            />
+            <NativeSelect
+              label={text.people.grantRole} description={role?.description} value={role?.id ?? ""} data={roles.map(({ id, name }) => ({ value: id, label: name }))}
+              onChange={(event) => setChosen({ ...chosen, role: event.currentTarget.value })}
+            />
+            {role && <><Text size="sm" c="dimmed">{text.people.grantAllows}</Text><Code block>{role.features.join("\n")}</Code></>}
+          </>
+        )}
+        <Group>
+          <Button type="submit" disabled={!role} loading={submit.busy}>{text.people.grant}</Button>
+          <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

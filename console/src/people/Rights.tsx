@@ -1,0 +1,101 @@
+import { Badge, Button, Code, Group, Stack, Text, Title } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { useAsk, useChange } from "../graph/hooks";
+import { useMe } from "../session/rights";
+import { useText } from "../text";
+import { Dialog } from "../ui/Dialog";
+import { Problem } from "../ui/Problem";
+import { useNotices } from "../ui/useNotices";
+import { useSubmit } from "../ui/useSubmit";
+import { type PersonResult, RemovePerson, ResendInvitation, Rights as Ask, type RightsResult, SetGrantDisabled, TakeGrant } from "./people.gql";
+
+type Person = NonNullable<PersonResult["user"]>;
+type Permission = NonNullable<RightsResult["user"]>["permissions"]["nodes"][number];
+
+/** What somebody may do, and which role on which account is why. */
+export function Rights({ person }: { person: Person }) {
+  const { text } = useText();
+  const me = useMe();
+  const { say, attempt } = useNotices();
+  const { data, error, again } = useAsk(Ask, { id: person.id });
+  const resend = useChange(ResendInvitation);
+  const [removing, setRemoving] = useState(false);
+  const permissions = data?.user?.permissions.nodes;
+  return (
+    <Stack gap="sm" component="section" aria-label={text.people.mayDo}>
+      <Title order={3} size="h5">{text.people.mayDo}</Title>
+      <Text size="sm" c="dimmed">{permissions?.length === 0 ? text.people.nothing : text.people.mayDoHint}</Text>
+      <Problem error={error} again={again} />
+      {permissions?.map((permission) => <One key={permission.id} permission={permission} />)}
+      <Group gap="xs">
+        {me.can("permission.write") && <Button component={Link} to={`/people/${person.databaseId}/grant`} variant="default">{text.people.grant}</Button>}
+        {me.can("user.write") && !person.hasPassword && (
+          <Button variant="default" onClick={async () => (await attempt(() => resend({ input: { userId: person.id } }))) && say(text.people.resent)}>{text.people.resend}</Button>
+        )}
+        {me.can("user.write") && person.databaseId !== me.user.databaseId && person.customers.nodes.length > 0 && (
+          <Button variant="default" c="var(--mantine-color-error)" onClick={() => setRemoving(true)}>{text.people.remove}</Button>
+        )}
+      </Group>
+      {removing && <Remove person={person} close={() => setRemoving(false)} />}
+    </Stack>
+  );
+}
+
+function One({ permission: { id, disabled, role, application, account } }: { permission: Permission }) {
+  const { text } = useText();
+  const me = useMe();
+  const { say, attempt } = useNotices();
+  const set = useChange(SetGrantDisabled);
+  const take = useChange(TakeGrant);
+  const why = text.people.because(role.name, application.name, account.customer.name);
+  return (
+    <Stack gap={4}>
+      <Group gap="xs">
+        <Text size="sm" fw={600}>{why}</Text>
+        {disabled && <Badge variant="light" color="gray">{text.people.off}</Badge>}
+      </Group>
+      <details>
+        <summary className="quiet"><Text span size="sm">{role.isOwner ? text.people.everything : text.people.rightsOf(role.features.length)}</Text></summary>
+        <Code block>{role.features.join("\n")}</Code>
+      </details>
+      {me.can("permission.write") && (
+        <Group gap="xs">
+          <Button size="compact-sm" variant="default" aria-label={`${disabled ? text.people.turnOn : text.people.turnOff}: ${why}`} onClick={() => attempt(() => set({ input: { id, disabled: !disabled } }))}>
+            {disabled ? text.people.turnOn : text.people.turnOff}
+          </Button>
+          <Button size="compact-sm" variant="default" aria-label={`${text.people.take}: ${why}`} onClick={async () => (await attempt(() => take({ input: { id } }))) && say(text.people.taken)}>
+            {text.people.take}
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  );
+}
+
+/** Takes somebody out of the company that they were shown in first. */
+function Remove({ person, close }: { person: Person; close: () => void }) {
+  const { text } = useText();
+  const { say } = useNotices();
+  const remove = useChange(RemovePerson);
+  const company = person.customers.nodes[0]!;
+  const submit = useSubmit(async () => {
+    await remove({ input: { customerId: company.id, userId: person.id } });
+    close();
+    say(text.people.removed);
+  });
+  return (
+    <Dialog title={text.people.removeTitle(person.name || person.email)} close={close}>
+      <form onSubmit={submit.onSubmit}>
+        <Stack>
+          <Text size="sm">{text.people.removeHint(company.path)}</Text>
+          <Problem error={submit.error} />
+          <Group>
+            <Button type="submit" color="red.9" loading={submit.busy}>{text.people.remove}</Button>
+            <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

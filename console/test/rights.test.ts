@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { accessible, greta, jonas, mira, open, signIn, sofia, url } from "./visit.js";
+
+test("who may do what and why; take a permission away, give another, turn it off", async (t) => {
+  const page = await open(t);
+  await signIn(page, greta, "/console/people");
+  await page.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Mira Vogel/ }).click();
+  const person = page.getByRole("region", { name: "Mira Vogel" });
+  const rights = person.getByRole("region", { name: "What they may do, and why" });
+  await rights.getByText(/^Viewer in .* of Alpine Energy$/).first().waitFor();
+  await accessible(page, "person");
+
+  await rights.getByRole("link", { name: "Give a permission" }).click();
+  const grant = page.getByRole("region", { name: "Give Mira Vogel a permission" });
+  await grant.getByText("They have a permission on every account").waitFor();
+  await grant.getByRole("button", { name: "Cancel" }).click();
+  const viewer = rights.getByText(/^Viewer in .* of Alpine Energy$/);
+  await viewer.first().waitFor();
+  const before = await viewer.count();
+  await rights.getByRole("button", { name: /^Take away: Viewer/ }).last().click();
+  await page.getByText("The permission is taken away.").waitFor();
+  await viewer.nth(before - 1).waitFor({ state: "detached" });
+
+  await rights.getByRole("link", { name: "Give a permission" }).click();
+  await grant.getByLabel("Role").selectOption({ label: "Member" });
+  await grant.getByText("It will allow").waitFor();
+  await accessible(page, "grant");
+  await grant.getByRole("button", { name: "Give a permission" }).click();
+  await rights.getByText(/^Member in .* of Alpine Energy$/).waitFor();
+  await rights.getByRole("button", { name: /^Turn off: Member/ }).click();
+  await rights.getByText("turned off").waitFor();
+  await rights.getByRole("button", { name: /^Turn on: Member/ }).click();
+  await rights.getByText("turned off").waitFor({ state: "detached" });
+  assert.equal(await rights.getByText(/ of Alpine Energy$/).count(), before);
+});
+
+test("the roles beside each other", async (t) => {
+  const page = await open(t);
+  await signIn(page, jonas, "/console/roles");
+  const row = page.getByRole("row", { name: /^company\.write/ }).first();
+  await row.waitFor();
+  await accessible(page, "roles");
+  assert.ok((await row.getByRole("img", { name: "not allowed", exact: true }).count()) > 0);
+  assert.ok((await row.getByRole("img", { name: "allowed", exact: true }).count()) > 0);
+});
+
+test("an API key: its secret once, another secret, and the end of it", async (t) => {
+  const page = await open(t);
+  await signIn(page, greta, "/console/keys");
+  await page.getByRole("heading", { name: "No API key yet" }).waitFor();
+  await accessible(page, "keys-none");
+  await page.getByRole("link", { name: "Create a key" }).click();
+  const panel = page.getByRole("region", { name: "Create a key" });
+  await panel.getByLabel("Name").fill("Nightly export");
+  await panel.getByLabel("company.read").check();
+  await accessible(page, "key-create");
+  await panel.getByRole("button", { name: "Create" }).click();
+  await panel.getByText("Copy the secret now").waitFor();
+  await accessible(page, "key-secret");
+  const [clientId, secret] = await panel.locator("code").allInnerTexts();
+  await panel.getByRole("button", { name: "I have kept it" }).click();
+
+  const token = await fetch(`${url}/connect/token`, {
+    method: "POST", body: new URLSearchParams({ grant_type: "client_credentials", client_id: clientId!, client_secret: secret!, target_app: "tenant" }),
+  });
+  assert.equal(token.status, 200);
+  await page.getByRole("option", { name: /Nightly export/ }).click();
+  const key = page.getByRole("region", { name: "Nightly export" });
+  await key.getByText(clientId!).waitFor();
+  await accessible(page, "key");
+  assert.equal(await page.getByText(secret!).count(), 0, "the secret is shown again");
+  await key.getByRole("button", { name: "New secret" }).click();
+  await key.getByText("Copy the secret now").waitFor();
+  await key.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("dialog", { name: "Revoke Nightly export?" }).getByRole("button", { name: "Revoke" }).click();
+  await key.getByText("This key is revoked").waitFor();
+});
+
+test("each role sees what it may use, and no more", async (t) => {
+  for (const [who, menu, invites] of [
+    [greta, ["Companies", "People", "Roles", "API keys"], true],
+    [jonas, ["Companies", "People", "Roles", "API keys"], true],
+    [mira, ["Companies", "People", "Roles"], false],
+    [sofia, ["Companies", "People", "Roles"], false],
+  ] as const) {
+    const page = await open(t);
+    await signIn(page, who, "/console/people");
+    await page.getByRole("listbox", { name: "People" }).getByRole("option").first().waitFor();
+    const shown = await page.getByRole("navigation", { name: "Main" }).getByRole("link").allInnerTexts();
+    for (const name of ["Companies", "People", "Roles", "API keys"]) assert.equal(shown.includes(name), (menu as readonly string[]).includes(name), `${who.email}: ${name}`);
+    assert.equal((await page.getByRole("link", { name: "Invite people" }).count()) > 0, invites, who.email);
+  }
+});
