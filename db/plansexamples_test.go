@@ -450,7 +450,7 @@ var examples = map[query]example{
 	qRun:          within(299),
 	qRunByKey:     within("49182f81e6a13cf5eaa496d51fea6406"),
 	qRunForUpdate: within("49182f81e6a13cf5eaa496d51fea6406"),
-	qInsertRun:    few("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", 299, 299, 299, 299, nil, "{}"),
+	qStartRun:     within(299, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", 299, nil, "{}"),
 	qRunSteps:     few("{299,298}"),
 	qEndRun:       few(201, "finished", "{}", nil),
 

@@ -76,9 +76,11 @@ var (
 	qRun          = prepare(`SELECT ` + runColumns + runTables + `WHERE r.id = $3 AND ` + withinScope)
 	qRunByKey     = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + withinScope)
 	qRunForUpdate = prepare(`SELECT ` + runColumns + runTables + `WHERE r.job_key = $3 AND ` + withinScope + ` FOR UPDATE OF r`)
-	qInsertRun    = prepare(`
+	qStartRun     = prepare(`
 		WITH r AS (INSERT INTO runs (job_key, agent_id, revision_id, account_id, user_id, api_key_id, input)
-			VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING *)
+			SELECT $4, g.id, g.published_id, g.account_id, $5, $6, $7
+			FROM agents g` + joinByID("accounts", "a", "g.account_id") + joinByID("customers", "c", "a.customer_id") + `
+			WHERE g.id = $3 AND ` + unindexed("g.deleted_at IS NULL") + ` AND g.enabled AND g.published_id IS NOT NULL AND ` + withinScope + ` RETURNING *)
 		SELECT ` + runColumns + ` FROM r` + joinByID("accounts", "a", "r.account_id"))
 	qRunSteps = prepare(`SELECT ` + runStepColumns + ` FROM run_steps s WHERE s.run_id = ANY($1) ORDER BY s.run_id, s.position`)
 	qEndRun   = prepare(`
@@ -145,10 +147,11 @@ func (r *Run) Steps(ctx context.Context, s *Store) ([]*RunStep, error) {
 	return follow(ctx, s, r, runSteps, none{})
 }
 
-// InsertRun puts a run down as running and due.
-func (s *Store) InsertRun(ctx context.Context, r Run) (*Run, error) {
+// StartRun puts a run of an agent within the scope down as running and due: by its job key, agent, user, key and input. ErrNoRows where
+// there is no such agent, or it can't be run.
+func (s *Store) StartRun(ctx context.Context, scope access.Scope, r Run) (*Run, error) {
 	made := &Run{}
-	err := s.get(ctx, made, qInsertRun, r.JobKey, r.AgentID, r.RevisionID, r.AccountID, r.UserID, r.KeyID, []byte(r.Input))
+	err := s.get(ctx, made, qStartRun, scope.From(), scope.To(), r.AgentID, r.JobKey, r.UserID, r.KeyID, []byte(r.Input))
 	return made, err
 }
 

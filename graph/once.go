@@ -43,6 +43,8 @@ func (o once) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecu
 	var kept *resolvers.Answer
 	if err == nil {
 		ctx, claim, kept, err = o.door.resolver.Once(ctx, key, requestOf(raw), func() error { return barred(ctx, raw) })
+	} else if refusal := barred(ctx, raw); refusal != nil {
+		err = refusal
 	}
 	switch {
 	case err != nil:

@@ -100,12 +100,9 @@ func (m Mutation) StartRun(ctx context.Context, in StartRunInput) (*StartRunPayl
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	agent, err := m.agent(ctx, c, in.AgentID, "agentId")
+	agentID, err := in.AgentID.Of("Agent", "agentId")
 	if err != nil {
 		return nil, err
-	}
-	if !agent.Runnable() {
-		return nil, notRunnable(agent)
 	}
 	if isNull(in.Input) {
 		in.Input = json.RawMessage("{}")
@@ -120,17 +117,18 @@ func (m Mutation) StartRun(ctx context.Context, in StartRunInput) (*StartRunPayl
 	}
 	out := &StartRunPayload{JobKey: key.String()}
 	err = m.change(ctx, c, func(tx *db.Store, ch *changes) error {
-		if out.Run, err = tx.InsertRun(ctx, db.Run{
-			JobKey: out.JobKey, AgentID: agent.ID, RevisionID: *agent.PublishedID, AccountID: agent.AccountID, Input: in.Input,
-			UserID: &c.UserID, KeyID: keyID,
-		}); err != nil {
+		run := db.Run{JobKey: out.JobKey, AgentID: agentID, Input: in.Input, UserID: &c.UserID, KeyID: keyID}
+		if out.Run, err = tx.StartRun(ctx, c.Scope(), run); errors.Is(err, db.ErrNoRows) {
+			return notStarted(ctx, tx, c, agentID)
+		}
+		if err != nil {
 			return err
 		}
 		ch.due = true
-		if err := ch.record.Emit(agent.CustomerID, webhook.RunStarted{JobKey: out.JobKey}); err != nil {
+		if err := ch.record.Emit(out.Run.CustomerID, webhook.RunStarted{JobKey: out.JobKey}); err != nil {
 			return err
 		}
-		return ch.audit(agent.CustomerID, audit.RunStarted, out.Run, audit.Created(out.Run))
+		return ch.audit(out.Run.CustomerID, audit.RunStarted, out.Run, audit.Created(out.Run))
 	})
 	return out, err
 }
@@ -145,6 +143,15 @@ func (v *check) runInput(field string, raw json.RawMessage) {
 	case trimmed[0] != '{' || !json.Valid(raw):
 		v.fault(field, "must be a JSON object")
 	}
+}
+
+// notStarted tells why an agent was not found to be run.
+func notStarted(ctx context.Context, tx *db.Store, c *caller, agentID int64) error {
+	agent, err := tx.Agent(ctx, c.Scope(), agentID)
+	if err != nil {
+		return missing(err, "agent", agentID)
+	}
+	return notRunnable(agent)
 }
 
 func notRunnable(a *db.Agent) error {

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -107,5 +108,25 @@ func TestCompaniesTakeTwoStatements(t *testing.T) {
 	}
 	if platform.Member(t, data, "customer.region.name") != "Europe Central" || len(platform.Member(t, data, "customer.ancestors").([]any)) != 2 {
 		t.Error(data)
+	}
+}
+
+// TestAgentsAndRunsTakeFiveStatements counts the statements of what is done most: one finds the caller, and a transaction writes what is
+// made and what is told of it, each by one statement.
+func TestAgentsAndRunsTakeFiveStatements(t *testing.T) {
+	t.Parallel()
+	s := platform.Start(t)
+	token := s.Token(s.Demo.ClientID, s.Demo.ClientSecret, "builder")
+	const create = `mutation { createAgent(input: {name: "Counted", diagram: {steps: [{id: "a", type: "set", values: {b: 1}}], output: {}}}) { agent { databaseId } } }`
+	id := platform.Member(t, s.MustGQL(token, create, nil), "createAgent.agent.databaseId")
+	s.MustGQL(token, `mutation($id: ID!) { publishAgent(input: {id: $id}) { agent { runnable } } }`, map[string]any{"id": id})
+	for _, mutation := range []string{create, `mutation($id: ID!) { startRun(input: {agentId: $id}) { jobKey } }`} {
+		fewest := int64(math.MaxInt64)
+		for range 10 { // work in the background has statements, too
+			fewest = min(fewest, s.Statements(func() { s.MustGQL(token, mutation, map[string]any{"id": id}) }))
+		}
+		if fewest > 5 {
+			t.Errorf("%d statements, want at most 5: %s", fewest, mutation)
+		}
 	}
 }

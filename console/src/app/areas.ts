@@ -1,4 +1,5 @@
 import { companies } from "../companies/area";
+import { contexts } from "../contexts/area";
 import { keys } from "../keys/area";
 import { people } from "../people/area";
 import { webhooks } from "../webhooks/area";
@@ -8,6 +9,7 @@ import type { Area } from "./area";
 export const areas: readonly Area[] = [
   companies,
   people,
+  contexts,
   webhooks,
   keys,
 ];

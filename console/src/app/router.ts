@@ -1,5 +1,6 @@
 import { createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { companyRoutes } from "../companies/routes";
+import { contextRoutes } from "../contexts/routes";
 import { keyRoutes } from "../keys/routes";
 import { peopleRoutes, roleRoute } from "../people/routes";
 import { portalRoutes } from "../portal/routes";
@@ -21,6 +22,7 @@ export const router = createRouter({
       companyRoutes,
       peopleRoutes,
       roleRoute,
+      ...contextRoutes,
       webhookRoutes,
       keyRoutes,
     ]),

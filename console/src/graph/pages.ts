@@ -73,12 +73,12 @@ export class Pages<T> {
     this.#tell();
   }
 
-  /** Asks for the first page once more, where new rows come. */
+  /** Asks once more for the first page, where new rows come, and for those that are seen. */
   anew(): void {
-    const first = this.#parts[0];
-    if (!first?.known) return;
-    this.#unwatch(first);
-    this.#watch(first, false);
+    for (const part of this.#parts.filter(({ known, stop }, place) => known && (place === 0 || stop))) {
+      this.#unwatch(part);
+      this.#watch(part, false);
+    }
   }
 
   close(): void {

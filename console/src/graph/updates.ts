@@ -1,5 +1,6 @@
 import type { UpdatesConfig } from "@urql/exchange-graphcache";
 import { companyUpdates } from "../companies/updates";
+import { contextUpdates } from "../contexts/updates";
 import { keyUpdates } from "../keys/updates";
 import { peopleUpdates } from "../people/updates";
 import { sessionUpdates } from "../session/updates";
@@ -10,6 +11,7 @@ export const updates: UpdatesConfig[string] = {
   ...sessionUpdates,
   ...companyUpdates,
   ...peopleUpdates,
+  ...contextUpdates,
   ...keyUpdates,
   ...webhookUpdates,
 };

@@ -1,6 +1,7 @@
 import type { Text } from "..";
 import { app } from "./app";
 import { companies } from "./companies";
+import { contexts } from "./contexts";
 import { keys } from "./keys";
 import { people } from "./people";
 import { session } from "./session";
@@ -10,6 +11,7 @@ import { webhooks } from "./webhooks";
 export const de: Text = {
   app,
   companies,
+  contexts,
   keys,
   people,
   problems,

@@ -18,6 +18,7 @@ export const ui: Text["ui"] = {
   loading: "Wird geladen …",
   optional: "freiwillig",
   noMatch: "Nichts passt",
+  typeToConfirm: (name) => `Geben Sie „${name}“ ein, um fortzufahren`,
   yes: "Ja",
   no: "Nein",
 };

@@ -1,5 +1,6 @@
 import { app } from "./app";
 import { companies } from "./companies";
+import { contexts } from "./contexts";
 import { keys } from "./keys";
 import { people } from "./people";
 import { session } from "./session";
@@ -9,6 +10,7 @@ import { webhooks } from "./webhooks";
 export const en = {
   app,
   companies,
+  contexts,
   keys,
   people,
   problems,

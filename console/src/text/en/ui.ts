@@ -17,6 +17,7 @@ export const ui = {
   loading: "Loading…",
   optional: "optional",
   noMatch: "Nothing fits",
+  typeToConfirm: (name: string) => `Type “${name}” to go on`,
   yes: "Yes",
   no: "No",
 };

@@ -1,0 +1,68 @@
+import { Anchor, Button, Group, Progress, Skeleton, Stack, Text } from "@mantine/core";
+import { IconArrowRight } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { useAsk } from "../graph/hooks";
+import { useText } from "../text";
+import { Empty } from "../ui/Empty";
+import { Problem } from "../ui/Problem";
+import type { Whole } from "./Context";
+import { SearchContext, type SearchContextResult } from "./contexts.gql";
+import { Marked } from "./Marked";
+import { placeOf } from "./place";
+import type { PromptSearch } from "./routes";
+import { excerpt } from "./words";
+
+/** What a search found, best first. */
+export function Hits({ context, search, prompt }: { context: Whole; search: PromptSearch; prompt: string }) {
+  const { text, format } = useText();
+  const id = String(context.databaseId);
+  const threshold = search.threshold ?? context.scoreThreshold;
+  const { data, error, again } = useAsk(SearchContext, {
+    id, prompt, topN: search.topN ?? null, scoreThreshold: search.threshold ?? null, mode: search.mode ?? "SEMANTIC",
+  });
+  if (error && !data) return <Problem error={error} again={again} />;
+  if (!data) return <Skeleton height={200} />;
+  const hits = data.searchContext;
+  if (hits.length === 0) {
+    return (
+      <Empty
+        title={text.contexts.noHit} hint={threshold > 0 ? text.contexts.noHitThreshold(format.number(threshold)) : text.contexts.noHitHint}
+        action={threshold > 0 && (
+          <Button renderRoot={(props) => <Link to="/contexts/$contextId/search" params={{ contextId: id }} search={{ ...search, threshold: 0 }} {...props} />} variant="default">
+            {text.contexts.withoutThreshold}
+          </Button>
+        )}
+      />
+    );
+  }
+  return (
+    <Stack gap="sm">
+      <Text size="sm" c="dimmed" role="status">{text.contexts.hitCount(hits.length, format.number(hits.length))}</Text>
+      <ol className="found">{hits.map((hit) => <Hit key={hit.chunk.id} hit={hit} contextId={id} prompt={prompt} />)}</ol>
+    </Stack>
+  );
+}
+
+function Hit({ hit: { similarity, document, chunk }, contextId, prompt }: { hit: SearchContextResult["searchContext"][number]; contextId: string; prompt: string }) {
+  const { text, format } = useText();
+  const open = { to: "/contexts/$contextId/documents/$documentId", params: { contextId, documentId: String(document.databaseId) }, search: { chunk: chunk.position, prompt } } as const;
+  const score = format.number(Math.round(similarity * 100) / 100);
+  return (
+    <li className="hit">
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" flex="1 1 12rem">
+          <Anchor renderRoot={(props) => <Link {...open} {...props} />} fw={600} size="sm">{document.displayName}</Anchor>{" "}
+          <Text span size="sm" c="dimmed">{placeOf(chunk, text)}</Text>
+        </Text>
+        <Group gap="xs" w="9rem" wrap="nowrap">
+          <Progress value={similarity * 100} flex={1} size="md" aria-label={text.contexts.similarity(score)} />
+          <Text size="sm" aria-hidden>{score}</Text>
+        </Group>
+      </Group>
+      <p className="piece"><Marked text={excerpt(chunk.content, prompt)} prompt={prompt} /></p>
+      <Anchor renderRoot={(props) => <Link {...open} {...props} />} size="sm" className="go" aria-label={text.contexts.openAt(document.displayName, placeOf(chunk, text))}>
+        {text.contexts.open}<IconArrowRight size={14} aria-hidden />
+      </Anchor>
+    </li>
+  );
+}

@@ -1,0 +1,100 @@
+import { Button, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { IconSearch } from "@tabler/icons-react";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { useAsk } from "../graph/hooks";
+import { useText } from "../text";
+import { Empty } from "../ui/Empty";
+import { ContextHead, useContextOf, type Whole } from "./Context";
+import { Counts } from "./contexts.gql";
+import { Hits } from "./Hits";
+import { modes, type PromptSearch } from "./routes";
+
+/** Finds pieces of a context's documents. What is asked stands in the address. */
+export function Search() {
+  const { contextId } = useParams({ from: "/inside/contexts/$contextId/search" });
+  const { context } = useContextOf(contextId);
+  const search = useSearch({ from: "/inside/contexts/$contextId/search" });
+  if (!context) return null;
+  return (
+    <>
+      <ContextHead context={context} />
+      <Ask key={JSON.stringify(search)} context={context} search={search} />
+      {search.prompt ? <Hits context={context} search={search} prompt={search.prompt} /> : <Begin context={context} />}
+    </>
+  );
+}
+
+function Ask({ context, search }: { context: Whole; search: PromptSearch }) {
+  const { text } = useText();
+  const navigate = useNavigate();
+  const [form, setForm] = useState({
+    prompt: search.prompt ?? "", topN: String(search.topN ?? context.topN), threshold: String(search.threshold ?? context.scoreThreshold), mode: search.mode ?? "SEMANTIC",
+  });
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    const { prompt, topN, threshold, mode } = form;
+    void navigate({
+      to: "/contexts/$contextId/search",
+      params: { contextId: String(context.databaseId) },
+      // What is the context's own is left out, and stays its own when that changes.
+      search: {
+        prompt: prompt.trim() || undefined,
+        topN: Number(topN) === context.topN ? undefined : Number(topN),
+        threshold: Number(threshold) === context.scoreThreshold ? undefined : Number(threshold),
+        mode: modes.find((one) => one === mode && one !== "SEMANTIC"),
+      },
+    });
+  };
+  return (
+    <form role="search" onSubmit={onSubmit}>
+      <Group gap="xs" align="end">
+        <TextInput
+          flex="1 1 18rem" label={text.contexts.prompt} leftSection={<IconSearch size={16} aria-hidden />} required withAsterisk={false} autoFocus={!search.prompt}
+          value={form.prompt} onChange={(event) => setForm({ ...form, prompt: event.currentTarget.value })}
+        />
+        <TextInput
+          w="6rem" type="number" min={1} max={100} required withAsterisk={false} label={text.contexts.topN}
+          value={form.topN} onChange={(event) => setForm({ ...form, topN: event.currentTarget.value })}
+        />
+        <TextInput
+          w="8rem" type="number" min={0} max={1} step="any" required withAsterisk={false} label={text.contexts.threshold}
+          value={form.threshold} onChange={(event) => setForm({ ...form, threshold: event.currentTarget.value })}
+        />
+        <NativeSelect
+          label={text.contexts.mode} value={form.mode} data={modes.map((value) => ({ value, label: text.contexts.modes[value] }))}
+          onChange={({ currentTarget: { value } }) => setForm({ ...form, mode: modes.find((mode) => mode === value) ?? "SEMANTIC" })}
+        />
+        <Button type="submit">{text.contexts.searchButton}</Button>
+      </Group>
+    </form>
+  );
+}
+
+/** What is there before the first search: the way to it. */
+function Begin({ context }: { context: Whole }) {
+  const { text } = useText();
+  const id = String(context.databaseId);
+  const { data } = useAsk(Counts, { id });
+  if (data?.context && data.context.ready.totalCount === 0) {
+    return (
+      <Empty
+        title={text.contexts.nothingToSearch} hint={data.context.all.totalCount > 0 ? text.contexts.notReadYet : text.contexts.nothingToSearchHint}
+        action={<Button renderRoot={(props) => <Link to="/contexts/$contextId" params={{ contextId: id }} {...props} />} variant="default">{text.contexts.toDocuments}</Button>}
+      />
+    );
+  }
+  return (
+    <Stack gap="xs" align="start">
+      <Text c="dimmed">{text.contexts.searchHint}</Text>
+      {context.starterPrompts.map((prompt) => (
+        <Button
+          key={prompt} variant="default" size="sm" h="auto" py={6} className="starter"
+          renderRoot={(props) => <Link to="/contexts/$contextId/search" params={{ contextId: id }} search={{ prompt }} {...props} />}
+        >
+          {prompt}
+        </Button>
+      ))}
+    </Stack>
+  );
+}

@@ -1,0 +1,83 @@
+import { Button, Fieldset, Stack, Textarea, TextInput } from "@mantine/core";
+import "@mantine/core/styles/Fieldset.css";
+import { type ChangeEvent, useState } from "react";
+import { useChange } from "../graph/hooks";
+import { useText } from "../text";
+import { Problem } from "../ui/Problem";
+import { useNotices } from "../ui/useNotices";
+import { useSubmit } from "../ui/useSubmit";
+import { UpdateContext } from "./contexts.gql";
+import type { Whole } from "./Context";
+
+/** As it stands in the fields. */
+function formOf(context: Whole) {
+  const { name, caption, description, starterPrompts, topN, scoreThreshold, embeddingModel, chunkSize, overlap, toolsJson } = context;
+  return {
+    name, caption, description, starterPrompts: starterPrompts.join("\n"), embeddingModel, toolsJson,
+    topN: String(topN), scoreThreshold: String(scoreThreshold), chunkSize: String(chunkSize), overlap: String(overlap),
+  };
+}
+
+type Form = ReturnType<typeof formOf>;
+
+/** What is sent: what was changed. */
+function inputOf(form: Form, was: Form) {
+  const changed = (name: keyof Form) => (form[name] === was[name] ? undefined : form[name]);
+  const number = (name: keyof Form) => (form[name] === was[name] ? undefined : Number(form[name]));
+  return {
+    name: changed("name"), caption: changed("caption"), description: changed("description"), toolsJson: changed("toolsJson"), embeddingModel: changed("embeddingModel"),
+    starterPrompts: form.starterPrompts === was.starterPrompts ? undefined : form.starterPrompts.split("\n").map((line) => line.trim()).filter(Boolean),
+    topN: number("topN"), scoreThreshold: number("scoreThreshold"), chunkSize: number("chunkSize"), overlap: number("overlap"),
+  };
+}
+
+/** Changes a context's settings. */
+export function SettingsForm({ context }: { context: Whole }) {
+  const { text } = useText();
+  const t = text.contexts;
+  const was = formOf(context);
+  const [form, setForm] = useState(was);
+  const update = useChange(UpdateContext);
+  const { offer } = useNotices();
+  const submit = useSubmit(async () => {
+    await update({ input: { id: context.id, ...inputOf(form, was), ifVersion: context.version } });
+    offer(text.ui.saved, t.undo, () => update({ input: { id: context.id, ...inputOf(was, form) } }));
+  });
+  const field = (name: keyof Form) => ({
+    name, value: form[name], error: submit.fault(name), withAsterisk: false,
+    onChange: ({ currentTarget: { value } }: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => setForm({ ...form, [name]: value }),
+  });
+  const numeric = (name: keyof Form, min: number, max: number) => ({ ...field(name), type: "number", required: true, min, max, step: max === 1 ? "any" : 1, styles: { input: { maxWidth: "12rem" } } });
+  return (
+    <form onSubmit={submit.onSubmit}>
+      <Stack>
+        <Problem error={submit.rest(...Object.keys(was))} />
+        <Fieldset legend={t.whatItIs}>
+          <Stack>
+            <TextInput label={t.name} description={t.nameHint} required {...field("name")} />
+            <TextInput label={t.caption} description={t.captionHint} {...field("caption")} />
+            <Textarea label={t.instructions} description={t.instructionsHint} rows={4} {...field("description")} />
+            <Textarea label={t.starters} description={t.startersHint} rows={4} {...field("starterPrompts")} />
+          </Stack>
+        </Fieldset>
+        <Fieldset legend={t.finding}>
+          <Stack>
+            <TextInput label={t.topN} description={t.topNHint} {...numeric("topN", 1, 100)} />
+            <TextInput label={t.threshold} description={t.thresholdHint} {...numeric("scoreThreshold", 0, 1)} />
+          </Stack>
+        </Fieldset>
+        <Fieldset legend={t.readingDocuments}>
+          <Stack>
+            <TextInput label={t.chunkSize} description={t.chunkSizeHint} {...numeric("chunkSize", 16, 8192)} />
+            <TextInput label={t.overlap} description={t.overlapHint} {...numeric("overlap", 0, 1)} />
+            <TextInput label={t.model} description={t.modelHint} required spellCheck={false} {...field("embeddingModel")} />
+          </Stack>
+        </Fieldset>
+        <Fieldset legend={t.tools}>
+          <Textarea label={t.toolsJson} description={t.toolsHint} rows={4} styles={{ input: { fontFamily: "monospace" } }} spellCheck={false} {...field("toolsJson")} />
+        </Fieldset>
+        <Button type="submit" w="fit-content" loading={submit.busy} disabled={JSON.stringify(form) === JSON.stringify(was)}>{text.ui.save}</Button>
+      </Stack>
+    </form>
+  );
+}

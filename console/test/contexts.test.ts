@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { accessible, ada, greta, mira, open, signIn, url } from "./visit.js";
+
+const text = (words: string) => Buffer.from(words);
+const tides = { name: "tides.md", mimeType: "text/markdown", buffer: text("# Harbour\n\nThe spring tide floods the quay in March.\n\n# Kitchen\n\nSoup is served at noon.\n") };
+// It begins as a PDF does, and is none: it is taken, and can't be read.
+const broken = { name: "broken.pdf", mimeType: "application/pdf", buffer: text("%PDF-1.7\nnothing else\n") };
+const empty = { name: "empty.txt", mimeType: "text/plain", buffer: text("") };
+const picture = { name: "quay.png", mimeType: "image/png", buffer: text("no document") };
+
+test("a context from its first document to the place of a sentence, and its end", async (t) => {
+  const page = await open(t);
+  await signIn(page, ada, "/console/contexts");
+  await page.getByRole("heading", { name: "No context yet" }).waitFor();
+  await accessible(page, "contexts-none");
+  await page.getByRole("link", { name: "Create a context" }).first().click();
+  const panel = page.getByRole("region", { name: "Create a context" });
+  await panel.getByLabel("Name").fill("Harbour office");
+  await panel.getByLabel("What it is for").fill("Tides and soup");
+  await accessible(page, "contexts-create");
+  await panel.getByRole("button", { name: "Create", exact: true }).click();
+  await page.getByRole("heading", { name: "No documents yet" }).waitFor();
+  await accessible(page, "documents-none");
+
+  // Files of every fate at once.
+  await page.getByLabel("Add documents").first().setInputFiles([tides, broken, empty, picture]);
+  const uploads = page.getByRole("region", { name: "Files on their way" });
+  await uploads.getByText("2 of 3 files sent").waitFor();
+  await uploads.getByText("empty.txt: The file is empty.").waitFor();
+  await uploads.getByText(/Left out.*: quay\.png/).waitFor();
+  const list = page.getByRole("listbox", { name: "Documents" });
+  await list.getByRole("option", { name: /tides\.md.*Searchable/i }).waitFor();
+  await list.getByRole("option", { name: /broken\.pdf.*Failed/i }).waitFor();
+  await page.getByRole("button", { name: "Try again: broken.pdf" }).waitFor();
+  await accessible(page, "documents");
+  await page.getByRole("button", { name: "Try again: broken.pdf" }).click();
+  await list.getByRole("option", { name: /broken\.pdf.*Failed/i }).waitFor();
+  await uploads.getByRole("button", { name: "Dismiss" }).click();
+
+  await page.getByRole("link", { name: "Search", exact: true }).click();
+  await page.getByLabel("What are you looking for?").fill("when does the tide flood the quay");
+  await page.keyboard.press("Enter");
+  await page.locator("mark", { hasText: "tide" }).first().waitFor();
+  await accessible(page, "search");
+  await page.getByRole("link", { name: /^Open the document here: tides\.md/ }).first().click();
+  await page.getByRole("article").getByText("floods").waitFor();
+  assert.match(page.url(), /\?chunk=0&prompt=/);
+  await accessible(page, "document");
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog", { name: "Delete tides.md?" }).getByRole("button", { name: "Delete" }).click();
+  await list.getByRole("option", { name: /broken\.pdf/ }).waitFor();
+  await list.getByRole("option", { name: /tides\.md/ }).waitFor({ state: "detached" });
+
+  await page.getByRole("link", { name: "Settings", exact: true }).click();
+  await page.getByRole("heading", { name: "Delete this context" }).waitFor();
+  await accessible(page, "context-settings");
+  await page.getByRole("button", { name: "Delete the context" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete Harbour office?" });
+  assert.equal(await dialog.getByRole("button", { name: "Delete the context" }).isDisabled(), true);
+  await dialog.getByLabel("Type “Harbour office” to go on").fill("Harbour office");
+  await dialog.getByRole("button", { name: "Delete the context" }).click();
+  await page.getByRole("heading", { name: "No context yet" }).waitFor();
+});
+
+test("settings are changed and taken back; what is wrong stands beside its field; all documents are read anew", async (t) => {
+  const page = await open(t);
+  await signIn(page, greta, "/console/contexts/new");
+  await page.getByLabel("Name", { exact: true }).fill("Alpine handbook");
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  // Dropped on whichever page of the context, files are added to it.
+  await page.getByRole("link", { name: "Search", exact: true }).click();
+  await page.getByRole("heading", { name: "Nothing to search yet" }).waitFor();
+  const dragged = await page.evaluateHandle((words) => {
+    const data = new DataTransfer();
+    data.items.add(new File([words], "tides.md", { type: "text/markdown" }));
+    return data;
+  }, tides.buffer.toString());
+  await page.dispatchEvent("main", "dragover", { dataTransfer: dragged });
+  await page.getByText("Drop to add to Alpine handbook").waitFor();
+  await page.dispatchEvent("main", "drop", { dataTransfer: dragged });
+  await page.getByRole("option", { name: /tides\.md.*Searchable/i }).waitFor();
+  await page.getByRole("link", { name: "Settings", exact: true }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Staff handbook");
+  const model = await page.getByLabel("Model").inputValue();
+  await page.getByLabel("Model").fill("no-such-model");
+  await page.getByRole("button", { name: "Save" }).first().click();
+  await page.getByText(/no-such-model/).waitFor();
+  await page.getByLabel("Model").fill(model);
+  await page.getByLabel("Tokens of a piece").fill("16");
+  await page.getByRole("button", { name: "Save" }).first().click();
+  await page.getByRole("heading", { level: 1, name: "Staff handbook" }).waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("heading", { level: 1, name: "Alpine handbook" }).waitFor();
+  await page.getByLabel("Tokens of a piece").fill("16");
+  await page.getByRole("button", { name: "Save" }).first().click();
+  await page.getByText("Saved").first().waitFor();
+  await page.getByRole("button", { name: "Read 1 document anew" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Read 1 document anew" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByRole("switch", { name: /^Everyone on the account/ }).click();
+  await page.getByRole("button", { name: "Save" }).last().click();
+  await page.getByText("shared", { exact: true }).waitFor();
+
+  // Who may read it sees it, and nothing that they may not do.
+  const other = await open(t);
+  await signIn(other, mira, "/console/contexts");
+  await other.getByRole("option", { name: /Alpine handbook/ }).click();
+  await other.getByRole("option", { name: /tides\.md/ }).waitFor();
+  assert.equal(await other.getByRole("button", { name: "Add documents" }).count(), 0);
+  await other.getByRole("link", { name: "Settings", exact: true }).click();
+  await other.getByText("Tokens of a piece").waitFor();
+  assert.equal(await other.getByRole("button", { name: "Delete the context" }).count(), 0);
+});
+
+test("a busy platform and a lost connection are told in words, and what was refused is sent again", async (t) => {
+  const page = await open(t, { complaints: /Failed to load resource/ });
+  await signIn(page, greta, "/console/contexts/new");
+  await page.getByLabel("Name", { exact: true }).fill("Slow harbour");
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  await page.getByRole("heading", { name: "No documents yet" }).waitFor();
+  const uploads = page.getByRole("region", { name: "Files on their way" });
+  const isUpload = (body: string | null) => body?.includes("uploadDocument") ?? false;
+
+  const full = { message: "the documents of this context may have 100 bytes", extensions: { code: "PAYLOAD_TOO_LARGE" } };
+  await page.route(`${url}/graphql`, (route) => (isUpload(route.request().postData()) ? route.fulfill({ status: 413, json: { errors: [full] } }) : route.fallback()));
+  await page.getByLabel("Add documents").first().setInputFiles([tides]);
+  await uploads.getByText(/too large for this context/).waitFor();
+  await page.unrouteAll();
+  await page.route(`${url}/graphql`, (route) => (isUpload(route.request().postData()) ? route.abort() : route.fallback()));
+  await uploads.getByRole("button", { name: "Try again: tides.md" }).click();
+  await uploads.getByText(/The connection was lost/).waitFor();
+  await page.unrouteAll();
+  await uploads.getByRole("button", { name: "Try again: tides.md" }).click();
+  await page.getByRole("option", { name: /tides\.md.*Searchable/i }).waitFor();
+});
