@@ -151,6 +151,8 @@ type way struct {
 	ids string
 	// each is, in an ordered way, what the way is walked for again and again, with a page of each: a FROM clause.
 	each string
+	// first names the rows of each that the way is walked for: of very many, only those whose own first rows come first are.
+	first string
 }
 
 // ordersBy tells whether rows are asked for in the order of a key.
@@ -425,8 +427,13 @@ func (s *statement) read(w way, gate string) string {
 	if w.each == "" {
 		return "SELECT " + s.found() + " FROM " + w.from + clause(append(where, gates...)) + s.orderBy(w.lead, s.by) + " LIMIT " + s.rows
 	}
-	walk := "SELECT " + s.found() + " FROM " + w.from + clause(where) + s.orderBy(w.lead, s.by) + " LIMIT " + s.rows
-	return "SELECT b.* FROM " + w.each + " CROSS JOIN LATERAL (" + walk + ") b" + clause(gates) + s.orderBy("", column) + " LIMIT " + s.rows
+	walk := "SELECT " + s.found() + " FROM " + w.from + clause(where) + s.orderBy(w.lead, s.by) + " LIMIT "
+	each := w.each
+	if w.first != "" {
+		each = "(SELECT " + w.first + ".* FROM " + each + " CROSS JOIN LATERAL (" + walk + "1) b" + clause(gates) + s.orderBy("", column) + " LIMIT " + s.rows + ") " + w.first
+	}
+	walk += s.rows
+	return "SELECT b.* FROM " + each + " CROSS JOIN LATERAL (" + walk + ") b" + clause(gates) + s.orderBy("", column) + " LIMIT " + s.rows
 }
 
 // all selects columns of all rows of a way that fit some conditions. Where there are several to begin from, the rows of each are

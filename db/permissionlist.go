@@ -41,9 +41,11 @@ var (
 	}}
 )
 
-// permissionsWithin are the ways to the permissions of a scope, whose bounds are $1 and $2.
+// permissionsWithin are the ways to the permissions of a scope, whose bounds are $1 and $2: those of a few companies, or of a few limbs,
+// or all in order, of which those of others are passed over.
 func permissionsWithin(scope access.Scope) ways {
 	return func(st *statement, terms []Term) []way {
+		const place = "permissions p"
 		held := append(st.terms(terms), withinScope)
 		var list []way
 		for _, t := range terms {
@@ -51,26 +53,44 @@ func permissionsWithin(scope access.Scope) ways {
 			case "ids":
 				return []way{named("unnest("+st.value(t, "bigint[]")+") n(id)"+joinByID("permissions", "p", "n.id")+placeOfPermission, held...)}
 			case "userId", "accountId":
-				return []way{{from: "permissions p" + placeOfPermission, where: []string{st.condition(t)}, held: held}}
+				return []way{{from: place + placeOfPermission, where: []string{st.condition(t)}, held: held}}
 			case "roleId":
-				role := st.condition(t)
-				list = append(list, way{from: "permissions p" + placeOfPermission, size: "permissions p WHERE " + role, where: []string{role}, held: held})
+				list = append(list, fewPermissions(scope, st.condition(t), held))
 			case "disabled":
 				if t.Value == "true" {
-					list = append(list, way{from: "permissions p" + placeOfPermission, size: "permissions p WHERE p.disabled", where: []string{"p.disabled"}, held: held})
+					list = append(list, fewPermissions(scope, "p.disabled", held))
 				}
 			case "customerId":
 				list = append(list, way{from: "accounts a" + permissionsOn("a.id") + joinByID("customers", "c", "a.customer_id"), where: []string{st.condition(t)}, held: held})
 			}
 		}
-		if len(list) == 0 && !scope.Whole() {
-			own := st.led(way{each: "(SELECT * FROM customers c WHERE " + inScope + " OFFSET 0) c" + accountsOf("c.id"), from: "permissions p", held: st.terms(terms)}, "p.account_id", "a.id", "p.id")
-			if own.ordered {
-				own.size, own.most = "customers c WHERE "+inScope, mostOwners
-			}
-			list = append(list, own)
+		all := way{from: place + placeOfPermission, held: held, ordered: true}
+		limbs := way{each: limbsInScope, first: "l", from: all.from, lead: "p.limb_id", is: "l.id", held: held, ordered: true, size: limbsInScope, most: mostOwners}
+		if scope.Whole() {
+			return append(list, all)
 		}
-		return append(list, way{from: "permissions p" + placeOfPermission, held: held, ordered: true})
+		if !inLimb(scope) && !st.counting {
+			return append(list, st.soon(all, aGlance), limbs, all)
+		}
+		own := st.led(way{each: "(SELECT * FROM customers c WHERE " + inScope + " OFFSET 0) c" + accountsOf("c.id"), from: place, held: st.terms(terms)}, "p.account_id", "a.id", "p.id")
+		if own.ordered {
+			own.size, own.most = "customers c WHERE "+inScope, mostOwners
+		}
+		if list = append(list, own); st.counting {
+			return append(list, all)
+		}
+		return append(list, limbs, all)
+	}
+}
+
+// fewPermissions are those that a condition finds in the limbs of a scope, where they are few.
+func fewPermissions(scope access.Scope, condition string, held []string) way {
+	if scope.Whole() {
+		return way{from: "permissions p" + placeOfPermission, size: "permissions p WHERE " + condition, where: []string{condition}, held: held}
+	}
+	return way{
+		ids:  "SELECT p.id FROM " + limbsInScope + " CROSS JOIN LATERAL (SELECT p.id FROM permissions p WHERE p.limb_id = l.id AND " + condition + " OFFSET 0) p",
+		from: joinByID("permissions", "p", "n.id") + placeOfPermission, held: held,
 	}
 }
 

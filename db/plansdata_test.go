@@ -92,13 +92,16 @@ var manyRows = []string{
 	`INSERT INTO subtree_users (customer_id, user_id, email, name, created_at, accepted, has_password)
 		SELECT DISTINCT ON (a.id, m.user_id) a.id, m.user_id, m.email, 'First Last ' || m.user_id, m.created_at, m.accepted_at IS NOT NULL, false
 		FROM memberships m CROSS JOIN unnest(m.lineage) a(id) ORDER BY a.id, m.user_id ON CONFLICT DO NOTHING`,
-	`INSERT INTO accounts (id, customer_id, app_instance_id, name)
-		SELECT i, i, 1 + i % 3, 'Account' FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO limbs SELECT id, lineage FROM customers WHERE id > :some AND level <= 3`,
+	`INSERT INTO accounts (id, customer_id, app_instance_id, name, limb_id)
+		SELECT id, id, 1 + id % 3, 'Account', limb_of(lineage) FROM customers WHERE id > :some ORDER BY id`,
 	`INSERT INTO roles (id, application_id, customer_id, name) SELECT 10 + i, 1, i, 'Own' FROM generate_series(:some + 1, :n) i`,
-	`INSERT INTO permissions (id, account_id, user_id, role_id)
-		SELECT i, i, i, 1 + i % 3 FROM generate_series(:some + 1, :n) i
-		UNION ALL SELECT 10000000 + i, 5, i, 4 + i / 10 % 3 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000
-		UNION ALL SELECT 20000000 + i, i, 7, 1 + i % 3 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 1 AND i <= 10000`,
+	`INSERT INTO permissions (id, account_id, user_id, role_id, limb_id)
+		SELECT p.id, a.id, p.user_id, p.role_id, a.limb_id FROM (
+			SELECT i, i, i, 1 + i % 3 FROM generate_series(:some + 1, :n) i
+			UNION ALL SELECT 10000000 + i, 5, i, 4 + i / 10 % 3 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000
+			UNION ALL SELECT 20000000 + i, i, 7, 1 + i % 3 FROM generate_series(:some + 1, :n) i WHERE i % 10 = 1 AND i <= 10000) p(id, account_id, user_id, role_id)
+		JOIN accounts a ON a.id = p.account_id ORDER BY p.id`,
 	`INSERT INTO billing (customer_id) SELECT i FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO api_keys (id, client_id, customer_id, user_id)
 		SELECT i, 'client ' || i, i, i FROM generate_series(:some + 1, :n) i

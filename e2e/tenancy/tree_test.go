@@ -129,6 +129,9 @@ func mustBeATree(t *testing.T, s *platform.Platform) {
 		"roots but one":      `SELECT abs(count(*) - 1) FROM customers WHERE parent_id IS NULL`,
 		"wrong states":       `SELECT count(*) FROM customers WHERE (status = 'DELETED') <> (erase_at IS NOT NULL)`,
 		"memberships astray": `SELECT count(*) FROM memberships m JOIN customers c ON c.id = m.customer_id WHERE m.lineage <> c.lineage`,
+		"limbs astray":       `SELECT count(*) FROM limbs l JOIN customers c USING (id) WHERE l.lineage <> c.lineage`,
+		"accounts astray":    `SELECT count(*) FROM accounts a JOIN customers c ON c.id = a.customer_id WHERE a.limb_id <> limb_of(c.lineage)`,
+		"permissions astray": `SELECT count(*) FROM permissions p JOIN accounts a ON a.id = p.account_id WHERE p.limb_id <> a.limb_id`,
 		"wrong counts": `SELECT count(*) FROM (SELECT customer_id, sum(n) AS n FROM usage_counts WHERE name = 'customers' GROUP BY 1) k
 			FULL JOIN (SELECT a.id AS customer_id, count(*) AS n FROM customers c CROSS JOIN unnest(c.lineage[1:c.level]) a(id) GROUP BY 1) c USING (customer_id) WHERE COALESCE(k.n, 0) <> COALESCE(c.n, 0)`,
 		"wrong counts of people": `SELECT count(*) FROM (SELECT customer_id, sum(n) AS n FROM usage_counts WHERE name = 'users' GROUP BY 1) k

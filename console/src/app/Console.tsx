@@ -15,7 +15,7 @@ export function Console() {
         <Faulty>
           <RouterProvider router={router} />
         </Faulty>
-        <Notifications position="bottom-right" />
+        <Notifications position="bottom-left" />
       </TextProvider>
     </MantineProvider>
   );

@@ -1,0 +1,104 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"canopy/db"
+	"canopy/internal/access"
+	"canopy/internal/devstack/devtest"
+	"canopy/internal/paging"
+)
+
+// astray are what does not know its limb, or a limb that does not know its place.
+const astray = `
+	SELECT (SELECT count(*) FROM limbs l JOIN customers c USING (id) WHERE l.lineage <> c.lineage)
+		+ (SELECT count(*) FROM accounts a JOIN customers c ON c.id = a.customer_id WHERE a.limb_id IS DISTINCT FROM limb_of(c.lineage))
+		+ (SELECT count(*) FROM permissions p JOIN accounts a ON a.id = p.account_id WHERE p.limb_id <> a.limb_id)`
+
+// TestLimbsFollowTheirCompanies: however companies move, permissions are found in each part of the tree, in each order.
+func TestLimbsFollowTheirCompanies(t *testing.T) {
+	address := devtest.Database(t, db.Fingerprint(), db.Migrate)
+	s := devtest.Must[*db.Store](t)(db.Open(t.Context(), address, db.Options{}))
+	t.Cleanup(func() { _ = s.Close() })
+	root, _, _ := tree(t, s)
+	pool := devtest.Must[*sqlx.DB](t)(db.Connect(address, db.Options{MaxConns: 2}))
+	t.Cleanup(func() { _ = pool.Close() })
+	chance := rand.New(rand.NewPCG(3, 14))
+	companies := []int64{root.ID}
+	for i := range 80 {
+		parent := companies[max(chance.IntN(len(companies)), len(companies)-1-chance.IntN(4))] // deep rather than wide
+		c := devtest.Must[*db.Customer](t)(s.InsertCustomer(t.Context(), db.Customer{ParentID: &parent, Name: fmt.Sprint("Company ", i), RegionID: root.RegionID}))
+		companies = append(companies, c.ID)
+		devtest.Must[any](t)(pool.ExecContext(t.Context(), `INSERT INTO accounts (customer_id, app_instance_id, name) SELECT $1, min(id), 'Account' FROM app_instances`, c.ID))
+	}
+	user := devtest.Must[*db.Person](t)(s.EnsureUser(t.Context(), db.Given{Email: "u@x.example", FirstName: "Own", LastName: "Name"}))
+	devtest.Must[any](t)(pool.ExecContext(t.Context(), `INSERT INTO roles (application_id, name) SELECT min(id), 'Role' FROM applications`))
+	devtest.Must[any](t)(pool.ExecContext(t.Context(), `
+		INSERT INTO permissions (account_id, user_id, role_id, disabled, last_access, created_at)
+		SELECT a.id, $1, (SELECT min(id) FROM roles), a.id % 3 = 0, CASE WHEN a.id % 4 > 0 THEN now() - a.id % 7 * interval '1 hour' END, now() - a.id % 5 * interval '1 day'
+		FROM accounts a`, user.ID))
+	moved := 0
+	for range 60 {
+		from, to := companies[1+chance.IntN(len(companies)-1)], companies[chance.IntN(len(companies))]
+		var refused bool
+		devtest.Check(t, pool.GetContext(t.Context(), &refused, `SELECT $1 = ANY (lineage) OR (SELECT parent_id FROM customers WHERE id = $1) = $2 FROM customers WHERE id = $2`, from, to))
+		if refused {
+			continue
+		}
+		devtest.Check(t, s.Tx(t.Context(), func(tx *db.Store) error {
+			if err := tx.HoldAlone(t.Context(), from, to); err != nil {
+				return err
+			}
+			return tx.MoveCustomer(t.Context(), from, to)
+		}))
+		moved++
+		var wrong int
+		if devtest.Check(t, pool.GetContext(t.Context(), &wrong, astray)); wrong > 0 {
+			t.Fatalf("%d rows are astray after %d moves, the last of %d below %d", wrong, moved, from, to)
+		}
+	}
+	if moved < 20 {
+		t.Errorf("only %d companies moved", moved)
+	}
+	for _, id := range companies {
+		permissionsAreFound(t, s, pool, id)
+	}
+}
+
+// permissionsAreFound compares lists of the permissions within a company's subtree with what a look at each of them finds.
+func permissionsAreFound(t *testing.T, s *db.Store, pool *sqlx.DB, company int64) {
+	t.Helper()
+	var lineage pq.Int64Array
+	devtest.Check(t, pool.GetContext(t.Context(), &lineage, `SELECT lineage FROM customers WHERE id = $1`, company))
+	scope := access.Lineage(lineage).Subtree()
+	for order, by := range map[string]string{
+		"ID": "p.id", "-CREATED_AT": "p.created_at DESC, p.id DESC", "LAST_ACCESS": "COALESCE(p.last_access, 'epoch'), p.id",
+	} {
+		for _, term := range []struct{ member, value, condition string }{{"", "", "true"}, {"disabled", "true", "p.disabled"}, {"disabled", "false", "NOT p.disabled"}} {
+			var where db.Where
+			if term.member != "" {
+				where.Terms = []db.Term{{Member: term.member, Value: term.value}}
+			}
+			var want []int64
+			devtest.Check(t, pool.SelectContext(t.Context(), &want, `SELECT p.id FROM permissions p JOIN accounts a ON a.id = p.account_id JOIN customers c ON c.id = a.customer_id
+				WHERE $1 = ANY (c.lineage) AND `+term.condition+` ORDER BY `+by, company))
+			var got []int64
+			devtest.Check(t, db.Each(t.Context(), s, db.Permissions.Walk(where, order, paging.Cursor{}), 0,
+				func(_ context.Context, a db.Ask) ([]*db.Permission, error) {
+					return s.FindPermissions(t.Context(), scope, a)
+				},
+				func(p *db.Permission, _ paging.Cursor) error { got = append(got, p.ID); return nil }))
+			if !slices.Equal(got, want) {
+				t.Errorf("below %d by %s, %s: %v, want %v", company, order, strings.TrimSpace(term.condition), got, want)
+			}
+		}
+	}
+}
