@@ -13,6 +13,9 @@ export const ada = { email: setting("EMAIL"), password: setting("PASSWORD") };
 export const [greta, jonas, mira, sofia] = ["greta@alpine.example", "jonas@alpine.example", "mira@alpine.example", "sofia@brightwater.example"]
   .map((email) => ({ email, password: setting("OTHERS_PASSWORD") })) as [Person, Person, Person, Person];
 
+/** Where webhooks can be sent: one that takes them, and one that answers 503 until it was sent an event three times. */
+export const receivers = { well: setting("RECEIVER"), failing: setting("FAILING_RECEIVER") };
+
 export interface Person {
   email: string;
   password: string;

@@ -4,6 +4,7 @@ package console
 import (
 	"bytes"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,9 @@ import (
 
 // tests is where `make test-browser` leaves what it makes of console/test.
 const tests = "../../console/out"
+
+// attempts is how often a delivery is tried.
+const attempts = 3
 
 // people of the demo data are one for each system role, and one of another company.
 var people = []string{"greta@alpine.example", "jonas@alpine.example", "mira@alpine.example", "sofia@brightwater.example"}
@@ -44,17 +48,25 @@ func TestBrowser(t *testing.T) {
 
 func run(t *testing.T, file string) {
 	t.Helper()
-	s := platform.Start(t)
+	s := platform.Start(t, platform.DeliverLocally(t))
 	for _, email := range people {
 		s.SetUp(email)
 	}
 	s.NoDemoMails()
 	mails := t.TempDir()
+	well := platform.NewReceiver(t, nil)
+	failing := platform.NewReceiver(t, func(_ platform.Received, n int) int {
+		if n <= attempts {
+			return http.StatusServiceUnavailable
+		}
+		return http.StatusNoContent
+	})
 	s.Work(&mail.Files{Dir: mails, Log: slog.New(slog.DiscardHandler)})
 	cmd := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", "--test-timeout=300000", file)
 	cmd.Env = append(os.Environ(),
 		"CANOPY_URL="+strings.Replace(s.URL, "127.0.0.1", "localhost", 1), "CANOPY_EMAIL="+platform.DemoAdmin, "CANOPY_PASSWORD="+s.Demo.AdminPassword,
-		"CANOPY_OTHERS_PASSWORD="+platform.NewPassword, "CANOPY_MAILS="+mails)
+		"CANOPY_OTHERS_PASSWORD="+platform.NewPassword, "CANOPY_MAILS="+mails,
+		"CANOPY_RECEIVER="+well.URL+"/hooks", "CANOPY_FAILING_RECEIVER="+failing.URL+"/hooks")
 	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(os.Interrupt) }, 10*time.Second
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -15,10 +15,14 @@ export const theme = createTheme({
   cursorType: "pointer",
 });
 
+/** What destructive buttons are filled with. */
+const red = { "--mantine-color-red-filled": "#c92a2a", "--mantine-color-red-filled-hover": "#a92222" };
+
 /** Colours of text that keep a contrast of 4.5:1 or more, which Mantine's own do not everywhere. */
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
+    ...red,
     "--mantine-color-body": "#ffffff",
     "--mantine-color-dimmed": "#4d5b52",
     "--mantine-color-placeholder": "#5f6b63",
@@ -33,6 +37,7 @@ export const variables: CSSVariablesResolver = () => ({
     "--mantine-color-blue-light-color": "#144b86",
   },
   dark: {
+    ...red,
     "--mantine-color-body": "#18201b",
     "--mantine-color-text": "#e8eeea",
     "--mantine-color-dimmed": "#a9b7ae",

@@ -120,7 +120,7 @@ function Payload({ payload }: { payload: string }) {
         {payload !== "" && (
           <Group gap="xs">
             <SegmentedControl
-              aria-label={text.webhooks.body} size="xs" value={how} data={[{ value: "pretty", label: text.webhooks.pretty }, { value: "raw", label: text.webhooks.raw }]}
+              transitionDuration={0} aria-label={text.webhooks.body} size="xs" value={how} data={[{ value: "pretty", label: text.webhooks.pretty }, { value: "raw", label: text.webhooks.raw }]}
               onChange={(value) => setHow(value === "raw" ? "raw" : "pretty")}
             />
             <CopyText value={payload} />

@@ -5,7 +5,7 @@ import { useText } from "../text";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
-import { DestinationForm } from "./Form";
+import { type DestinationFields, DestinationForm } from "./Form";
 import { useDestination } from "./useDestination";
 import { Destination, UpdateDestination } from "./webhooks.gql";
 
@@ -25,7 +25,7 @@ export function Edit() {
       {!destination && !error && <Skeleton height={300} />}
       {destination && (
         <DestinationForm
-          key={destination.version} of={destination} word={text.ui.save} close={close}
+          key={destination.version} of={fieldsOf(destination)} word={text.ui.save} close={close}
           save={async ({ events, ...fields }) => {
             await update({ input: { id: destination.id, ...fields, ...(events ? { events } : { allEvents: true }), ifVersion: destination.version } });
             say(text.ui.saved);
@@ -35,4 +35,8 @@ export function Edit() {
       )}
     </SidePanel>
   );
+}
+
+function fieldsOf({ url, name, events, signing }: DestinationFields): DestinationFields {
+  return { url, name, events, signing };
 }

@@ -29,7 +29,7 @@ export function Verify() {
             <Text size="sm">{text.webhooks.verifyHint[destination.signing]}</Text>
             <List size="sm" spacing={4}>{text.webhooks.verifyRules.map((rule) => <List.Item key={rule}>{rule}</List.Item>)}</List>
             <Group justify="space-between">
-              <SegmentedControl aria-label={text.webhooks.language} value={language} data={[...languages]} onChange={(value) => setLanguage(value as Language)} />
+              <SegmentedControl transitionDuration={0} aria-label={text.webhooks.language} value={language} data={[...languages]} onChange={(value) => setLanguage(value as Language)} />
               <CopyText value={code} />
             </Group>
             <pre className="wire" tabIndex={0} aria-label={text.webhooks.verifyCode(language)}>{code}</pre>

@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { Page } from "playwright-core";
+import { accessible, ada, greta, mira, open, receivers, signIn, url } from "./visit.js";
+
+/** Adds a destination, keeps its secret, and gives its panel. */
+async function add(page: Page, name: string, address: string) {
+  await page.getByRole("link", { name: /^Add (a|the first) destination$/ }).first().click();
+  const form = page.getByRole("region", { name: "Add a destination" });
+  await form.getByLabel("Address").fill(address);
+  await form.getByLabel("Name").fill(name);
+  await form.getByRole("button", { name: "Add", exact: true }).click();
+  const added = page.getByRole("region", { name: "The destination is there" });
+  assert.match(await added.getByText(/^whsec_/).innerText(), /^whsec_[A-Za-z0-9+/]{43}=$/);
+  await added.getByRole("button", { name: "I have kept it" }).click();
+  const panel = page.getByRole("region", { name, exact: true });
+  await panel.getByRole("button", { name: "Send", exact: true }).waitFor();
+  return panel;
+}
+
+test("add the first destination for chosen events, test it, and send the delivery again", async (t) => {
+  const page = await open(t);
+  await signIn(page, greta, "/console/webhooks");
+  await page.getByRole("heading", { name: "Nobody is told yet" }).waitFor();
+  await accessible(page, "webhooks-none");
+  await page.getByRole("link", { name: "Add the first destination" }).click();
+  const form = page.getByRole("region", { name: "Add a destination" });
+  await form.getByLabel("Address").fill("https://10.0.0.1/");
+  await form.getByLabel("Chosen ones").check();
+  assert.equal(await form.getByRole("button", { name: "Add", exact: true }).isDisabled(), true);
+  await form.getByLabel("Find an event").fill("published");
+  await form.getByRole("checkbox", { name: "agent.published", exact: true }).check();
+  await accessible(page, "webhooks-add");
+  await form.getByRole("button", { name: "Add", exact: true }).click();
+  await form.locator("[aria-invalid=true]").waitFor(); // the address is not public
+  await form.getByRole("button", { name: "Cancel" }).click();
+
+  const panel = await add(page, "Billing", receivers.well);
+  await panel.getByLabel("Event", { exact: true }).selectOption("agent.created");
+  await panel.getByRole("button", { name: "Send", exact: true }).click();
+  await panel.getByText(/^answered 204 in/).waitFor();
+  await panel.getByText("All is well.").waitFor();
+  await accessible(page, "webhooks-destination");
+  await panel.getByRole("link", { name: "Show the delivery" }).click();
+  const delivery = page.getByRole("region", { name: "agent.created", exact: true });
+  await delivery.getByText("x-service-event: agent.created").waitFor();
+  await delivery.getByText("x-canopy-test: true").waitFor();
+  await delivery.getByText("As sent").click();
+  await delivery.getByText('"data":{"agentId":42').waitFor();
+  await accessible(page, "webhooks-delivery");
+  await delivery.getByRole("button", { name: "Send again" }).click();
+  const list = page.getByRole("listbox", { name: "Deliveries" });
+  await list.getByRole("option", { name: /delivered/ }).nth(1).waitFor();
+  await page.getByLabel("Status").selectOption("failed");
+  await page.getByRole("heading", { name: "Nothing fits" }).waitFor();
+  assert.match(page.url(), /status=failed/);
+  await page.getByRole("button", { name: "Clear the filters" }).click();
+  await list.getByRole("option").nth(1).waitFor();
+});
+
+test("a receiver that fails: since when, each attempt, and all of it recovered", async (t) => {
+  const page = await open(t);
+  await signIn(page, ada, "/console/webhooks");
+  const panel = await add(page, "Shaky", receivers.failing);
+  await panel.getByRole("button", { name: "Send", exact: true }).click();
+  await panel.getByText("answered 503 in").waitFor();
+  await panel.getByText("Nothing got through since").waitFor();
+  await page.getByRole("option", { name: /Shaky.*1 failed in 24 h.*failing/ }).waitFor();
+  await accessible(page, "webhooks-failing");
+  await panel.getByRole("link", { name: "Show the last one" }).click();
+  const delivery = page.getByRole("region", { name: "run.started", exact: true });
+  await delivery.getByRole("listitem").nth(2).getByText("answered 503 in").waitFor();
+  await accessible(page, "webhooks-delivery-failed");
+  await delivery.getByRole("link", { name: "Shaky" }).click();
+  await panel.getByRole("link", { name: "Recover" }).click();
+  const recover = page.getByRole("region", { name: "Recover" });
+  await recover.getByRole("button", { name: "Send them again" }).click();
+  await recover.getByText("1 delivery is on its way").waitFor();
+  await accessible(page, "webhooks-recover");
+  await recover.getByRole("button", { name: "Close" }).last().click();
+  await panel.getByText("All is well.").waitFor();
+});
+
+test("change a destination, rotate its secret, verify signatures, turn it off and delete it", async (t) => {
+  const page = await open(t);
+  await signIn(page, ada, "/console/webhooks");
+  const panel = await add(page, "Zoë’s shop", receivers.well);
+  await panel.getByRole("link", { name: "Edit" }).click();
+  const form = page.getByRole("region", { name: /^Change/ });
+  await form.getByLabel("Over the body and the time").check();
+  await form.getByRole("button", { name: "Save" }).click();
+  await panel.getByText("Over the body and the time").waitFor();
+  await panel.getByRole("link", { name: "Verify signatures" }).click();
+  const verify = page.getByRole("region", { name: "Verify signatures" });
+  for (const [language, line] of [["Go", "func verified"], ["TypeScript", "export function verified"], ["Python", "def verified"]] as const) {
+    await verify.getByText(language, { exact: true }).click();
+    const code = await verify.getByLabel(`Code in ${language}`).innerText();
+    assert.ok(code.includes(line) && code.includes("webhook-signature") && code.includes("ZOE_S_SHOP_WEBHOOK_SECRET"), code);
+  }
+  await accessible(page, "webhooks-verify");
+  await verify.getByRole("button", { name: "Close" }).click();
+  await panel.getByRole("link", { name: "Rotate the secret" }).click();
+  const rotate = page.getByRole("region", { name: "Rotate the secret" });
+  await accessible(page, "webhooks-rotate");
+  await rotate.getByRole("button", { name: "Make a new secret" }).click();
+  await rotate.getByText("For 24 hours both secrets sign.").waitFor();
+  await rotate.getByText(/^whsec_/).waitFor();
+  await rotate.getByRole("button", { name: "I have kept it" }).click();
+  await panel.getByRole("switch", { name: "Enabled" }).press(" ");
+  await panel.getByText("Events that happen now are not kept for it.").waitFor();
+  await panel.getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete Zoë’s shop?" });
+  await accessible(page, "webhooks-delete");
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("option", { name: /Zoë/ }).waitFor({ state: "detached" });
+});
+
+test("the catalogue, with an example and a schema; who may only look sees no way to change", async (t) => {
+  const page = await open(t);
+  await signIn(page, mira, "/console/webhooks/events");
+  await page.getByRole("searchbox", { name: "Find an event" }).fill("run");
+  await page.getByRole("option", { name: /run\.completed/ }).click();
+  const event = page.getByRole("region", { name: "run.completed" });
+  await event.getByText('"event_category": "run"').waitFor();
+  await event.getByRole("cell", { name: "Whether the run succeeded." }).waitFor();
+  await accessible(page, "webhooks-event");
+  await page.getByRole("link", { name: "Destinations" }).click();
+  await page.getByRole("option").or(page.getByRole("heading", { name: "Nobody is told yet" })).first().waitFor();
+  assert.equal(await page.getByRole("link", { name: /^Add/ }).count(), 0);
+});
+
+/** A short token of Alpine Energy with some rights, as a tenant's server gets it. */
+async function shortToken(...features: string[]): Promise<string> {
+  const json = { "Content-Type": "application/json" };
+  const ask = async (path: string, headers: Record<string, string>, body: string) => (await fetch(url + path, { method: "POST", headers, body })).json();
+  const { token } = await ask("/auth/session", json, JSON.stringify(greta)) as { token: string };
+  const query = "mutation($features: [String!]) { createApiKey(input: { name: \"portal\", features: $features }) { clientId clientSecret } }";
+  const { data } = await ask("/graphql", { ...json, Authorization: `Bearer ${token}` }, JSON.stringify({ query, variables: { features } })) as
+    { data: { createApiKey: { clientId: string; clientSecret: string } } };
+  const form = new URLSearchParams({ grant_type: "client_credentials", target_app: "tenant", client_id: data.createApiKey.clientId, client_secret: data.createApiKey.clientSecret });
+  const { access_token } = await ask("/connect/token", { "Content-Type": "application/x-www-form-urlencoded" }, form.toString()) as { access_token: string };
+  return access_token;
+}
+
+test("the portal: a short token, which leaves the address, and the same screens", async (t) => {
+  const page = await open(t);
+  await page.goto(`${url}/console/portal#token=${await shortToken("webhook.read", "webhook.write")}`);
+  const panel = await add(page, "Customer’s own", receivers.well);
+  assert.match(page.url(), /\/console\/portal\/destinations\/\d+$/);
+  await panel.getByRole("button", { name: "Send", exact: true }).click();
+  await panel.getByText(/^answered 204 in/).waitFor();
+  await accessible(page, "portal");
+  assert.equal(await page.getByRole("link", { name: "Companies" }).count(), 0);
+  await page.reload();
+  await page.getByRole("heading", { name: "This page is opened from another" }).waitFor();
+  await accessible(page, "portal-without-token");
+});
+
+test("the portal with a token that may look, with one that may not, and with one that has ended", async (t) => {
+  const page = await open(t, { complaints: /401/ });
+  await page.goto(`${url}/console/portal#token=${await shortToken("webhook.read")}`);
+  await page.getByRole("heading", { name: "Destinations" }).waitFor();
+  await page.getByRole("option").or(page.getByRole("heading", { name: "Nobody is told yet" })).first().waitFor();
+  assert.equal(await page.getByRole("link", { name: /^Add/ }).count(), 0);
+  await page.goto("about:blank");
+  await page.goto(`${url}/console/portal#token=${await shortToken("user.read")}`);
+  await page.getByRole("heading", { name: "You may not see webhooks" }).waitFor();
+  await page.goto("about:blank");
+  await page.goto(`${url}/console/portal/deliveries#token=worn.out`);
+  await page.getByRole("heading", { name: "Your access has ended" }).waitFor();
+  await accessible(page, "portal-ended");
+});
