@@ -52,8 +52,18 @@ var (
 			SELECT id FROM customers c WHERE c.lineage >= p.lineage AND c.lineage < p.lineage[1:p.level] || (p.id + 1)
 			ORDER BY c.lineage DESC LIMIT $2) c`)
 
-	qEraseRequests     = prepare(`DELETE FROM idempotency_keys WHERE id = ANY (` + someOfCustomers("idempotency_keys") + `)`)
-	qEraseDeliveries   = prepare(`DELETE FROM webhook_deliveries WHERE id = ANY (` + someOfCustomers("webhook_deliveries") + `)`)
+	qEraseRequests = prepare(`DELETE FROM idempotency_keys WHERE id = ANY (` + someOfCustomers("idempotency_keys") + `)`)
+	// What is due goes with its delivery, in the order in which workers hold the two.
+	qErasePending = prepare(`
+		WITH due AS (
+			DELETE FROM webhook_due w USING (SELECT x.* FROM webhook_destinations d CROSS JOIN LATERAL (SELECT * FROM webhook_due WHERE destination_id = d.id LIMIT $2) x
+				WHERE d.customer_id = ANY ($1::bigint[]) LIMIT $2) r
+			WHERE (w.destination_id, w.begun, w.next_attempt_at, w.delivery_id) = (r.destination_id, r.begun, r.next_attempt_at, r.delivery_id)
+			RETURNING w.delivery_id)
+		DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(SELECT delivery_id FROM due))`)
+	qEraseDeliveries = prepare(`
+		DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(SELECT x.id FROM unnest($1::bigint[]) k(id)
+			CROSS JOIN LATERAL (SELECT id FROM webhook_deliveries WHERE customer_id = k.id AND status <> 'pending' LIMIT $2) x LIMIT $2))`)
 	qEraseEvents       = prepare(`DELETE FROM audit_events WHERE id = ANY (` + someOfCustomers("audit_events") + `)`)
 	qEraseSessions     = prepare(`DELETE FROM sessions WHERE id = ANY (` + someOfCustomers("sessions") + `)`)
 	qEraseKeys         = prepare(`DELETE FROM api_keys WHERE id = ANY (` + someOfCustomers("api_keys") + `)`)
@@ -95,6 +105,7 @@ var eraseSteps = []struct {
 	rows  int64
 }{
 	{qEraseRequests, eraseRows},
+	{qErasePending, eraseRows},
 	{qEraseDeliveries, eraseRows},
 	{qEraseDestinations, eraseRows},
 	{qEraseRuns, eraseRows},

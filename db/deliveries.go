@@ -72,10 +72,18 @@ type Captured struct {
 	Log     json.RawMessage `db:"log"`
 }
 
-var deliveryColumns = columns[Delivery]("w") + `, CASE WHEN w.status = 'pending' AND NOT w.counted
+// What waits for its first attempt has been due since it was written: so its row is known by its key.
+var deliveryColumns = columns[Delivery]("w") + `, CASE WHEN w.status = 'pending'
 	AND ` + held("(SELECT o.lineage FROM customers o WHERE o.id = w.customer_id)") + `
+	AND EXISTS (SELECT FROM webhook_due u WHERE u.destination_id = w.destination_id AND NOT u.begun AND u.next_attempt_at = w.created_at AND u.delivery_id = w.id)
 	THEN 'the limit deliveriesPerDay is reached: it goes out when there is room again, from midnight, UTC, on, or when the limit is raised'
 	ELSE w.error END AS error`
+
+// pending has what is inserted into webhook_deliveries go out. It gives the ids.
+func pending(insert string) string {
+	return `WITH emitted AS (` + insert + ` RETURNING id, destination_id)
+		INSERT INTO webhook_due (destination_id, delivery_id) SELECT destination_id, id FROM emitted RETURNING delivery_id`
+}
 
 var (
 	qDelivery = prepare(`
@@ -85,21 +93,20 @@ var (
 		WHERE w.id = ANY($3) AND w.destination_id = $4 AND ` + withinScope + ` ORDER BY w.id`)
 	qCaptured = prepare(`SELECT id, payload, log FROM webhook_deliveries WHERE id = ANY($1)`)
 
-	qEmitTest = prepare(`
+	qEmitTest = prepare(pending(`
+		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, test) VALUES ($1, $2, $3, $4, $5, true)`))
+	qResend = prepare(pending(`
 		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, test)
-		VALUES ($1, $2, $3, $4, $5, true) RETURNING id`)
-	qResend = prepare(`
-		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, test)
-		SELECT customer_id, destination_id, event_id, type, payload, test FROM webhook_deliveries WHERE id = $1 RETURNING id`)
+		SELECT customer_id, destination_id, event_id, type, payload, test FROM webhook_deliveries WHERE id = $1`))
 	// What counts of an event is its last delivery: one that was lost several times is sent again
 	// once, and one that has since been delivered, or is on its way, is not.
-	qRecover = prepare(`
+	qRecover = prepare(pending(`
 		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, test)
 		SELECT w.customer_id, w.destination_id, w.event_id, w.type, w.payload, w.test
-		FROM (SELECT DISTINCT ON (event_id) id, status FROM webhook_deliveries
+		FROM (SELECT DISTINCT ON (event_id) id, lost FROM webhook_deliveries
 			WHERE destination_id = $2 AND created_at >= $3 ORDER BY event_id, id DESC) last
 		JOIN webhook_deliveries w ON w.id = last.id
-		WHERE last.status IN ('failed', 'blocked') AND w.customer_id = $1 ORDER BY w.id`)
+		WHERE last.lost AND w.customer_id = $1 ORDER BY w.id`))
 )
 
 var (

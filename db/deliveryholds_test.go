@@ -17,8 +17,10 @@ import (
 func waiting(t *testing.T, s *db.Store, pool *sqlx.DB, company *db.Customer, n int) int64 {
 	t.Helper()
 	d := devtest.Must[*db.Destination](t)(s.InsertDestination(t.Context(), db.Destination{CustomerID: company.ID, URL: "https://receiver.example", Signing: "SPEC"}))
-	pool.MustExecContext(t.Context(), `INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
-		SELECT $1, $2, 'evt_' || n, 'agent.created', '' FROM generate_series(1, $3::integer) n`, company.ID, d.ID, n)
+	pool.MustExecContext(t.Context(), `
+		WITH emitted AS (INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
+			SELECT $1, $2, 'evt_' || n, 'agent.created', '' FROM generate_series(1, $3::integer) n RETURNING id, destination_id)
+		INSERT INTO webhook_due (destination_id, delivery_id) SELECT destination_id, id FROM emitted`, company.ID, d.ID, n)
 	return d.ID
 }
 
@@ -60,7 +62,7 @@ func TestDeliveriesOfADay(t *testing.T) {
 	for i := range 3 * lanes {
 		workers.Go(func() {
 			for range 2 * each {
-				rows, err := s.ClaimDeliveries(t.Context(), destinations[i%lanes], 7, time.Hour)
+				rows, err := s.ClaimDeliveries(t.Context(), []db.Wanted{{DestinationID: destinations[i%lanes], Room: 7}}, time.Hour)
 				if err != nil {
 					t.Error(err)
 					return
@@ -86,7 +88,7 @@ func TestDeliveriesOfADay(t *testing.T) {
 	if b := devtest.Must[db.Backlog](t)(s.DeliveryBacklog(t.Context())); b.Count != 3 {
 		t.Errorf("%d are said to be due", b.Count)
 	}
-	if rows := devtest.Must[[]*db.Claimed](t)(s.ClaimDeliveries(t.Context(), free, 7, time.Hour)); len(rows) != 3 {
+	if rows := devtest.Must[[]*db.Claimed](t)(s.ClaimDeliveries(t.Context(), []db.Wanted{{DestinationID: free, Room: 7}}, time.Hour)); len(rows) != 3 {
 		t.Errorf("%d of another company were taken up", len(rows))
 	}
 	if wait := devtest.Must[time.Duration](t)(s.DeliveriesUntouchedFor(t.Context())); wait != 0 {
@@ -95,7 +97,7 @@ func TestDeliveriesOfADay(t *testing.T) {
 	if n := number(t, pool, `SELECT count(*) FROM limit_notices WHERE name = 'deliveriesPerDay' AND customer_id = $1`, child.ID); n != 2 {
 		t.Errorf("%d notices, of four fifths and the whole", n)
 	}
-	if n := number(t, pool, `SELECT count(*) FROM webhook_deliveries WHERE claim = 0 AND next_attempt_at = created_at`); n != lanes*each-most {
+	if n := number(t, pool, `SELECT count(*) FROM webhook_due u JOIN webhook_deliveries w ON w.id = u.delivery_id WHERE NOT begun AND next_attempt_at = created_at`); n != lanes*each-most {
 		t.Errorf("%d are as they were written", n)
 	}
 
@@ -103,10 +105,10 @@ func TestDeliveriesOfADay(t *testing.T) {
 	if ids := due(t, s); len(ids) != lanes {
 		t.Errorf("under a higher limit %v are due", ids)
 	}
-	if rows := devtest.Must[[]*db.Claimed](t)(s.ClaimDeliveries(t.Context(), destinations[0], 7, time.Hour)); len(rows) != 1 {
+	if rows := devtest.Must[[]*db.Claimed](t)(s.ClaimDeliveries(t.Context(), []db.Wanted{{DestinationID: destinations[0], Room: 7}}, time.Hour)); len(rows) != 1 {
 		t.Errorf("%d were taken up, there was room for one", len(rows))
 	}
-	if rows := devtest.Must[[]*db.Claimed](t)(s.ClaimDeliveries(t.Context(), destinations[1], 7, time.Hour)); len(rows) != 0 || len(due(t, s)) != 0 {
+	if rows := devtest.Must[[]*db.Claimed](t)(s.ClaimDeliveries(t.Context(), []db.Wanted{{DestinationID: destinations[1], Room: 7}}, time.Hour)); len(rows) != 0 || len(due(t, s)) != 0 {
 		t.Errorf("%d were taken up, there was no room; due: %v", len(rows), due(t, s))
 	}
 
@@ -115,7 +117,7 @@ func TestDeliveriesOfADay(t *testing.T) {
 	if ids := due(t, s); len(ids) != lanes {
 		t.Errorf("on the next day %v are due", ids)
 	}
-	if rows := devtest.Must[[]*db.Claimed](t)(s.ClaimDeliveries(t.Context(), destinations[1], 7, time.Hour)); len(rows) != 7 {
+	if rows := devtest.Must[[]*db.Claimed](t)(s.ClaimDeliveries(t.Context(), []db.Wanted{{DestinationID: destinations[1], Room: 7}}, time.Hour)); len(rows) != 7 {
 		t.Errorf("%d were taken up on the next day", len(rows))
 	}
 }
@@ -128,21 +130,24 @@ func TestRetriesNeedNoRoom(t *testing.T) {
 	limit(t, s, child, 2)
 	to := waiting(t, s, pool, child, 5)
 	claim := func(lease time.Duration) []*db.Claimed {
-		return devtest.Must[[]*db.Claimed](t)(s.ClaimDeliveries(t.Context(), to, 10, lease))
+		return devtest.Must[[]*db.Claimed](t)(s.ClaimDeliveries(t.Context(), []db.Wanted{{DestinationID: to, Room: 10}}, lease))
 	}
 	rows := claim(-time.Second)
 	if len(rows) != 2 {
 		t.Fatalf("%d were taken up", len(rows))
 	}
-	if held := claim(time.Hour); len(held) != 0 {
-		t.Fatalf("%d were taken up on a full day", len(held))
+	if again := claim(-time.Second); len(again) != 2 {
+		t.Fatalf("%d were taken up on a full day, 2 were interrupted", len(again))
 	}
 	if ids := due(t, s); len(ids) != 1 {
 		t.Errorf("what was interrupted is not due: %v", ids)
 	}
 	again := claim(time.Hour)
-	if len(again) != 2 || again[0].Claim != 2 || again[1].Claim != 2 {
+	if len(again) != 2 || !again[0].LeasedUntil.After(rows[0].LeasedUntil) {
 		t.Errorf("taken up again: %d", len(again))
+	}
+	if held := claim(time.Hour); len(held) != 0 {
+		t.Errorf("%d were taken up on a full day", len(held))
 	}
 	if n := number(t, pool, `SELECT sum(n) FROM usage_counts WHERE name = 'deliveriesPerDay' AND customer_id = $1`, child.ID); n != 2 || len(due(t, s)) != 0 {
 		t.Errorf("%d are counted, due: %v", n, due(t, s))

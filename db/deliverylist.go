@@ -66,7 +66,7 @@ func (s *statement) lostFirst(scope access.Scope, terms []Term, otherwise []way)
 		return otherwise
 	}
 	lost := loggedDeliveries.anywhere(s, scope, terms)
-	lost.where = append(lost.where, "w.customer_id = "+s.arg(customer, "bigint"), "w.status IN ('failed', 'blocked')")
+	lost.where = append(lost.where, "w.customer_id = "+s.arg(customer, "bigint"), "w.lost")
 	return append([]way{lost}, otherwise...)
 }
 

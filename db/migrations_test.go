@@ -3,6 +3,7 @@ package db_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
@@ -72,4 +73,39 @@ func without(list, other []string) (rest []string) {
 		}
 	}
 	return rest
+}
+
+// TestDueDeliveriesComeAlong: what is pending before a migration that keeps it elsewhere is due behind it, and on the way back.
+func TestDueDeliveriesComeAlong(t *testing.T) {
+	t.Parallel()
+	address := devtest.Database(t, "empty", func(context.Context, string) error { return nil })
+	m := devtest.Must[*db.Migrator](t)(db.NewMigrator(t.Context(), address))
+	defer func() { _ = m.Close() }()
+	pool := devtest.Must[*sqlx.DB](t)(db.Connect(address, db.Options{MaxConns: 1}))
+	defer func() { _ = pool.Close() }()
+	sources := m.ListSources()
+	at := slices.IndexFunc(sources, func(s *goose.Source) bool { return strings.HasSuffix(s.Path, "_due_deliveries.sql") })
+	for range at {
+		devtest.Must[*goose.MigrationResult](t)(m.UpByOne(t.Context()))
+	}
+	pool.MustExecContext(t.Context(), `
+		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, status, counted, claim, claimed_at, next_attempt_at, interruptions, completed_at) VALUES
+			(1, 7, 'waits', 'x', '', 'pending', false, 0, NULL, now(), 0, NULL),
+			(1, 7, 'retries', 'x', '', 'pending', true, 1, NULL, '2100-01-01', 1, NULL),
+			(1, 7, 'flies', 'x', '', 'pending', true, 1, '2000-01-01', '2100-01-02', 0, NULL),
+			(1, 7, 'is lost', 'x', '', 'failed', true, 1, NULL, now(), 0, now()),
+			(1, 7, 'is done', 'x', '', 'delivered', true, 1, NULL, now(), 0, now())`)
+	state := `SELECT event_id || ' ' || CASE WHEN counted THEN to_char(next_attempt_at, 'YYYY-MM-DD') ELSE 'fresh ' || (next_attempt_at = created_at) END || ' ' || COALESCE(to_char(claimed_at, 'YYYY'), '-') || ' ' || interruptions
+		FROM webhook_deliveries WHERE status = 'pending' ORDER BY id`
+	var before, moved, back []string
+	devtest.Check(t, pool.SelectContext(t.Context(), &before, state))
+	devtest.Must[*goose.MigrationResult](t)(m.UpByOne(t.Context()))
+	devtest.Check(t, pool.SelectContext(t.Context(), &moved, `
+		SELECT event_id || ' ' || CASE WHEN begun THEN to_char(next_attempt_at, 'YYYY-MM-DD') ELSE 'fresh ' || (next_attempt_at = created_at) END || ' ' || COALESCE(to_char(claimed_at, 'YYYY'), '-') || ' ' || interruptions
+		FROM webhook_due d JOIN webhook_deliveries w ON w.id = d.delivery_id AND w.destination_id = d.destination_id AND NOT w.lost ORDER BY id`))
+	devtest.Must[*goose.MigrationResult](t)(m.Down(t.Context()))
+	devtest.Check(t, pool.SelectContext(t.Context(), &back, state))
+	if len(before) != 3 || !slices.Equal(moved, before) || !slices.Equal(back, before) {
+		t.Errorf("before %q, behind %q, and back %q", before, moved, back)
+	}
 }

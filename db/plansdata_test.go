@@ -154,11 +154,13 @@ var manyRows = []string{
 	`INSERT INTO secrets (id, customer_id, name, value) SELECT i, i, 'S', 'sealed' FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO webhook_destinations (id, customer_id, url, secret, events, failing_since, failures)
 		SELECT i, i, 'https://x.example', 'sealed', '{run.finished}', CASE WHEN i % 100 = 0 THEN now() - interval '1 day' END, 1 FROM generate_series(:some + 1, :n) i`,
-	`INSERT INTO webhook_deliveries (id, customer_id, destination_id, event_id, type, payload, status, completed_at, claimed_at, claim, next_attempt_at, created_at)
+	`INSERT INTO webhook_deliveries (id, customer_id, destination_id, event_id, type, payload, status, lost, completed_at, created_at)
 		SELECT CASE h WHEN 0 THEN i ELSE 10000000 + i END, CASE h WHEN 0 THEN i ELSE 5 END, CASE h WHEN 0 THEN i ELSE 5 END, 'event ' || i, 'run.finished', '',
-			CASE WHEN i % 100 < 2 THEN 'pending' WHEN i % 100 = 2 THEN 'failed' ELSE 'delivered' END, CASE WHEN i % 100 > 1 THEN now() END, CASE WHEN i = 101 THEN now() END, 1,
-			now() + CASE WHEN i = 101 THEN interval '1 day' ELSE interval '-1 minute' END, now() - (10000000 - i) * interval '1 second'
+			CASE WHEN i % 100 < 2 THEN 'pending' WHEN i % 100 = 2 THEN 'failed' ELSE 'delivered' END, i % 100 = 2, CASE WHEN i % 100 > 1 THEN now() END, now() - (10000000 - i) * interval '1 second'
 		FROM generate_series(:some + 1, :n) i CROSS JOIN generate_series(0, CASE WHEN i % 10 = 0 AND i <= 10000 THEN 1 ELSE 0 END) h`,
+	`INSERT INTO webhook_due (destination_id, begun, next_attempt_at, delivery_id, claimed_at)
+		SELECT destination_id, id % 100 = 1, CASE WHEN id = 101 THEN '2100-01-01' ELSE created_at END, id, CASE WHEN id = 101 THEN now() END
+		FROM webhook_deliveries WHERE status = 'pending' AND (id > :some AND id <= :n OR id > 10000000 + :some AND id <= 10000000 + :n)`,
 	`INSERT INTO customer_exports (id, customer_id, asked_by, rights, branch_id, status, expires_at)
 		SELECT i, i, 'user:' || i, '{}', 2 + i % 20, CASE WHEN i % 100 < 2 THEN 'PENDING' ELSE 'READY' END, CASE WHEN i % 100 > 1 THEN now() + interval '1 day' END
 		FROM generate_series(:some + 1, :n) i WHERE i % 300 <> 0`,

@@ -119,6 +119,7 @@ var examples = map[query]example{
 	qHoldErasure:       few(299),
 	qLastCompanies:     few(299, 100),
 	qEraseRequests:     few("{299}", 10),
+	qErasePending:      few("{200}", 10),
 	qEraseDeliveries:   few("{299}", 10),
 	qEraseEvents:       few("{299}", 10),
 	qEraseSessions:     few("{299}", 10),
@@ -365,13 +366,10 @@ var examples = map[query]example{
 	// outbox.go
 	qDueDestinations:        atWork(),
 	qDeliveriesUntouchedFor: atWork(),
-	qClaimDeliveries:        few(5, 20, 60),
-	qClaimAgain:             few(200, "{200}", 60),
+	qClaimDeliveries:        few("{5,200,201}", "{20,20,20}", "{20,20,20}", 60),
 	qHoldDeliveries:         few(299, 5),
 	qSweepHolds:             few(),
-	qRecordOutcomes:         few("{201}", "{1}", "{pending}", "{1}", "{0}", "{x}", `{"[]"}`),
-	qDestinationWorked:      few("{200,299}"),
-	qDestinationFailed:      few("{200,299}", "{1,1}"),
+	qRecordOutcomes:         few("{101}", "{101}", "{2100-01-01}", "{delivered}", "{0}", "{200}", "{x}", `{"[]"}`).and("{101}", "{101}", "{2100-01-01}", "{failed}", "{0}", "{0}", "{x}", `{"[]"}`),
 	qFailOrphans:            few(5, 20),
 	qDeliveryBacklog:        atWork(),
 

@@ -48,15 +48,19 @@ var qTell = prepare(`
 		INSERT INTO audit_events (customer_id, actor_user_id, client_id, action, object_type, object_id, details, created_at)
 		SELECT customer_id, NULLIF(actor, 0), client_id, action, object_type, object_id, details::jsonb, clock_timestamp() FROM told ORDER BY n
 		RETURNING id, created_at),
+	events AS MATERIALIZED (
+		SELECT e.* FROM unnest($9::bigint[], $10::text[], $11::text[], $12::bytea[], $13::text[], $14::boolean[], $15::boolean[])
+			WITH ORDINALITY e(customer_id, id, type, payload, names, for_all, free, n)),
 	emitted AS (
-		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, counted)
-		SELECT d.customer_id, d.id, e.id, e.type, e.payload, e.free
-		FROM unnest($9::bigint[], $10::text[], $11::text[], $12::bytea[], $13::text[], $14::boolean[], $15::boolean[])
-			WITH ORDINALITY e(customer_id, id, type, payload, names, for_all, free, n)
+		INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
+		SELECT d.customer_id, d.id, e.id, e.type, e.payload FROM events e
 		CROSS JOIN LATERAL (SELECT d.id, d.customer_id FROM webhook_destinations d
 			WHERE d.customer_id = e.customer_id AND d.deleted_at IS NULL AND d.enabled
 			AND (d.events && string_to_array(e.names, ' ') OR e.for_all AND d.events IS NULL) OFFSET 0) d
-		ORDER BY e.n, d.id RETURNING 1)
+		ORDER BY e.n, d.id RETURNING id, destination_id, event_id),
+	due AS (
+		INSERT INTO webhook_due (destination_id, begun, delivery_id)
+		SELECT m.destination_id, e.free, m.id FROM emitted m JOIN events e ON e.id = m.event_id)
 	SELECT a.id, a.created_at, EXISTS (SELECT FROM webhook_destinations d
 			WHERE d.customer_id = t.customer_id AND d.deleted_at IS NULL AND d.enabled AND d.events && string_to_array(t.names, ' ')) AS wanted,
 		e.n AS deliveries

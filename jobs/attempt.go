@@ -66,7 +66,7 @@ func (d *dispatcher) post(ctx context.Context, c *db.Claimed) (*egress.Response,
 // judge decides what an answer, or the lack of one, means for a delivery. Any 2xx is success; a
 // connection error, a timeout and a 5xx are worth another attempt; everything else is final.
 func judge(c *db.Claimed, resp *egress.Response, err error) db.Outcome {
-	o := db.Outcome{ID: c.ID, DestinationID: c.DestinationID, Claim: c.Claim, Status: db.DeliveryFailed}
+	o := db.Outcome{ID: c.ID, DestinationID: c.DestinationID, LeasedUntil: c.LeasedUntil, Status: db.DeliveryFailed}
 	retry := false
 	switch {
 	case errors.Is(err, egress.ErrBlocked):

@@ -41,8 +41,10 @@ func TestAttemptsKeepNobodyWaiting(t *testing.T) {
 	destination := func(id, customer int64, path string) {
 		r.sql(t, `INSERT INTO webhook_destinations (id, customer_id, url, secret) VALUES ($1, $2, $3, $4)`,
 			id, customer, receiver.URL+path, outbox.SealSigningSecret(r.box, id, "secret"))
-		r.sql(t, `INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
-			SELECT $1, $2, 'e' || g, 'agent.created', '{}' FROM generate_series(1, 4) g`, customer, id)
+		r.sql(t, `
+			WITH emitted AS (INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
+				SELECT $1, $2, 'e' || g, 'agent.created', '{}' FROM generate_series(1, 4) g RETURNING id, destination_id)
+			INSERT INTO webhook_due (destination_id, delivery_id) SELECT destination_id, id FROM emitted`, customer, id)
 	}
 	for id := range int64(places) {
 		destination(100+id, greedy, fmt.Sprint("/hang/", id))

@@ -41,6 +41,7 @@ type dispatcher struct {
 	client   *egress.Client
 	bus      *bus.Bus
 	log      *slog.Logger
+	claims   *claimer
 	outcomes *recorder
 	metrics  *Metrics
 	places   *share.Gate[int64]
@@ -56,6 +57,7 @@ type dispatcher struct {
 func newDispatcher(ctx context.Context, w *Worker) *dispatcher {
 	return &dispatcher{
 		store: w.Store, box: w.Box, client: w.Egress, bus: w.Bus, log: w.Log, metrics: w.Metrics,
+		claims:   &claimer{store: w.Store, lease: deliveryLease},
 		outcomes: newRecorder(w.Store, w.Bus, w.Log), places: share.NewGate[int64](attemptPlaces),
 		ctx: ctx, lanes: map[int64]*lane{},
 	}
@@ -83,15 +85,15 @@ func (d *dispatcher) ProcessTask(ctx context.Context, t *asynq.Task) error {
 	return d.unfollow(t, due.DestinationID, f)
 }
 
-// poke has a destination's lane look for what is due, and first for the deliveries named.
-func (d *dispatcher) poke(branch, destination int64, first ...int64) {
+// poke has a destination's lane look for what is due.
+func (d *dispatcher) poke(branch, destination int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.look(branch, destination, first...)
+	d.look(branch, destination)
 }
 
 // look is poke for who holds the lock. It gives the lane; nil where the worker stops.
-func (d *dispatcher) look(branch, destination int64, first ...int64) *lane {
+func (d *dispatcher) look(branch, destination int64) *lane {
 	if d.ctx.Err() != nil {
 		return nil
 	}
@@ -101,7 +103,6 @@ func (d *dispatcher) look(branch, destination int64, first ...int64) *lane {
 		d.lanes[destination] = l
 		d.running.Go(l.run)
 	}
-	l.first = append(l.first, first...)
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -117,5 +118,5 @@ func (d *dispatcher) drain() {
 
 // retryAfter looks at a destination again when a delivery is due there again.
 func (d *dispatcher) retryAfter(branch int64, o db.Outcome) {
-	time.AfterFunc(o.Wait+time.Millisecond, func() { d.poke(branch, o.DestinationID, o.ID) })
+	time.AfterFunc(o.Wait+time.Millisecond, func() { d.poke(branch, o.DestinationID) })
 }

@@ -7,9 +7,11 @@ import (
 	"canopy/db"
 )
 
-// claimAtLeast is the room that a lane waits for before it claims more, so that claims come in
-// batches; claimPause is how long it waits for that, starvedPause for room in the whole worker.
+// claimFirst is how many deliveries a lane claims at first, and twice as many each time that there were so many: places that lanes
+// hold for what may be due are missing to others meanwhile. claimAtLeast is the room that a lane waits for before it claims more, so
+// that claims come in batches; claimPause is how long it waits for that, starvedPause for room in the whole worker.
 const (
+	claimFirst   = laneWidth / 8
 	claimAtLeast = laneWidth / 4
 	claimPause   = 2 * time.Millisecond
 	starvedPause = 20 * time.Millisecond
@@ -24,10 +26,11 @@ type lane struct {
 	destination int64
 	wake        chan struct{}
 	done        chan result
-	// first are the deliveries to claim before others: those whose retry is due. Under d.mu.
-	first []int64
 	// follower counts what comes of the attempts, for a task; nil where none follows. Under d.mu.
 	follower *tally
+
+	// pace is how many deliveries are claimed together at most; 0 is claimFirst.
+	pace int
 
 	flying int
 	// slow: the last attempt timed out. starved: the worker had no room for another attempt.
@@ -63,7 +66,7 @@ func (l *lane) width() int {
 
 // claim takes up what there is room for and begins the attempts; it tells whether more may be due.
 func (l *lane) claim() bool {
-	room := l.width() - l.flying
+	room := min(l.width()-l.flying, max(l.pace, claimFirst))
 	if room <= 0 {
 		return true
 	}
@@ -75,7 +78,7 @@ func (l *lane) claim() bool {
 	if l.starved {
 		return true
 	}
-	rows, err := l.claimRows(room)
+	rows, err := l.d.claims.claim(l.d.ctx, l.destination, room)
 	if err != nil {
 		// The relay comes by again.
 		l.d.log.WarnContext(l.d.ctx, "due deliveries could not be claimed", "destination", l.destination, "error", err)
@@ -90,7 +93,12 @@ func (l *lane) claim() bool {
 	if len(rows) > 0 && rows[0].URL == "" {
 		l.failOrphans()
 	}
-	return err == nil && len(rows) == room
+	if err != nil || len(rows) < room {
+		l.pace = 0
+		return false
+	}
+	l.pace = min(2*room, laneWidth)
+	return true
 }
 
 // reserve takes up to n of the worker's places, waiting for none but the first.
@@ -105,29 +113,6 @@ func (l *lane) reserve(n int) (taken int) {
 		taken++
 	}
 	return taken
-}
-
-func (l *lane) claimRows(room int) ([]*db.Claimed, error) {
-	l.d.mu.Lock()
-	first := l.first
-	if len(first) > room {
-		first = first[:room]
-	}
-	l.first = l.first[len(first):]
-	l.d.mu.Unlock()
-	var rows []*db.Claimed
-	if len(first) > 0 {
-		again, err := l.d.store.ClaimAgain(l.d.ctx, l.destination, first, deliveryLease)
-		if err != nil {
-			return nil, err
-		}
-		rows = again
-	}
-	if len(rows) == room {
-		return rows, nil
-	}
-	due, err := l.d.store.ClaimDeliveries(l.d.ctx, l.destination, room-len(rows), deliveryLease)
-	return append(rows, due...), err
 }
 
 // failOrphans ends what waits for a destination that was deleted.

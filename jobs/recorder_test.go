@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"canopy/db"
 )
@@ -15,11 +16,14 @@ func TestUnstorableOutcome(t *testing.T) {
 	var said bytes.Buffer
 	room := newRoom(t)
 	r := &recorder{store: room.store, log: slog.New(slog.NewTextHandler(&said, nil))}
-	room.sql(t, `INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload, claim, claimed_at)
-		SELECT 1, 1, 'evt_' || n, 'run.failed', '', 1, now() FROM generate_series(1, 7) n`)
+	lease := time.Now().Truncate(time.Microsecond)
+	room.sql(t, `
+		WITH emitted AS (INSERT INTO webhook_deliveries (customer_id, destination_id, event_id, type, payload)
+			SELECT 1, 1, 'evt_' || n, 'run.failed', '' FROM generate_series(1, 7) n RETURNING id, destination_id)
+		INSERT INTO webhook_due (destination_id, begun, next_attempt_at, delivery_id, claimed_at) SELECT destination_id, true, $1, id, now() FROM emitted`, lease)
 	list := make([]db.Outcome, 7)
 	for i := range list {
-		list[i] = db.Outcome{ID: int64(i + 1), Claim: 1, Status: db.DeliveryFailed, Log: []byte(`[{"error":"x"}]`)}
+		list[i] = db.Outcome{ID: int64(i + 1), DestinationID: 1, LeasedUntil: lease, Status: db.DeliveryFailed, Log: []byte(`[{"error":"x"}]`)}
 	}
 	list[2].Error = "a\x00b"
 	list[5].Log = []byte(`[{"error":"x","response":"\u0000"}]`)

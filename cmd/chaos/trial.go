@@ -160,7 +160,7 @@ func (f *fleet) loseRedis(ctx context.Context) error {
 func (f *fleet) settle(ctx context.Context) error {
 	return f.eventually(ctx, func(ctx context.Context) error {
 		var pending, running int
-		if err := f.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending'),
+		if err := f.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending') + (SELECT count(*) FROM webhook_due),
 			(SELECT count(*) FROM runs WHERE status = 'running')`).Scan(&pending, &running); err != nil {
 			return err
 		}

@@ -84,7 +84,7 @@ func TestDeliveriesWaitForSuspendedCompanies(t *testing.T) {
 	rename(hydro, "Two")
 	rename(solar, "Three") // which is told, as the next of all
 	r.Wait(t, 2)
-	waitFor(t, s, `SELECT count(*) FROM webhook_deliveries WHERE status = 'pending' AND claim = 0`, 1)
+	waitFor(t, s, `SELECT count(*) FROM webhook_due WHERE NOT begun`, 1)
 	done(s, hydro, "resume")
 	r.Wait(t, 3)
 	waitFor(t, s, `SELECT count(*) FROM webhook_deliveries WHERE status = 'delivered' AND attempts = 1`, 3)

@@ -136,25 +136,30 @@ func TestReadyTellsAStuckRelay(t *testing.T) {
 			t.Errorf("want %s: %v", want, a)
 		}
 	}
+	fail := func() {
+		t.Helper()
+		s.SQL(`WITH ended AS (DELETE FROM webhook_due)
+			UPDATE webhook_deliveries SET status = 'failed', lost = true, completed_at = now() WHERE status = 'pending'`)
+	}
 	id, _ := s.Subscribe(token, platform.PublicURL)
 	for range 2 {
 		s.Must(202, "POST", platform.Hooks+"/destinations/"+platform.Decimal(id)+"/test", token, object{"type": "run.started"})
 	}
 	ready("ok")
-	s.SQL(`UPDATE webhook_deliveries SET next_attempt_at = now() - interval '50 seconds'`)
+	s.SQL(`UPDATE webhook_due SET next_attempt_at = now() - interval '50 seconds'`)
 	ready("ok")
-	s.SQL(`UPDATE webhook_deliveries SET next_attempt_at = now() - interval '61 seconds'`)
+	s.SQL(`UPDATE webhook_due SET next_attempt_at = now() - interval '61 seconds'`)
 	ready("degraded")
 	// A worker that is busy with this destination gets to the other delivery in time.
-	s.SQL(`UPDATE webhook_deliveries SET claimed_at = now(), next_attempt_at = now() + interval '15 seconds' WHERE id = (SELECT min(id) FROM webhook_deliveries)`)
+	s.SQL(`UPDATE webhook_due SET begun = true, claimed_at = now(), next_attempt_at = now() + interval '15 seconds' WHERE delivery_id = (SELECT min(delivery_id) FROM webhook_due)`)
 	ready("ok")
-	s.SQL(`UPDATE webhook_deliveries SET status = 'failed', claimed_at = NULL, completed_at = now()`)
+	fail()
 	key := s.Start(token, s.Publish(token, platform.Greeter), object{})
-	s.SQL(`UPDATE webhook_deliveries SET status = 'failed', completed_at = now() WHERE status = 'pending'`)
+	fail()
 	s.SQL(`UPDATE runs SET due_at = now() - interval '61 seconds'`)
 	ready("degraded")
 	other := s.Start(token, s.Publish(token, platform.Greeter), object{})
-	s.SQL(`UPDATE webhook_deliveries SET status = 'failed', completed_at = now() WHERE status = 'pending'`)
+	fail()
 	s.SQL(`UPDATE runs SET due_at = now() + interval '15 seconds' WHERE job_key = $1`, other)
 	ready("ok") // the workers are busy; the first run waits for its turn
 	s.SQL(`UPDATE runs SET due_at = now()`)

@@ -215,7 +215,8 @@ func TestRecoverBringsWhatWasLost(t *testing.T) {
 		return platform.Member(t, s.Must(200, "GET", platform.Hooks+"/deliveries/"+platform.Decimal(delivery), token, nil).JSON(t), "eventId").(string)
 	}
 	end := func(delivery int64, status string) {
-		s.SQL(`UPDATE webhook_deliveries SET status = $2, completed_at = now() WHERE id = $1`, delivery, status)
+		s.SQL(`WITH ended AS (DELETE FROM webhook_due WHERE delivery_id = $1)
+			UPDATE webhook_deliveries SET status = $2, lost = $2 <> 'delivered', completed_at = now() WHERE id = $1`, delivery, status)
 	}
 	want := map[string]bool{}
 	for _, status := range []string{"failed", "blocked", "delivered"} {

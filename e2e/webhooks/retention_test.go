@@ -22,7 +22,8 @@ func TestOldDeliveriesAreForgotten(t *testing.T) {
 	}
 	first := s.Number(`SELECT min(id) FROM webhook_deliveries`)
 	old := first + 5 // the last two are fresh
-	s.SQL(`UPDATE webhook_deliveries SET status = (array['delivered', 'failed', 'blocked'])[1 + id % 3], completed_at = now() WHERE id <> $1`, first+2)
+	s.SQL(`WITH ended AS (DELETE FROM webhook_due WHERE delivery_id <> $1)
+		UPDATE webhook_deliveries SET status = (array['delivered', 'failed', 'blocked'])[1 + id % 3], lost = id % 3 > 0, completed_at = now() WHERE id <> $1`, first+2)
 	s.SQL(`UPDATE webhook_deliveries SET created_at = now() - interval '31 days', completed_at = completed_at - interval '31 days' WHERE id < $1`, old)
 	batches := 0
 	for after := int64(0); batches < 10; batches++ {

@@ -39,7 +39,7 @@ func TestHangingDestinationsKeepNobodyWaiting(t *testing.T) {
 	}
 	create(modest)
 	answers.Wait(t, 1)
-	if n := s.Number(`SELECT count(*) FROM webhook_deliveries WHERE claimed_at IS NOT NULL AND destination_id <> $1`, quiet); n > share {
+	if n := s.Number(`SELECT count(*) FROM webhook_due WHERE claimed_at IS NOT NULL AND destination_id <> $1`, quiet); n > share {
 		t.Errorf("%d attempts of one branch are under way", n)
 	}
 }

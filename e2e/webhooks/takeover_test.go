@@ -18,14 +18,16 @@ func TestInterruptedAttempts(t *testing.T) {
 	id, _ := s.Subscribe(token, r.URL)
 	a := s.Do("POST", platform.Hooks+"/destinations/"+platform.Decimal(id)+"/test", token, map[string]any{"type": "run.started"})
 	delivery := int64(a.JSON(t).(map[string]any)["deliveryId"].(float64))
+	var claims []time.Time
 	for i := range 2 {
-		rows, err := s.App.Store.ClaimDeliveries(t.Context(), id, 10, time.Millisecond)
+		rows, err := s.App.Store.ClaimDeliveries(t.Context(), []db.Wanted{{DestinationID: id, Room: 10}}, time.Millisecond)
 		if err != nil || len(rows) != 1 {
 			t.Fatal(i, rows, err)
 		}
+		claims = append(claims, rows[0].LeasedUntil)
 		s.SQL(`SELECT pg_sleep(0.005)`)
 	}
-	late := db.Outcome{ID: delivery, DestinationID: id, Claim: 1, Status: db.DeliveryFailed, Log: []byte(`[]`)}
+	late := db.Outcome{ID: delivery, DestinationID: id, LeasedUntil: claims[0], Status: db.DeliveryFailed, Log: []byte(`[]`)}
 	if written, err := s.App.Store.RecordOutcomes(t.Context(), []db.Outcome{late}); err != nil || len(written) != 0 {
 		t.Errorf("an outcome of an older claim is written: %v %v", written, err)
 	}

@@ -1,0 +1,103 @@
+package db_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"canopy/db"
+	"canopy/internal/devstack/devtest"
+)
+
+// TestNoIndexKnowsWhatDeliveriesEndWith: a delivery that succeeds is updated in its page, and no index of the log is written.
+func TestNoIndexKnowsWhatDeliveriesEndWith(t *testing.T) {
+	_, pool := openBoth(t)
+	var columns []string
+	// An index depends on the columns of its expressions and of its predicate, too.
+	devtest.Check(t, pool.SelectContext(t.Context(), &columns, `
+		SELECT a.attname FROM pg_index i JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid AND d.refobjid = i.indrelid
+			JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid WHERE i.indrelid = 'webhook_deliveries'::regclass
+		UNION SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey) WHERE i.indrelid = 'webhook_deliveries'::regclass`))
+	if !slices.Contains(columns, "lost") || !slices.Contains(columns, "id") {
+		t.Errorf("the indexes know only %v", columns)
+	}
+	for _, changed := range []string{"status", "attempts", "http_status", "error", "log", "completed_at"} {
+		if slices.Contains(columns, changed) {
+			t.Errorf("an index knows %s", changed)
+		}
+	}
+}
+
+// TestClaimsOfSeveralDestinations: one statement claims for all of them, what was begun before what was not; the limit of
+// one company keeps nobody else from its own.
+func TestClaimsOfSeveralDestinations(t *testing.T) {
+	s, pool := openBoth(t)
+	root, child, _ := tree(t, s)
+	full, open := waiting(t, s, pool, child, 5), waiting(t, s, pool, root, 3)
+	claim := func(room int, lease time.Duration, destinations ...int64) map[int64][]*db.Claimed {
+		t.Helper()
+		var wanted []db.Wanted
+		for _, id := range destinations {
+			wanted = append(wanted, db.Wanted{DestinationID: id, Room: room})
+		}
+		got := map[int64][]*db.Claimed{}
+		for _, row := range devtest.Must[[]*db.Claimed](t)(s.ClaimDeliveries(t.Context(), wanted, lease)) {
+			got[row.DestinationID] = append(got[row.DestinationID], row)
+		}
+		return got
+	}
+	before := s.Executed()
+	first := claim(1, -time.Second, full, open)
+	if len(first[full]) != 1 || len(first[open]) != 1 || s.Executed() != before+1 {
+		t.Fatalf("taken up are %d and %d, by %d statements", len(first[full]), len(first[open]), s.Executed()-before)
+	}
+	limit(t, s, child, 2)
+	next := claim(4, time.Hour, full, open)
+	if len(next[full]) != 2 || len(next[open]) != 3 {
+		t.Errorf("taken up are %d, the limit is 2, and %d of 3", len(next[full]), len(next[open]))
+	}
+	for to, rows := range next {
+		if !slices.ContainsFunc(rows, func(c *db.Claimed) bool { return c.ID == first[to][0].ID }) {
+			t.Errorf("what was begun to %d is not among what is taken up", to)
+		}
+	}
+	if more := claim(4, time.Hour, full, open); len(more) != 0 || len(due(t, s)) != 0 {
+		t.Errorf("on a full day %d are taken up; due: %v", len(more), due(t, s))
+	}
+}
+
+// TestOutcomes: what ends is no longer due, what is tried again is, and destinations know how they do.
+func TestOutcomes(t *testing.T) {
+	s, pool := openBoth(t)
+	root, child, _ := tree(t, s)
+	works, fails := waiting(t, s, pool, root, 3), waiting(t, s, pool, child, 3)
+	pool.MustExecContext(t.Context(), `UPDATE webhook_destinations SET failing_since = now() - interval '1 day', failures = 7`)
+	rows := devtest.Must[[]*db.Claimed](t)(s.ClaimDeliveries(t.Context(), []db.Wanted{{DestinationID: works, Room: 9}, {DestinationID: fails, Room: 9}}, time.Hour))
+	statuses := map[int64][]string{works: {db.DeliveryFailed, db.DeliveryDelivered, db.DeliveryPending}, fails: {db.DeliveryFailed, db.DeliveryBlocked, db.DeliveryPending}}
+	var list []db.Outcome
+	for _, row := range rows {
+		to := row.DestinationID
+		list = append(list, db.Outcome{ID: row.ID, DestinationID: to, LeasedUntil: row.LeasedUntil, Status: statuses[to][0], Wait: time.Hour, Log: []byte(`[{}]`)})
+		statuses[to] = statuses[to][1:]
+	}
+	for i, want := range []int{len(list), 0} { // nothing is written twice
+		if written := devtest.Must[[]int64](t)(s.RecordOutcomes(t.Context(), list)); len(written) != want {
+			t.Errorf("%d: written are %d of %d", i, len(written), len(list))
+		}
+	}
+	for _, check := range []struct {
+		want  int64
+		query string
+	}{
+		{2, `SELECT count(*) FROM webhook_due u JOIN webhook_deliveries w ON w.id = u.delivery_id WHERE w.status = 'pending' AND u.begun AND u.claimed_at IS NULL AND u.next_attempt_at > now()`},
+		{2, `SELECT count(*) FROM webhook_due`},
+		{6, `SELECT count(*) FROM webhook_deliveries WHERE attempts = 1 AND log = '[{}]'`},
+		{3, `SELECT count(*) FROM webhook_deliveries WHERE lost AND completed_at IS NOT NULL`},
+		{1, `SELECT count(*) FROM webhook_destinations WHERE failing_since IS NULL AND failures = 0`},
+		{1, `SELECT count(*) FROM webhook_destinations WHERE failing_since < now() - interval '1 hour' AND failures = 9`},
+	} {
+		if n := number(t, pool, check.query); n != check.want {
+			t.Errorf("%d, want %d: %s", n, check.want, check.query)
+		}
+	}
+}
