@@ -293,7 +293,7 @@ func (f *feud) deliveries() (row, error) {
 	both.Go(func() { theirs = its.emit(1, paceLength) })
 	both.Go(func() { own = f.emit(20, paceLength) })
 	both.Wait()
-	if err := errors.Join(own, theirs, f.settle(fmt.Sprintf(" AND destination_id = %d", id), 10*time.Second)); err != nil {
+	if err := errors.Join(own, theirs, f.settle(fmt.Sprintf(" WHERE destination_id = %d", id), 10*time.Second)); err != nil {
 		return row{}, err
 	}
 	a, err := f.report("ok")
