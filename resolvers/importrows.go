@@ -297,8 +297,8 @@ func (r *importedDocument) check(v *check) {
 	if r.OriginalName == "" || fileName(r.OriginalName) != r.OriginalName {
 		v.fault("originalName", "is not the name of a file")
 	}
-	if r.NameIndex < 0 || r.NameIndex > maxDocuments {
-		v.fault("nameIndex", "must be 0 to %d", maxDocuments)
+	if r.NameIndex < 0 || r.NameIndex > maxOrdinal {
+		v.fault("nameIndex", "must be 0 to %d", maxOrdinal)
 	}
 	r.DisplayName = displayName(r.OriginalName, r.NameIndex)
 	format, err := extract.FormatOf(r.OriginalName)
@@ -312,8 +312,8 @@ func (r *importedDocument) check(v *check) {
 	}
 }
 
-// maxDocuments is more than a context has of one name.
-const maxDocuments = 1 << 30
+// maxOrdinal is more than there is of documents of one name, or of revisions.
+const maxOrdinal = 1 << 30
 
 type importedAgent struct {
 	ID          int64           `json:"id"`
@@ -330,8 +330,13 @@ func (r *importedAgent) place() (int64, int64) { return r.ID, r.AccountID }
 
 func (r *importedAgent) check(v *check) {
 	v.name("name", r.Name)
-	v.draft(r.Diagram)
-	if len(r.Diagram) == 0 {
+	v.wholeDraft(r.Diagram)
+}
+
+// wholeDraft checks a draft that must be there.
+func (v *check) wholeDraft(raw json.RawMessage) {
+	v.draft(raw)
+	if len(raw) == 0 {
 		v.fault("diagram", "is required")
 	}
 }
@@ -347,13 +352,10 @@ type importedRevision struct {
 func (r *importedRevision) place() (int64, int64) { return r.ID, r.AgentID }
 
 func (r *importedRevision) check(v *check) {
-	if r.Number < 1 || r.Number > maxDocuments {
+	if r.Number < 1 || r.Number > maxOrdinal {
 		v.fault("number", "must be a positive integer")
 	}
-	v.draft(r.Diagram)
-	if len(r.Diagram) == 0 {
-		v.fault("diagram", "is required")
-	}
+	v.wholeDraft(r.Diagram)
 }
 
 type importedDestination struct {
