@@ -60,6 +60,15 @@ func notDeleted(companies string) string {
 		OR NOT EXISTS (SELECT FROM customers d WHERE d.id = ANY (` + companies + `) AND d.status = 'DELETED'))`
 }
 
+// aliveInScope tells whether the company of an id is not deleted, nor one above it below the top of the scope, whose bounds are $1 and $2. Where
+// none in the scope is deleted, it does not look for them: of lists of what companies have, no row is looked at twice then.
+func aliveInScope(company string) string {
+	return "(" + noneDeleted + " OR alive_in(" + company + ", $1::bigint[]))"
+}
+
+// noneDeleted tells whether no company of the scope is deleted, whose bounds are $1 and $2.
+const noneDeleted = `NOT EXISTS (SELECT FROM customers gone WHERE gone.status = 'DELETED' AND gone.lineage > $1::bigint[] AND gone.lineage < $2::bigint[])`
+
 // rare finds companies by their status, where that is one that few have.
 func (s *statement) rare(terms []Term) []string {
 	for _, t := range terms {

@@ -22,6 +22,8 @@ type Destination struct {
 	Signing string `db:"signing" audit:"signing"`
 	// AutoDisabledAt is when the platform disabled it for failing too long; nil when it did not.
 	AutoDisabledAt *time.Time `db:"auto_disabled_at"`
+	// FailingSince is when the first delivery failed after the last one that got through; nil where none has.
+	FailingSince *time.Time `db:"failing_since"`
 	// NextAt is when the secret of the last rotation with overlap is in force alone.
 	NextAt    *time.Time `db:"next_at"`
 	CreatedAt time.Time  `db:"created_at"`

@@ -21,6 +21,12 @@ const unknown = `
 	SELECT count(*) FROM ((SELECT * FROM said EXCEPT SELECT customer_id, user_id, email, name, created_at, accepted, has_password FROM subtree_users)
 		UNION ALL (SELECT customer_id, user_id, email, name, created_at, accepted, has_password FROM subtree_users EXCEPT SELECT * FROM said)) x`
 
+// unnamed are the memberships whose names are not what the company calls the person, and the names that are too many.
+const unnamed = `
+	SELECT count(*) FROM memberships m JOIN users o ON o.id = m.user_id FULL JOIN member_names n USING (customer_id, user_id)
+	WHERE n.limb_id IS DISTINCT FROM limb_of(m.lineage) OR n.said IS DISTINCT FROM CASE WHEN m.accepted_at IS NULL
+		THEN m.first_name || ' ' || m.last_name || ' ' || m.email ELSE o.first_name || ' ' || o.last_name || ' ' || o.email END`
+
 // TestWhatCompaniesKnowIsKept: whatever becomes of memberships and users, and however many change them at the same time, what
 // companies know of users is what the first of the memberships below them says.
 func TestWhatCompaniesKnowIsKept(t *testing.T) {
@@ -61,16 +67,19 @@ func TestWhatCompaniesKnowIsKept(t *testing.T) {
 		})
 	}
 	all.Wait()
-	var wrong, rows int
+	var wrong, misnamed, rows int
 	devtest.Check(t, pool.GetContext(t.Context(), &wrong, unknown))
 	devtest.Check(t, pool.GetContext(t.Context(), &rows, `SELECT count(*) FROM subtree_users`))
+	if devtest.Check(t, pool.GetContext(t.Context(), &misnamed, unnamed)); misnamed > 0 {
+		t.Errorf("%d persons are not called as the memberships say", misnamed)
+	}
 	if wrong > 0 || rows == 0 {
 		t.Errorf("%d rows are not as the memberships say, of %d", wrong, rows)
 	}
 }
 
-// TestPersonsAreFoundByWhatIsKnown: a person whom a company has made is found by the words of the person's own row alone, until these
-// and the company's may differ: by what each company has entered, whoever changes what afterwards.
+// TestPersonsAreFoundByWhatIsKnown: a person is found in each company by what that calls them: what it has entered until the person has
+// accepted, whoever changes what elsewhere.
 func TestPersonsAreFoundByWhatIsKnown(t *testing.T) {
 	s, pool := openBoth(t)
 	root, child, _ := tree(t, s)

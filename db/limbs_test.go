@@ -20,10 +20,11 @@ import (
 // astray are what does not know its limb, or a limb that does not know its place.
 const astray = `
 	SELECT (SELECT count(*) FROM limbs l JOIN customers c USING (id) WHERE l.lineage <> c.lineage)
+		+ (SELECT count(*) FROM memberships m LEFT JOIN member_names n USING (customer_id, user_id) WHERE n.limb_id IS DISTINCT FROM limb_of(m.lineage))
 		+ (SELECT count(*) FROM accounts a JOIN customers c ON c.id = a.customer_id WHERE a.limb_id IS DISTINCT FROM limb_of(c.lineage))
 		+ (SELECT count(*) FROM permissions p JOIN accounts a ON a.id = p.account_id WHERE p.limb_id <> a.limb_id)`
 
-// TestLimbsFollowTheirCompanies: however companies move, permissions are found in each part of the tree, in each order.
+// TestLimbsFollowTheirCompanies: however companies move, permissions are found in each part of the tree, in each order, and users by the words of their names.
 func TestLimbsFollowTheirCompanies(t *testing.T) {
 	address := devtest.Database(t, db.Fingerprint(), db.Migrate)
 	s := devtest.Must[*db.Store](t)(db.Open(t.Context(), address, db.Options{}))
@@ -45,6 +46,8 @@ func TestLimbsFollowTheirCompanies(t *testing.T) {
 		INSERT INTO permissions (account_id, user_id, role_id, disabled, last_access, created_at)
 		SELECT a.id, $1, (SELECT min(id) FROM roles), a.id % 3 = 0, CASE WHEN a.id % 4 > 0 THEN now() - a.id % 7 * interval '1 hour' END, now() - a.id % 5 * interval '1 day'
 		FROM accounts a`, user.ID))
+	devtest.Must[any](t)(pool.ExecContext(t.Context(), `
+		INSERT INTO memberships (customer_id, user_id, email, first_name, last_name) SELECT id, $1, 'u' || id || '@x.example', 'Given', 'Name' FROM customers`, user.ID))
 	moved := 0
 	for range 60 {
 		from, to := companies[1+chance.IntN(len(companies)-1)], companies[chance.IntN(len(companies))]
@@ -68,8 +71,32 @@ func TestLimbsFollowTheirCompanies(t *testing.T) {
 	if moved < 20 {
 		t.Errorf("only %d companies moved", moved)
 	}
+	devtest.Must[any](t)(pool.ExecContext(t.Context(), `
+		WITH new AS (INSERT INTO users (email, first_name, last_name) SELECT 'n' || i || '@x.example', CASE i % 100 WHEN 0 THEN 'Rare' ELSE 'Common' END, 'Bird' FROM generate_series(1, 600) i RETURNING *)
+		INSERT INTO memberships (customer_id, user_id, email, first_name, last_name, accepted_at)
+		SELECT ($1::bigint[])[1 + id % $2], id, email, first_name, last_name, CASE WHEN id % 2 = 0 THEN now() END FROM new`, pq.Int64Array(companies), len(companies)))
 	for _, id := range companies {
 		permissionsAreFound(t, s, pool, id)
+		usersAreFound(t, s, pool, id)
+	}
+}
+
+// usersAreFound compares what a search for a rare word finds among the users of a company's subtree with a look at each of them.
+func usersAreFound(t *testing.T, s *db.Store, pool *sqlx.DB, company int64) {
+	t.Helper()
+	var lineage pq.Int64Array
+	devtest.Check(t, pool.GetContext(t.Context(), &lineage, `SELECT lineage FROM customers WHERE id = $1`, company))
+	var want []int64
+	devtest.Check(t, pool.SelectContext(t.Context(), &want, `SELECT user_id FROM subtree_users WHERE customer_id = $1 AND name = 'Rare Bird' ORDER BY user_id`, company))
+	for _, text := range []string{"bird rar", "raer", "brid rare"} {
+		var got []int64
+		for _, u := range devtest.Must[[]*db.User](t)(s.FindUsers(t.Context(), access.Lineage(lineage).Subtree(),
+			db.NewAsk(db.Where{Terms: []db.Term{{Member: "search", Value: text}}}, "ID", paging.NewPage(200, paging.Cursor{})))) {
+			got = append(got, u.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q below %d: %v, want %v", text, company, got, want)
+		}
 	}
 }
 

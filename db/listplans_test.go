@@ -2,6 +2,9 @@ package db
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +13,7 @@ import (
 	"github.com/lib/pq"
 
 	"canopy/internal/access"
+	"canopy/internal/devstack/devtest"
 	"canopy/internal/paging"
 )
 
@@ -79,6 +83,19 @@ func listExamples() []listExample {
 		all = append(all, e)
 	}
 	return all
+}
+
+// TestListsAreTried: each list that hangs from rows is among the examples.
+func TestListsAreTried(t *testing.T) {
+	examples := string(devtest.Must[[]byte](t)(os.ReadFile("listplans_test.go")))
+	for _, path := range devtest.Must[[]string](t)(filepath.Glob("*.go")) {
+		text := devtest.Must[[]byte](t)(os.ReadFile(path))
+		for _, list := range regexp.MustCompile(`= edgeBy\(.+ pagesOf\[\w+\]\((\w+)\)`).FindAllSubmatch(text, -1) {
+			if !strings.Contains(examples, ": "+string(list[1])+",") {
+				t.Errorf("listExamples lacks %s, of %s", list[1], path)
+			}
+		}
+	}
 }
 
 // try runs a list's statements: without a filter, and with each member of one; in each order; from the beginning, from the middle, and

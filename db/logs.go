@@ -13,6 +13,8 @@ type logged struct {
 	time, owner, owners, id string
 	// kind is a column that further indexes have right before the time, and the member of a filter that it is.
 	kind, kindMember string
+	// kept: rows of companies that are deleted are listed until they are erased.
+	kept bool
 }
 
 // mostOwners is how many companies are few enough to be asked for a page of rows each.
@@ -24,12 +26,12 @@ func (l logged) within(st *statement, scope access.Scope, terms []Term) []way {
 	all := l.timed(st, l.anywhere(st, scope, terms), terms)
 	if customer, given := value(terms, "customerId"); given {
 		each := "(SELECT * FROM customers WHERE id = " + st.arg(customer, "bigint") + " OFFSET 0) c" + l.owners
-		return []way{l.owned(st, way{each: each, from: l.rows, held: append(st.terms(terms), withinScope)}, terms)}
+		return []way{l.owned(st, way{each: each, from: l.rows, held: append(l.terms(st, terms, "c.id"), withinScope)}, terms)}
 	}
 	if scope.Whole() {
 		return []way{all}
 	}
-	own := l.owned(st, way{each: "(SELECT * FROM customers c WHERE " + inScope + " OFFSET 0) c" + l.owners, from: l.rows, held: st.terms(terms)}, terms)
+	own := l.owned(st, way{each: "(SELECT * FROM customers c WHERE " + inScope + " OFFSET 0) c" + l.owners, from: l.rows, held: l.terms(st, terms, "c.id")}, terms)
 	own.size, own.most = own.each, mostOwners
 	return []way{own, all}
 }
@@ -37,9 +39,17 @@ func (l logged) within(st *statement, scope access.Scope, terms []Term) []way {
 // anywhere makes a way of all rows, of which those in the scope are kept. The whole tree needs no look at each row's company.
 func (l logged) anywhere(st *statement, scope access.Scope, terms []Term) way {
 	if scope.Whole() {
-		return way{from: l.table, where: []string{wholeScope}, held: st.terms(terms)}
+		return way{from: l.table, where: []string{wholeScope}, held: l.terms(st, terms, l.company)}
 	}
-	return way{from: l.table + joinByID("customers", "c", l.company), held: append(st.terms(terms), withinScope)}
+	return way{from: l.table + joinByID("customers", "c", l.company), held: append(l.terms(st, terms, l.company), withinScope)}
+}
+
+// terms are the conditions of terms, and that the row's company is not deleted, nor one above it in the scope.
+func (l logged) terms(st *statement, terms []Term, company string) []string {
+	if l.kept {
+		return st.terms(terms)
+	}
+	return append(st.terms(terms), aliveInScope(company))
 }
 
 // owned makes a way of the rows of each owner.

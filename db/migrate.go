@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
@@ -76,7 +77,7 @@ type Migrator struct {
 // NewMigrator opens the database behind url for migrations. Like Open it refuses a pooler that would
 // mix their statements up.
 func NewMigrator(ctx context.Context, url string) (*Migrator, error) {
-	pool, err := connectThrough(ctx, url, Options{MaxConns: 2})
+	pool, err := connectThrough(ctx, url, Options{MaxConns: 2, patient: true})
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +94,48 @@ func NewMigrator(ctx context.Context, url string) (*Migrator, error) {
 		return nil, closing(pool, err)
 	}
 	return &Migrator{Provider: p, pool: pool}, nil
+}
+
+// A migration waits for a table that others use for a moment, as all who come later wait behind it. Then it steps back, so that they go
+// on, and tries again after a pause.
+const (
+	lockWait  = 2 * time.Second
+	lockPause = 500 * time.Millisecond
+	lockTries = 100
+)
+
+// Up applies all migrations that are left, and tells which it has applied, also beside an error.
+func (m *Migrator) Up(ctx context.Context) (done []*goose.MigrationResult, err error) {
+	err = aside(ctx, func() error {
+		more, err := m.Provider.Up(ctx)
+		if partial := new(goose.PartialError); errors.As(err, &partial) {
+			more = partial.Applied
+		}
+		done = append(done, more...)
+		return err
+	})
+	return done, err
+}
+
+// Down takes the latest migration back.
+func (m *Migrator) Down(ctx context.Context) (done *goose.MigrationResult, err error) {
+	err = aside(ctx, func() error { done, err = m.Provider.Down(ctx); return err })
+	return done, err
+}
+
+// aside tries a migration until nobody has what it locks.
+func aside(ctx context.Context, migrate func() error) error {
+	for try := 1; ; try++ {
+		err := migrate()
+		if !errors.Is(translate(ctx, err), ErrBusy) || try == lockTries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lockPause):
+		}
+	}
 }
 
 // Close closes the migrator's connections.

@@ -109,3 +109,43 @@ func TestDueDeliveriesComeAlong(t *testing.T) {
 		t.Errorf("before %q, behind %q, and back %q", before, moved, back)
 	}
 }
+
+// TestMigrationsStepAside: a migration of a table that somebody reads for long keeps nobody else from it, is done once that is over, and
+// takes as long as it takes, whatever bounds other statements.
+func TestMigrationsStepAside(t *testing.T) {
+	t.Parallel()
+	address := devtest.Database(t, "empty", func(context.Context, string) error { return nil })
+	m := devtest.Must[*db.Migrator](t)(db.NewMigrator(t.Context(), address+"&lock_timeout=100&statement_timeout=1"))
+	defer func() { _ = m.Close() }()
+	sources := m.ListSources()
+	at := slices.IndexFunc(sources, func(s *goose.Source) bool { return strings.HasSuffix(s.Path, "_moving_less.sql") })
+	for range at {
+		devtest.Must[*goose.MigrationResult](t)(m.UpByOne(t.Context()))
+	}
+	pool := devtest.Must[*sqlx.DB](t)(db.Connect(address, db.Options{MaxConns: 3}))
+	defer func() { _ = pool.Close() }()
+	reader := devtest.Must[*sqlx.Tx](t)(pool.Beginx())
+	defer func() { _ = reader.Rollback() }()
+	var n int
+	devtest.Check(t, reader.GetContext(t.Context(), &n, `SELECT count(*) FROM memberships`))
+	done := make(chan int, 1)
+	go func() {
+		applied, err := m.Up(t.Context())
+		if err != nil {
+			t.Errorf("the migrations, %d of them done: %v", len(applied), err)
+		}
+		done <- len(applied)
+	}()
+	devtest.Eventually(t, "a migration waits for the reader", func() bool {
+		waiting := 0
+		devtest.Check(t, pool.GetContext(t.Context(), &waiting, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`))
+		return waiting > 0 || len(done) > 0
+	})
+	if err := pool.GetContext(t.Context(), &n, `SELECT count(*) FROM memberships`); err != nil {
+		t.Errorf("another reader waits behind the migration: %v", err)
+	}
+	devtest.Check(t, reader.Rollback())
+	if n := <-done; n != len(sources)-at {
+		t.Errorf("%d migrations were applied, of %d", n, len(sources)-at)
+	}
+}

@@ -19,17 +19,26 @@ import (
 type Options struct {
 	// MaxConns bounds the pool; 0 stands for eight for each processor, at least 16.
 	MaxConns int
+	// patient is for work that takes as long as it takes, and waits for locks no longer than lockWait.
+	patient bool
 }
 
 // Connect opens a pool without looking at what is behind it.
 func Connect(url string, o Options) (*sqlx.DB, error) {
-	connector, err := pgconn.New(url, statements...)
+	connector, err := o.connector(url)
 	if err != nil {
 		return nil, fmt.Errorf("DATABASE_URL: %w", err)
 	}
 	pool := sqlx.NewDb(sql.OpenDB(connector), "postgres")
 	o.bound(pool)
 	return pool, nil
+}
+
+func (o Options) connector(url string) (*pgconn.Connector, error) {
+	if o.patient {
+		return pgconn.Patient(url, lockWait)
+	}
+	return pgconn.New(url, statements...)
 }
 
 func (o Options) bound(pool *sqlx.DB) {
@@ -43,7 +52,7 @@ func (o Options) bound(pool *sqlx.DB) {
 
 // connectThrough is Connect where no pooler on the way mixes prepared statements up: pgconn.ErrPooler.
 func connectThrough(ctx context.Context, url string, o Options) (*sqlx.DB, error) {
-	pool, err := Connect(url, Options{}) // the check takes two connections, whatever the bound
+	pool, err := Connect(url, Options{patient: o.patient}) // the check takes two connections, whatever the bound
 	if err != nil {
 		return nil, err
 	}

@@ -121,11 +121,15 @@ var (
 		WITH o AS MATERIALIZED (
 			SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[], $4::text[], $5::float8[], $6::integer[], $7::text[], $8::text[])
 				o (id, destination_id, leased_until, status, wait, http_status, error, log)),
+		held AS MATERIALIZED (
+			SELECT o.id, o.status, o.wait, w.place FROM o CROSS JOIN LATERAL (
+				SELECT ctid AS place FROM webhook_due WHERE destination_id = o.destination_id AND begun AND next_attempt_at = o.leased_until
+					AND delivery_id = o.id AND claimed_at IS NOT NULL FOR UPDATE) w),
 		ended AS (
-			DELETE FROM webhook_due w USING o WHERE o.status <> 'pending' AND ` + claimOf("w", "o") + ` RETURNING w.delivery_id),
+			DELETE FROM webhook_due WHERE ctid = ANY (ARRAY(SELECT place FROM held WHERE status <> 'pending')) RETURNING delivery_id),
 		late AS (
-			UPDATE webhook_due w SET claimed_at = NULL, next_attempt_at = now() + o.wait * interval '1 second'
-			FROM o WHERE o.status = 'pending' AND ` + claimOf("w", "o") + ` RETURNING w.delivery_id),
+			UPDATE webhook_due w SET claimed_at = NULL, next_attempt_at = now() + h.wait * interval '1 second'
+			FROM held h WHERE w.ctid = ANY (ARRAY(SELECT place FROM held WHERE status = 'pending')) AND h.id = w.delivery_id RETURNING w.delivery_id),
 		written AS (
 			UPDATE webhook_deliveries w SET
 				status = o.status, lost = o.status IN ('failed', 'blocked'), attempts = LEAST(w.attempts + 1, ` + maxAttempts + `),
@@ -197,13 +201,6 @@ func leftDue(which, alias string) string {
 func firstDue(which, limit string) string {
 	return ` CROSS JOIN LATERAL (SELECT *, ctid AS place FROM webhook_due WHERE destination_id = a.id AND ` + which + ` AND next_attempt_at <= now()
 			ORDER BY next_attempt_at LIMIT ` + limit + ` FOR UPDATE SKIP LOCKED) r `
-}
-
-// claimOf holds the row of what is due against an outcome's claim on it.
-func claimOf(row, outcome string) string {
-	w, o := row+".", outcome+"."
-	return w + "destination_id = " + o + "destination_id AND " + w + "begun AND " + w + "next_attempt_at = " + o + "leased_until AND " +
-		w + "delivery_id = " + o + "id AND " + w + "claimed_at IS NOT NULL"
 }
 
 // holds selects, of delivery_holds h, those that are in force: they are of this day, and of the limit that there is.

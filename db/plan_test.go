@@ -19,8 +19,6 @@ type PlanNode struct {
 	Filtered  float64    `json:"Rows Removed by Filter"`
 	Rechecked float64    `json:"Rows Removed by Index Recheck"`
 	Unjoined  float64    `json:"Rows Removed by Join Filter"`
-	Hit       float64    `json:"Shared Hit Blocks"`
-	Read      float64    `json:"Shared Read Blocks"`
 	Plans     []PlanNode `json:"Plans"`
 }
 
@@ -46,8 +44,8 @@ func (n PlanNode) Reads() (rows float64) {
 
 // String tells where the rows are read, a line for each node.
 func (n PlanNode) String() string {
-	text := fmt.Sprintf("%s %s %s %s: %.0f rows and %.0f in vain, %.0f times, %.0f pages", n.Type, n.Relation, n.Index, n.Condition,
-		n.Rows, n.Filtered+n.Rechecked+n.Unjoined, n.Loops, n.Hit+n.Read)
+	text := fmt.Sprintf("%s %s %s %s: %.0f rows and %.0f in vain, %.0f times", n.Type, n.Relation, n.Index, n.Condition,
+		n.Rows, n.Filtered+n.Rechecked+n.Unjoined, n.Loops)
 	for _, p := range n.Plans {
 		text += "\n  " + strings.ReplaceAll(p.String(), "\n", "\n  ")
 	}
@@ -60,7 +58,7 @@ func Explain(ctx context.Context, on interface {
 }, statement string, args ...any,
 ) (PlanNode, error) {
 	var told []byte
-	err := on.QueryRowContext(ctx, "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "+statement, args...).Scan(&told)
+	err := on.QueryRowContext(ctx, "EXPLAIN (ANALYZE, BUFFERS OFF, TIMING OFF, FORMAT JSON) "+statement, args...).Scan(&told)
 	if err != nil {
 		return PlanNode{}, err
 	}

@@ -60,6 +60,30 @@ func (d planData) grow(some, n int) {
 	}
 }
 
+// fewer are the tables that have no row for each company, and why: what an index is for is not seen there.
+var fewer = map[string]string{
+	"applications": "the platform's", "app_instances": "the platform's", "default_limits": "the platform's", "goose_db_version": "the platform's",
+	"regions": "the platform's", "sealing_keys": "the platform's", "signing_keys": "the platform's",
+	"blob_deletions": "what is due", "delivery_holds": "what is due", "webhook_due": "what is due",
+	"email_changes": "found by a person or a hash, both of which are unique",
+	"limbs":         "of the upper levels alone",
+}
+
+// whole names the tables that have no row for each company, give or take a few.
+func (d planData) whole(companies int) {
+	d.t.Helper()
+	var tables []string
+	devtest.Check(d.t, d.pool.SelectContext(d.t.Context(), &tables, `
+		SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace ORDER BY relname`))
+	for _, table := range tables {
+		var n int
+		devtest.Check(d.t, d.pool.GetContext(d.t.Context(), &n, `SELECT count(*) FROM `+table))
+		if n < companies*9/10 && fewer[table] == "" {
+			d.t.Errorf("%s has %d rows among %d companies: manyRows makes one for each, or fewer says why not", table, n, companies)
+		}
+	}
+}
+
 var fewRows = []string{
 	`INSERT INTO regions (id, code, name) VALUES (1, 'eu', 'Europe'), (2, 'us', 'America')`,
 	`INSERT INTO applications (id, code, name, app_type, auth_url) VALUES (1, 'tenant', 'Tenant', 1, ''), (2, 'assistant', 'Assistant', 2, ''), (3, 'builder', 'Builder', 3, '')`,
@@ -93,6 +117,8 @@ var manyRows = []string{
 		SELECT DISTINCT ON (a.id, m.user_id) a.id, m.user_id, m.email, 'First Last ' || m.user_id, m.created_at, m.accepted_at IS NOT NULL, false
 		FROM memberships m CROSS JOIN unnest(m.lineage) a(id) ORDER BY a.id, m.user_id ON CONFLICT DO NOTHING`,
 	`INSERT INTO limbs SELECT id, lineage FROM customers WHERE id > :some AND level <= 3`,
+	`INSERT INTO member_names (customer_id, user_id, limb_id, said)
+		SELECT m.customer_id, m.user_id, limb_of(m.lineage), 'First Last ' || m.email FROM memberships m WHERE m.user_id > :some OR m.customer_id > :some ON CONFLICT DO NOTHING`,
 	`INSERT INTO accounts (id, customer_id, app_instance_id, name, limb_id)
 		SELECT id, id, 1 + id % 3, 'Account', limb_of(lineage) FROM customers WHERE id > :some ORDER BY id`,
 	`INSERT INTO roles (id, application_id, customer_id, name) SELECT 10 + i, 1, i, 'Own' FROM generate_series(:some + 1, :n) i`,
@@ -109,6 +135,9 @@ var manyRows = []string{
 	`INSERT INTO api_key_secrets (api_key_id, hash) SELECT i, sha256(('secret ' || i)::bytea) FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO link_tokens (hash, user_id, kind, customer_id, expires_at)
 		SELECT sha256(('link ' || i)::bytea), i, 'invitation', i, now() + interval '1 day' FROM generate_series(:some + 1, :n) i`,
+	`INSERT INTO invitations (id, customer_id, user_id, email, status, ended_at)
+		SELECT i, i, i, 'user' || i || '@x.example', CASE WHEN i % 2 = 0 THEN 'ACCEPTED' ELSE 'PENDING' END, CASE WHEN i % 2 = 0 THEN now() END FROM generate_series(:some + 1, :n) i
+		UNION ALL SELECT 10000000 + i, 5, i, 'user' || i || '@x.example', 'WITHDRAWN', now() FROM generate_series(:some + 1, :n) i WHERE i % 10 = 0 AND i <= 10000`,
 	`INSERT INTO recovery_codes (user_id, hash) SELECT i, sha256(('code ' || i)::bytea) FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO login_networks (user_id, network) SELECT i, '192.0.2.0/24' FROM generate_series(:some + 1, :n) i`,
 	`INSERT INTO sessions (id, user_id, customer_id, key, user_agent, address, expires_at)

@@ -75,6 +75,12 @@ var examples = map[query]example{
 	qAuditEvent:  within(299),
 	qAuditWindow: within("2020-01-01", 0, "2100-01-01"),
 
+	// operations.go
+	qLateMails:  few(100),
+	qFailing:    few(100),
+	qBusiest:    few("runsPerDay", 20),
+	qNearLimits: few(100),
+
 	// billing.go
 	qBilling:     within("{299}"),
 	qSaveBilling: within(299, "x", "x", "x", "x", "x", "x", "x", "x", "US"),

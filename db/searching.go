@@ -61,6 +61,33 @@ type searching struct {
 	walk *way
 	// whole: nothing lies outside of what is asked for, so what the index finds is no more than what a walk would pass.
 	whole bool
+	// limbs: the index also has each word behind the limb that the name is of.
+	limbs bool
+}
+
+// mark is what stands before each word of a query, for the limb. It is in no word.
+const mark = "?"
+
+// behindLimb is a query, a text with marks, as it looks for words of the limb v.
+func behindLimb(query string) string {
+	return "replace(" + query + ", '" + mark + "', v.limb)::tsquery"
+}
+
+// found selects, as id, the rows whose words fit a query with marks.
+func (f searching) found(s *statement, query string) string {
+	if !f.limbs || f.whole {
+		return strings.ReplaceAll(f.ids, "?", s.arg(strings.ReplaceAll(query, mark, ""), "tsquery"))
+	}
+	return "SELECT y.id FROM " + limbsUpTo(limbsOfQuery) + " CROSS JOIN LATERAL (" + strings.ReplaceAll(f.ids, "?", behindLimb(s.arg(query, "text"))) + " OFFSET 0) y"
+}
+
+// foundByAny selects, as id, the rows whose words fit one of many queries with marks.
+func (f searching) foundByAny(s *statement, queries func(mark string) []string) string {
+	begin, query := "unnest("+s.arg(pq.StringArray(queries("")), "tsquery[]")+") q(query)", "q.query"
+	if f.limbs && !f.whole {
+		begin, query = limbsUpTo(limbsOfQueries)+" CROSS JOIN unnest("+s.arg(pq.StringArray(queries(mark)), "text[]")+") q(query)", behindLimb("q.query")
+	}
+	return "SELECT y.id FROM " + begin + " CROSS JOIN LATERAL (" + strings.ReplaceAll(f.ids, "?", query) + " OFFSET 0) y"
 }
 
 // ways are those for a filter's search; false where it has none.
@@ -75,7 +102,7 @@ func (f searching) ways(s *statement, terms []Term) ([]way, bool) {
 }
 
 func (f searching) plain(s *statement, sought words.Sought) []way {
-	ids := strings.ReplaceAll(f.ids, "?", s.arg(sought.Query(), "tsquery"))
+	ids := f.found(s, sought.Query(mark))
 	switch {
 	case s.counting || f.walk == nil:
 		return []way{f.all(ids)}
@@ -99,8 +126,7 @@ func (f searching) plain(s *statement, sought words.Sought) []way {
 
 // near has a query for each word that lies within one edit: one for all of them would look at each of them for each row.
 func (f searching) near(s *statement, n words.Near) []way {
-	each := strings.ReplaceAll(f.ids, "?", "v.query")
-	all := f.all("SELECT y.id FROM unnest(" + s.arg(pq.StringArray(n.Queries()), "tsquery[]") + ") v(query) CROSS JOIN LATERAL (" + each + " OFFSET 0) y")
+	all := f.all(f.foundByAny(s, n.Queries))
 	if s.counting {
 		return []way{all}
 	}
@@ -108,8 +134,8 @@ func (f searching) near(s *statement, n words.Near) []way {
 	if f.walk != nil && f.walk.each == "" {
 		list = append(list, s.soon(*f.walk, aGlance))
 	}
-	if others := n.Others(); others != "" {
-		list = append(list, f.upTo(fewFound, strings.ReplaceAll(f.ids, "?", s.arg(others, "tsquery"))))
+	if others := n.Others(mark); others != "" {
+		list = append(list, f.upTo(fewFound, f.found(s, others)))
 	}
 	return append(append(list, f.few...), all)
 }

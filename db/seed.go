@@ -59,7 +59,7 @@ func (s *Store) SeedTree(ctx context.Context, seed Seed) (top int64, err error) 
 	if err := s.seedStaff(ctx, seed, first, root.RegionID); err != nil {
 		return 0, err
 	}
-	_, err = s.pool.ExecContext(ctx, `ANALYZE customers, limbs, accounts, users, memberships, permissions`)
+	_, err = s.pool.ExecContext(ctx, `ANALYZE customers, limbs, accounts, users, memberships, member_names, subtree_users, permissions`)
 	return made.ID, translate(ctx, err)
 }
 

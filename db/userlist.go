@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"slices"
 
 	"canopy/internal/access"
 )
@@ -52,11 +53,12 @@ var members = hung{list: Users, scoped: true, ways: func(st *statement, terms []
 	return []way{{from: "memberships m" + seenBy("m.user_id"), where: []string{"m.customer_id = k.id"}, held: st.terms(terms)}}
 }}
 
-// wordsOfUsers finds users by the words of what somebody knows of them: what the company at the top of the scope knows is held
+// wordsOfUsers finds users by the words of what somebody calls them: what the company at the top of the scope does is held
 // against it.
-var wordsOfUsers = searching{from: seenBy("n.id"), ids: `
-	SELECT m.user_id AS id FROM memberships m WHERE m.accepted_at IS NULL AND m.differs AND words_of(m.first_name || ' ' || m.last_name || ' ' || m.email) @@ ?
-	UNION ALL SELECT o.id FROM users o WHERE words_of(o.first_name || ' ' || o.last_name || ' ' || o.email) @@ ?`}
+var wordsOfUsers = searching{from: seenBy("n.id"), ids: "SELECT m.user_id AS id FROM member_names m WHERE words_in(m.limb_id, m.said) @@ ?", limbs: true}
+
+// alivelyKnown holds a user to belong to a company of the scope that is not deleted, nor one above it there.
+const alivelyKnown = "(" + noneDeleted + " OR known_alive_in(s.user_id, $1::bigint[], $2::bigint[]))"
 
 // usersWithin are the ways to the users of a scope, whose bounds are $1 and $2.
 func usersWithin(scope access.Scope) ways {
@@ -64,36 +66,37 @@ func usersWithin(scope access.Scope) ways {
 }
 
 func usersOf(st *statement, scope access.Scope, terms []Term) []way {
+	held := append(st.terms(terms), alivelyKnown)
 	const own = "s.customer_id = " + topOfScope
-	all := way{from: "subtree_users s", lead: "s.customer_id", is: topOfScope, held: st.terms(terms), ordered: true}
+	all := way{from: "subtree_users s", lead: "s.customer_id", is: topOfScope, held: held, ordered: true}
 	if text, begins := value(terms, "begins"); begins && st.ordersBy(nameOfUser) {
 		return []way{all.within(st.beginning(nameOfUser, text)...)}
 	}
 	in := wordsOfUsers
-	in.held, in.few, in.walk, in.whole = st.terms(terms), []way{{from: all.from, where: []string{own}, held: all.held}}, &all, scope.Whole()
+	in.held, in.few, in.walk, in.whole = held, []way{{from: all.from, where: []string{own}, held: all.held}}, &all, scope.Whole()
 	var list []way
 	for _, t := range terms {
 		switch t.Member {
 		case "ids":
-			return []way{named("unnest("+st.value(t, "bigint[]")+") n(id)"+seenBy("n.id"), st.terms(terms)...)}
+			return []way{named("unnest("+st.value(t, "bigint[]")+") n(id)"+seenBy("n.id"), held...)}
 		case "email":
-			return []way{{from: "subtree_users s", where: []string{own, st.condition(t)}, held: st.terms(terms)}}
+			return []way{{from: "subtree_users s", where: []string{own, st.condition(t)}, held: held}}
 		case "hasPassword":
-			list = append(list, way{ids: "SELECT s.user_id AS id FROM subtree_users s WHERE " + own + " AND " + st.condition(t), from: seenBy("n.id"), held: st.terms(terms)})
+			list = append(list, way{ids: "SELECT s.user_id AS id FROM subtree_users s WHERE " + own + " AND " + st.condition(t), from: seenBy("n.id"), held: held})
 		case "customerId":
 			in := "m.customer_id = " + st.value(t, "bigint")
-			list = append(list, way{from: "memberships m" + seenBy("m.user_id"), size: "memberships m WHERE " + in, where: []string{in}, held: st.terms(terms)})
+			list = append(list, way{from: "memberships m" + seenBy("m.user_id"), size: "memberships m WHERE " + in, where: []string{in}, held: held})
 		case "lastAccessSince":
 			since := ".last_access >= " + st.value(t, "timestamptz")
 			once := "p.id = (SELECT max(l.id) FROM permissions l WHERE l.user_id = p.user_id AND l" + since + ")"
-			list = append(list, way{from: "permissions p" + seenBy("p.user_id"), size: "permissions p WHERE p" + since, where: []string{"p" + since}, held: append(st.terms(terms), once)})
+			list = append(list, way{from: "permissions p" + seenBy("p.user_id"), size: "permissions p WHERE p" + since, where: []string{"p" + since}, held: append(slices.Clone(held), once)})
 		}
 	}
 	if list, given := in.ways(st, terms); given {
 		return list
 	}
 	if period := st.period(terms, "createdSince", "createdUntil"); len(period) > 0 {
-		list = append(list, way{from: "subtree_users s", where: append(period, own), held: st.terms(terms)})
+		list = append(list, way{from: "subtree_users s", where: append(period, own), held: held})
 	}
 	return append(list, all)
 }

@@ -62,12 +62,24 @@ func (x root) Invitation() generated.InvitationResolver {
 	return resolvers.InvitationEdges{Resolver: x.r}
 }
 
+func (x root) LateMail() generated.LateMailResolver {
+	return resolvers.LateMailEdges{Resolver: x.r}
+}
+
 func (x root) Me() generated.MeResolver {
 	return resolvers.MeEdges{Resolver: x.r}
 }
 
 func (x root) Mutation() generated.MutationResolver {
 	return resolvers.Mutation{Resolver: x.r}
+}
+
+func (x root) NearLimit() generated.NearLimitResolver {
+	return resolvers.NearLimitEdges{Resolver: x.r}
+}
+
+func (x root) Operations() generated.OperationsResolver {
+	return resolvers.OperationsEdges{Resolver: x.r}
 }
 
 func (x root) Permission() generated.PermissionResolver {

@@ -17,6 +17,7 @@ import (
 	"canopy/internal/devstack/devtest"
 	"canopy/internal/mail"
 	"canopy/internal/redisconn"
+	"canopy/internal/roster"
 	"canopy/outbox"
 )
 
@@ -197,7 +198,7 @@ func TestWorkersShareTheMails(t *testing.T) {
 			t.Fatal(err)
 		}
 		link := bus.New(client, r.log)
-		w := &Worker{Store: r.store, Redis: queue, Bus: link, Box: r.box, Mail: b, Log: r.log}
+		w := &Worker{Store: r.store, Redis: queue, Bus: link, Box: r.box, Mail: b, Roster: roster.New(client), Log: r.log}
 		workers.Go(func() {
 			if err := w.Run(ctx); err != nil {
 				t.Error(err)

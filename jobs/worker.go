@@ -17,6 +17,7 @@ import (
 	"canopy/internal/chunk"
 	"canopy/internal/egress"
 	"canopy/internal/mail"
+	"canopy/internal/roster"
 	"canopy/internal/secret"
 )
 
@@ -40,6 +41,9 @@ type Worker struct {
 	Retention Retention
 	// PublicURL is the base of links in mails.
 	PublicURL string
+	// Roster is where the worker is written down, with its Version, while it runs.
+	Roster  *roster.Roster
+	Version string
 	// Metrics counts; nil counts nothing.
 	Metrics *Metrics
 	Log     *slog.Logger
@@ -64,15 +68,16 @@ func (w *Worker) Run(ctx context.Context) error {
 	r := &relay{store: w.Store, client: asynq.NewClient(w.Redis), inspector: asynq.NewInspector(w.Redis), bus: w.Bus, log: w.Log}
 	defer func() { _, _ = r.client.Close(), r.inspector.Close() }()
 	lines := w.lines(ctx, r)
-	servers, mux := make([]*asynq.Server, len(lines)), asynq.NewServeMux()
+	servers, queues, mux := make([]*asynq.Server, len(lines)), make([]string, len(lines)), asynq.NewServeMux()
 	for i, l := range lines {
 		mux.Handle(l.task, l.handler)
-		servers[i] = w.server(l)
+		servers[i], queues[i] = w.server(l), l.queue
 	}
 	if err := start(servers, mux); err != nil {
 		return err
 	}
 	var running sync.WaitGroup
+	running.Go(func() { w.Roster.Keep(ctx, w.Version, queues) })
 	running.Go(func() { w.upkeep(ctx) })
 	running.Go(func() { w.tellLimits(ctx) })
 	running.Go(func() { w.eraseDeleted(ctx) })

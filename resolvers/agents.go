@@ -107,6 +107,19 @@ func (q Query) ListAgentRuns(ctx context.Context, agentID globalid.ID, filter *R
 	return listAll(ctx, q.Resolver, c, asked{list: db.Runs, filter: filter}, l, within(q.Store, agent.Runs), each)
 }
 
+// DiagramCheck checks a diagram as publishing does, and tells what its parts read.
+func (q Query) DiagramCheck(ctx context.Context, raw json.RawMessage) (*diagram.Checked, error) {
+	if _, err := q.may(ctx, rule.DiagramCheck); err != nil {
+		return nil, err
+	}
+	var v check
+	v.draft(raw)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	return diagram.Check(raw), nil
+}
+
 func (q Query) agentRevisionNode(ctx context.Context, id globalid.ID) (*db.Revision, error) {
 	c, err := q.may(ctx, rule.Agent)
 	if err != nil {

@@ -41,6 +41,21 @@ func (f *AuditEventFilter) complete(v *check, at string) {
 	}
 }
 
+// AuditAction is an action of audit events.
+type AuditAction struct{ Action, Description string }
+
+// AuditActions lists those that there are.
+func (q Query) AuditActions(ctx context.Context) ([]*AuditAction, error) {
+	if _, err := q.may(ctx, rule.AuditActions); err != nil {
+		return nil, err
+	}
+	list := []*AuditAction{}
+	for _, e := range audit.Actions() {
+		list = append(list, &AuditAction{string(e.Action), e.Description})
+	}
+	return list, nil
+}
+
 // AuditEvents is a page of the changes within reach, newest first unless asked for otherwise.
 func (q Query) AuditEvents(ctx context.Context, filter *AuditEventFilter, orderBy []*Order, first *int, after *string, last *int, before *string) (*AuditEventConnection, error) {
 	c, err := q.may(ctx, rule.AuditEvents)

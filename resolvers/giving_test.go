@@ -224,7 +224,7 @@ func perhaps(t *rapid.T, label string) bool { return rapid.IntRange(0, 3).Draw(t
 // that nobody has, closed accounts and suspended permissions; and in it one who will try everything.
 func newGang(t *rapid.T, ctx context.Context, e *estate) *gang { // t first, as everywhere
 	g := &gang{estate: e, ctx: ctx}
-	for i := range rapid.IntRange(1, 3).Draw(t, "companies") {
+	for i := range rapid.SampledFrom([]int{1, 2, 3, 3}).Draw(t, "companies") {
 		parent := e.number(`SELECT id FROM customers WHERE parent_id IS NULL`)
 		if i > 0 {
 			parent = one(t, g.customers, "parent")
@@ -278,9 +278,12 @@ func (g *gang) person(t *rapid.T) int64 {
 	for i := range rapid.IntRange(1, 3).Draw(t, "permissions") {
 		application := int64(1)
 		if i > 0 {
-			application = rapid.Int64Range(1, 3).Draw(t, "application")
+			application = rapid.SampledFrom([]int64{1, 1, 1, 2, 3}).Draw(t, "application")
 		}
-		customer := one(t, g.customers, "company of a permission")
+		customer := g.customers[0]
+		if rapid.Bool().Draw(t, "elsewhere") {
+			customer = one(t, g.customers, "company of a permission")
+		}
 		must(ignore(g.sql.Exec(`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name)
 			SELECT $1, id, email, first_name, last_name FROM users WHERE id = $2 ON CONFLICT DO NOTHING`, customer, user)))
 		must(ignore(g.sql.Exec(`WITH r AS (INSERT INTO roles (application_id, customer_id, name, description, is_owner, features)
@@ -351,6 +354,20 @@ func (g *gang) theirRole(t *rapid.T) globalid.ID {
 func (g *gang) aCustomer(t *rapid.T) *globalid.ID {
 	customer := idOf(one(t, g.customers, "company"))
 	return &customer
+}
+
+// reach are the companies of a caller's token, which is the first: those that it can move are below.
+func (g *gang) reach(ctx context.Context) []int64 {
+	return g.numbers(`SELECT id FROM customers WHERE $1 = ANY (lineage) ORDER BY level, id`, access.PrincipalOf(ctx).CustomerID)
+}
+
+// move draws who moves what, and the companies that could come above it.
+func (g *gang) move(t *rapid.T) (ctx context.Context, moved globalid.ID, reach []int64) {
+	ctx = g.caller(t, access.CompanyWrite)
+	if reach = g.reach(ctx); len(reach) < 2 {
+		t.Skip("nothing below the company of the token")
+	}
+	return ctx, idOf(one(t, reach[1:], "moved")), reach
 }
 
 // anybody is one of the gang, mostly, or a user of the tree.
@@ -429,11 +446,15 @@ func (g *gang) acts() map[string]func(*rapid.T) error {
 			return err
 		},
 		"moveCustomer": func(t *rapid.T) error {
-			to := *g.aCustomer(t)
-			if len(g.founded) > 0 && rapid.Bool().Draw(t, "below what was made") {
-				to = idOf(g.founded[0])
+			ctx, moved, reach := g.move(t)
+			return ignore(g.MoveCustomer(ctx, MoveCustomerInput{ID: moved, ParentID: idOf(one(t, reach, "to"))}))
+		},
+		"moveCustomer below what was made": func(t *rapid.T) error {
+			if len(g.founded) == 0 {
+				t.Skip("nothing was made")
 			}
-			return ignore(g.MoveCustomer(g.caller(t, access.CompanyWrite), MoveCustomerInput{ID: *g.aCustomer(t), ParentID: to}))
+			ctx, moved, _ := g.move(t)
+			return ignore(g.MoveCustomer(ctx, MoveCustomerInput{ID: moved, ParentID: idOf(g.founded[0])}))
 		},
 		"createUser": func(t *rapid.T) error {
 			var email string
@@ -446,7 +467,13 @@ func (g *gang) acts() map[string]func(*rapid.T) error {
 			}
 			var email string
 			must(g.sql.Get(&email, `SELECT email FROM users WHERE id = $1`, one(t, g.users, "founder")))
-			made, err := g.CreateCustomer(g.caller(t, access.CompanyCreate), CreateCustomerInput{ParentID: g.aCustomer(t), Name: g.unique("Founded "), RegionID: idOf(1), Email: email})
+			ctx := g.caller(t, access.CompanyCreate)
+			reach := g.reach(ctx)
+			if len(reach) == 0 {
+				t.Skip("a token that reaches nothing")
+			}
+			above := idOf(one(t, reach, "above"))
+			made, err := g.CreateCustomer(ctx, CreateCustomerInput{ParentID: &above, Name: g.unique("Founded "), RegionID: idOf(1), Email: email})
 			if err == nil {
 				g.customers, g.founded = append(g.customers, made.Customer.ID), append(g.founded, made.Customer.ID)
 			}

@@ -18,6 +18,7 @@ import (
 	"canopy/internal/limit"
 	"canopy/internal/models/chat"
 	"canopy/internal/problem"
+	"canopy/internal/roster"
 	"canopy/internal/secret"
 	"canopy/internal/token"
 	"canopy/search"
@@ -49,6 +50,10 @@ type Resolver struct {
 	UserAgent func(context.Context) string
 	// RequestsPerMinute is the rate limit of one API key, 0 for none.
 	RequestsPerMinute int
+	// Roster tells which workers run.
+	Roster *roster.Roster
+	// Version is the program's.
+	Version string
 	// EraseAfter is how long a deleted company can be restored.
 	EraseAfter time.Duration
 	// PublicURL is where the platform is reached: the issuer of tokens, the base of links.

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"canopy/db"
+	"canopy/internal/diagram"
 	"canopy/internal/globalid"
 	"canopy/internal/paging"
 	"canopy/internal/rule"
@@ -128,6 +129,44 @@ type updateAgentInput struct {
 	} `nameHint:"UpdateAgentRequest"`
 }
 
+type diagramCheckInput struct {
+	Body struct {
+		Diagram json.RawMessage `json:"diagram" doc:"The diagram, which may be unfinished; at most 256 KiB"`
+	} `nameHint:"DiagramCheckRequest"`
+}
+
+// diagramCheck is what is known of a diagram.
+type diagramCheck struct {
+	Faults []diagramFault `json:"faults" doc:"Every fault that publishing would name, at most 100; none where it can be published"`
+	Steps  []diagramReads `json:"steps" doc:"What each step reads, in the order of the steps"`
+	Output diagramReads   `json:"output"`
+}
+
+// diagramFault is one thing that is wrong with a diagram.
+type diagramFault struct {
+	Location string `json:"location" doc:"Where; empty for the diagram as a whole" example:"steps[1].when"`
+	Message  string `json:"message" doc:"What is wrong there"`
+}
+
+// diagramReads is what the expressions of a part of a diagram read.
+type diagramReads struct {
+	Input   []string `json:"input" doc:"Members of the input"`
+	Steps   []string `json:"steps" doc:"Ids of earlier steps"`
+	Secrets []string `json:"secrets" doc:"Names of secrets"`
+}
+
+func (a *api) checkDiagram(ctx context.Context, in *diagramCheckInput) (*one[diagramCheck], error) {
+	out, err := a.queries().DiagramCheck(ctx, in.Body.Diagram)
+	if err != nil {
+		return nil, err
+	}
+	return &one[diagramCheck]{diagramCheck{
+		Faults: mapped(out.Faults, func(f diagram.Fault) diagramFault { return diagramFault(f) }),
+		Steps:  mapped(out.Steps, func(r diagram.Reads) diagramReads { return diagramReads(r) }),
+		Output: diagramReads(out.Output),
+	}}, nil
+}
+
 func (a *api) registerAgents() {
 	notFound := []int{http.StatusNotFound}
 	addList(a, operation{
@@ -175,6 +214,10 @@ func (a *api) registerAgents() {
 		_, err := a.mutations().DeleteAgent(ctx, resolvers.DeleteAgentInput{ID: in.id(), IfVersion: ifMatch(ctx)})
 		return nil, err
 	})
+	add(a, operation{
+		id: "checkDiagram", rule: rule.DiagramCheck, method: http.MethodPost, path: agentsPath + "/check", tag: tagAgents, status: http.StatusOK,
+		summary: "Check a diagram", description: "Names every fault that publishing would name, and tells what the expressions read. Nothing is kept.",
+	}, a.checkDiagram)
 	a.registerAgentStates()
 	a.registerAgentLists()
 }

@@ -70,7 +70,7 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 		"GET /v1/accounts/{id}": true, "PUT /v1/accounts/{id}": true,
 		"GET /v1/roles": true, "POST /v1/roles": true, "GET /v1/roles/{id}": true, "PUT /v1/roles/{id}": true, "DELETE /v1/roles/{id}": true,
 		"GET /v1/agents": true, "POST /v1/agents": true, "GET /v1/agents/{id}": true, "PUT /v1/agents/{id}": true, "DELETE /v1/agents/{id}": true,
-		"POST /v1/agents/{id}/publish": true, "POST /v1/agents/{id}/unpublish": true, "POST /v1/agents/{id}/enable": true, "POST /v1/agents/{id}/disable": true,
+		"POST /v1/agents/check": true, "POST /v1/agents/{id}/publish": true, "POST /v1/agents/{id}/unpublish": true, "POST /v1/agents/{id}/enable": true, "POST /v1/agents/{id}/disable": true,
 		"GET /v1/agents/{id}/revisions": true, "GET /v1/agents/{id}/runs": true, "POST /v1/agents/{id}/runs": true,
 		"GET /v1/runs": true, "GET /v1/runs/{jobKey}": true, "GET /v1/runs/{jobKey}/steps": true, "POST /v1/runs/{jobKey}/cancel": true,
 		"GET /v1/contexts/{id}/settings": true, "PUT /v1/contexts/{id}/settings": true, "POST /v1/contexts/{id}/reprocess": true,
@@ -100,10 +100,19 @@ func TestEndpointsAreTheDocumentedOnes(t *testing.T) {
 func TestDocumentsDescribeEveryOperation(t *testing.T) {
 	_, registry := testDoor(t)
 	doc := registry.OpenAPI()
+	declared := map[string]bool{}
+	for _, tag := range doc.Tags {
+		declared[tag.Name] = tag.Description != ""
+	}
 	for _, e := range Endpoints(registry) {
 		for _, op := range operationsAt(doc, e.Path) {
 			if op.Method != e.Method {
 				continue
+			}
+			for _, tag := range op.Tags {
+				if !declared[tag] {
+					t.Errorf("%s %s has the tag %q, which config does not describe", e.Method, e.Path, tag)
+				}
 			}
 			if op.Summary == "" || op.Description == "" || len(op.Tags) != 1 {
 				t.Errorf("%s %s lacks a summary, a description or a tag", e.Method, e.Path)

@@ -36,6 +36,11 @@ var graphOnly = map[string]string{
 	"PageInfo":             "REST has headers for it",
 	"PermissionCreator":    "REST has createdBy, a text that holds it",
 
+	"AuditAction": "docs/audit.md tells them", "auditActions": "as AuditAction",
+
+	"Operations": "programs that watch the platform have /metrics", "WorkQueue": "as Operations", "Worker": "as Operations", "LateMail": "as Operations",
+	"NearLimit": "as Operations", "DefaultLimit": "as Operations", "operations": "as Operations",
+
 	"node":         "REST has a path for each kind of object",
 	"user":         "GET /tenant/users has it, with the parameter ids",
 	"customers":    "GET /tenant/customers lists the company's own descendants, by the same filters",
@@ -47,6 +52,7 @@ var graphOnly = map[string]string{
 	"Customer.effectiveCanAddCustomers": "a statement for each list",
 	"Customer.maxKeyDays":               "a company is shown by REST as it is documented",
 	"WebhookDestination.autoDisabledAt": "REST has enabled",
+	"WebhookDestination.failingSince":   "REST has the deliveries",
 
 	"Agent.version":              "REST has ETag",
 	"ApiKey.version":             "REST has ETag",

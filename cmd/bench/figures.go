@@ -37,9 +37,10 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	time.Sleep(2 * time.Second)
+	resident, own := l.platform.memory()
 	rows := []row{
 		{name: "serve: start to first answer", figure: l.platform.started.Round(time.Millisecond).String(), wanted: "< 1 s"},
-		{name: "serve: idle RSS", figure: mib(l.platform.rss()), wanted: "< 60 MiB"},
+		{name: "serve: idle RSS", figure: mib(resident) + ", " + mib(own) + " its own", wanted: "< 60 MiB"},
 	}
 	self, err := os.Executable()
 	if err != nil {

@@ -144,12 +144,22 @@ func (c *child) stop() error {
 
 // rss is the resident memory of the server, in bytes.
 func (c *child) rss() int64 {
+	resident, _ := c.memory()
+	return resident
+}
+
+// memory is the resident memory of the server, in bytes, and what of it is its own: the rest are pages of its program's file.
+// The kernel maps more or fewer of those by how they lie in its cache, and shares them among processes.
+func (c *child) memory() (resident, own int64) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", c.cmd.Process.Pid))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	pages, _ := strconv.ParseInt(strings.Fields(string(raw))[1], 10, 64)
-	return pages * int64(os.Getpagesize())
+	fields := strings.Fields(string(raw))
+	pages, _ := strconv.ParseInt(fields[1], 10, 64)
+	shared, _ := strconv.ParseInt(fields[2], 10, 64)
+	page := int64(os.Getpagesize())
+	return pages * page, (pages - shared) * page
 }
 
 // counters reads the server's own counts: statements and allocations so far.

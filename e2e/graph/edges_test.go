@@ -40,7 +40,10 @@ var alone = map[string]string{
 	"Me": "the caller", "Grant": "the caller's", "Session": "the caller's", "PageInfo": "one for each page",
 	"PermissionOptions": "one for each query", "PermissionOption": "of PermissionOptions", "SearchHit": "at most as many as are asked for",
 	"BulkError": "of a change of many", "CreatePermissionsResult": "of a change of many", "CreateUsersResult": "of a change of many",
-	"RemoveUsersResult": "of a change of many", "CustomerExport": "asked for by its id", "WebhookCatalog": "the same for all", "WebhookEventType": "of WebhookCatalog",
+	"RemoveUsersResult": "of a change of many", "AuditAction": "the same for all",
+	"Operations": "one for the platform, whose rows TestOperations counts statements of", "WorkQueue": "of Operations", "Worker": "of Operations",
+	"LateMail": "of Operations", "NearLimit": "of Operations", "DefaultLimit": "of Operations", "CustomerExport": "asked for by its id", "WebhookCatalog": "the same for all", "WebhookEventType": "of WebhookCatalog",
+	"DiagramCheck": "of a diagram that is sent along", "DiagramFault": "of DiagramCheck", "DiagramReads": "of DiagramCheck",
 }
 
 // own are the edges that only the caller's own company or account has: their rows are listed by the query.

@@ -114,6 +114,7 @@ func (y *yard) restRows() []restRow {
 		{op: "listAgents/account", query: ofAccount, want: reach},
 		{op: "createAgent", body: func(*ask) any { return object{"name": "Own"} }, want: shared},
 		{op: "createAgent/account", body: func(a *ask) any { return object{"name": a.unique(), "accountId": y.builderAccount(a)} }, want: reach},
+		{op: "checkDiagram", body: func(*ask) any { return object{"diagram": json.RawMessage(platform.Greeter)} }, want: shared},
 		{op: "getAgent", path: onAgent, want: within},
 		{op: "updateAgent", path: onAgent, body: func(a *ask) any { return object{"name": a.unique()} }, want: within},
 		{op: "deleteAgent", path: onAgent, want: within},
@@ -173,6 +174,11 @@ func (y *yard) graphRows() []graphRow {
 			fields:    "Agent.account Agent.published Agent.revisions Agent.runs AgentRevision.agent",
 			query:     `query($id: ID!){ agent(id: $id) { account { name } published { diagram } revisions { nodes { number agent { name } } totalCount } runs { nodes { jobKey } totalCount } } }`,
 			variables: anAgent, want: within,
+		},
+		{
+			fields: "Query.diagramCheck DiagramCheck.faults DiagramCheck.steps DiagramCheck.output", want: shared,
+			query:     `query($d: JSON!){ diagramCheck(diagram: $d) { faults { location message } steps { input } output { steps } } }`,
+			variables: func(*ask) object { return object{"d": json.RawMessage(platform.Greeter)} },
 		},
 		{
 			fields: "Query.run Run.agent Run.revision Run.steps", variables: aRun, want: within,

@@ -233,7 +233,7 @@ func (b *badInput) passwordHash() (hash string) {
 
 // kept tells whether a text stands in the tables exactly as it came.
 func (b *badInput) kept(text string) (found bool) {
-	b.Look(&found, b.tables.holds, text)
+	b.ok(b.tables.holds.Get(&found, text))
 	return found
 }
 

@@ -21,29 +21,36 @@ import (
 // owner's role, so that only rights stand in the way.
 const asDeputy who = "deputy of the owner"
 
+// asRootDeputy is one of the root company: for what its callers alone are let do.
+const asRootDeputy who = "deputy of the root owner"
+
 type deputy struct {
 	*matrix
+	as    who
 	roles map[access.App]int64
 	// passed are the rules that let the deputy in, and refused those that kept it out.
 	passed, refused map[*rule.Rule]bool
 }
 
-func newDeputy(t *testing.T, w *world) *deputy {
-	d := &deputy{newMatrix(t, w), map[access.App]int64{}, map[*rule.Rule]bool{}, map[*rule.Rule]bool{}}
-	user := w.member("rita" + targetMail)
+func newDeputy(t *testing.T, m *matrix, as who, email string, company int64) *deputy {
+	w := m.world
+	d := &deputy{m, as, map[access.App]int64{}, map[*rule.Rule]bool{}, map[*rule.Rule]bool{}}
+	made, err := w.m.CreateUser(w.ctx, resolvers.CreateUserInput{CustomerID: platform.ID(company), Email: email})
+	w.ok(err)
+	user := made.User.ID
 	w.SQL(`UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE email = $1) WHERE id = $2`, platform.DemoAdmin, user)
 	for _, app := range access.Apps() {
 		var role int64
 		w.Look(&role, `INSERT INTO roles (application_id, customer_id, name, is_owner)
-			SELECT id, $1, 'Deputy', true FROM applications WHERE code = $2 RETURNING id`, w.target, app.String())
-		account := globalid.ID{Int: w.Account(w.target, app.String())}
+			SELECT id, $1, 'Deputy', true FROM applications WHERE code = $2 RETURNING id`, company, app.String())
+		account := globalid.ID{Int: w.Account(company, app.String())}
 		_, err := w.m.CreatePermission(w.ctx, resolvers.CreatePermissionInput{AccountID: account, RoleID: globalid.ID{Int: role}, UserID: platform.ID(user)})
 		w.ok(err)
 		d.roles[app] = role
 	}
 	// A person's login serves every application at once.
-	token := w.OpenSession(t, "rita"+targetMail, w.Demo.AdminPassword, "customerId", w.target).Token
-	w.tokens[asDeputy], w.desk[asDeputy], w.homes[asDeputy] = token, token, w.target
+	token := w.OpenSession(t, email, w.Demo.AdminPassword, "customerId", company).Token
+	w.tokens[as], w.desk[as], w.homes[as] = token, token, company
 	return d
 }
 
@@ -106,7 +113,7 @@ func (d *deputy) try(t *testing.T, q request) {
 
 func (d *deputy) passes(t *testing.T, q request, rights map[access.App]access.Features) {
 	d.may(rights)
-	got := q.send(&ask{world: d.world, as: asDeputy})()
+	got := q.send(&ask{world: d.world, as: d.as})()
 	switch {
 	case q.gives:
 		if got.Status != http.StatusForbidden && classOf(got) != gets403 || !strings.Contains(string(got.Body), `beyond_own_rights`) {
@@ -124,7 +131,7 @@ func (d *deputy) passes(t *testing.T, q request, rights map[access.App]access.Fe
 
 func (d *deputy) lacks(t *testing.T, q request, r *rule.Rule) {
 	d.may(allBut(r))
-	ready := q.send(&ask{world: d.world, as: asDeputy})
+	ready := q.send(&ask{world: d.world, as: d.as})
 	before := d.tables.state(t)
 	got := ready()
 	if right := r.Right.Names()[0]; classOf(got) != gets403 || !strings.Contains(string(got.Body), right) {
@@ -142,7 +149,10 @@ func (d *deputy) lacks(t *testing.T, q request, r *rule.Rule) {
 func TestRulesFromBothSides(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
-	d := newDeputy(t, y.world)
+	m := newMatrix(t, y.world)
+	d := newDeputy(t, m, asDeputy, "rita"+targetMail, y.target)
+	chief := newDeputy(t, m, asRootDeputy, "rita@northwind.example", y.homes[asRoot])
+	chief.passed, chief.refused = d.passed, d.refused
 	_, registry := rest.New(y.App.Resolver, rest.Options{})
 	endpoints := map[string]rest.Endpoint{}
 	for _, e := range rest.Endpoints(registry) {
@@ -159,8 +169,12 @@ func TestRulesFromBothSides(t *testing.T) {
 	}
 	for _, row := range slices.Concat(graphRows(), y.graphRows()) {
 		rules := row.rules()
-		want := y.answers(row.want, rules, row.assistant).deputys()
-		t.Run(row.fields, func(t *testing.T) { d.try(t, request{rules, row.sender(), row.writes(), row.gives, want}) })
+		answers := y.answers(row.want, rules, row.assistant)
+		by, want := d, answers.deputys()
+		if row.ofRoot {
+			by, want = chief, answers.present[asRoot]
+		}
+		t.Run(row.fields, func(t *testing.T) { by.try(t, request{rules, row.sender(), row.writes(), row.gives, want}) })
 	}
 	d.subscribes(t, y)
 	for _, r := range rule.All() {

@@ -24,6 +24,8 @@ type graphRow struct {
 	asked []*rule.Rule
 	// gives: it gives what the caller must have itself (beyond_own_rights).
 	gives bool
+	// ofRoot: only callers of the root company are let in.
+	ofRoot bool
 	// assistant: the callers come with tokens for the assistant.
 	assistant bool
 }
@@ -108,6 +110,14 @@ func queryRows() []graphRow {
 			fields: "Query.permissions/filter", variables: anyUser, want: shared,
 			query: `query($id: ID!){ permissions(filter: {userId: $id}) { nodes { user { email } } totalCount } }`,
 		},
+		{
+			fields: "Query.operations Operations.queues Operations.workers Operations.lateMails Operations.failingDestinations Operations.busiest Operations.nearLimits " +
+				"Operations.defaultLimits LateMail.user LateMail.branch NearLimit.customer",
+			ofRoot: true, want: shape(shared).but(gets403, asAncestor, asOwner, asViewer, asDescendant, asSibling, asStranger),
+			query: `{ operations { version queues { name } workers { host } lateMails { kind user { email } branch { name } } failingDestinations { url }
+				busiest { name } nearLimits { customer { name } } defaultLimits { limit } } }`,
+		},
+		{fields: "Query.auditActions", query: `{ auditActions { action description } }`, want: shared},
 		{fields: "Query.auditEvents", query: `{ auditEvents(first: 200) { nodes { action details objectId } totalCount } }`, want: shared},
 		{
 			fields: "Query.auditEvents/company", variables: anyCustomer, want: reach,

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/jmoiron/sqlx"
+
+	"canopy/internal/devstack/devtest"
 )
 
 // noted are the columns that merely note a use: requests that are refused write them, too, and so does time.
@@ -23,10 +25,12 @@ const noteWrites = `
 	END $$`
 
 // tables is a look at everything that the database holds.
+// What it asks is prepared: PostgreSQL takes far longer to plan either statement than to answer it.
 type tables struct {
-	db *sqlx.DB
 	// holds asks whether a text stands in any column of texts, or is a person's full name.
-	holds string
+	holds *sqlx.Stmt
+	// last asks for the last write.
+	last *sqlx.Stmt
 }
 
 func newTables(t testing.TB, db *sqlx.DB) *tables {
@@ -43,7 +47,18 @@ func newTables(t testing.TB, db *sqlx.DB) *tables {
 	if _, err := db.Exec(statements); err != nil {
 		t.Fatal(err)
 	}
-	return &tables{db, textColumns(t, db)}
+	return &tables{
+		holds: statement(t, db, textColumns(t, db)),
+		last:  statement(t, db, `SELECT COALESCE((SELECT id || ', in ' || place FROM noted.writes ORDER BY id DESC LIMIT 1), 'nothing')`),
+	}
+}
+
+// statement gives a statement that is planned once for a connection, whatever its arguments are.
+func statement(t testing.TB, db *sqlx.DB, text string) *sqlx.Stmt {
+	t.Helper()
+	st := devtest.Must[*sqlx.Stmt](t)(db.Preparex(text))
+	t.Cleanup(func() { _ = st.Close() })
+	return st
 }
 
 // textColumns makes the statement of tables.holds from what columns there are.
@@ -59,23 +74,21 @@ func textColumns(t testing.TB, db *sqlx.DB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	statement := `SELECT EXISTS (SELECT FROM users WHERE trim(first_name || ' ' || last_name) = $1)`
+	text := `SELECT EXISTS (SELECT FROM users WHERE trim(first_name || ' ' || last_name) = $1)`
 	for _, c := range columns {
 		where := fmt.Sprintf("%q = $1", c.Column)
 		if c.Type == "_text" {
 			where = fmt.Sprintf("$1 = ANY(%q)", c.Column)
 		}
-		statement += fmt.Sprintf("\n\tOR EXISTS (SELECT FROM %q WHERE %s)", c.Table, where)
+		text += fmt.Sprintf("\n\tOR EXISTS (SELECT FROM %q WHERE %s)", c.Table, where)
 	}
-	return statement
+	return text
 }
 
 // state stands for what all tables hold; two of them differ where anything was written in between.
 func (x *tables) state(t testing.TB) string {
 	t.Helper()
 	var last string
-	if err := x.db.Get(&last, `SELECT COALESCE((SELECT id || ', in ' || place FROM noted.writes ORDER BY id DESC LIMIT 1), 'nothing')`); err != nil {
-		t.Fatal(err)
-	}
+	devtest.Check(t, x.last.Get(&last))
 	return last
 }

@@ -142,6 +142,8 @@ func (w *world) marks() {
 	w.ok(err)
 	_, err = w.m.SaveBilling(w.ctx, resolvers.SaveBillingInput{CustomerID: platform.ID(w.target), BillingName: &mark, TaxID: &mark})
 	w.ok(err)
+	w.SQL(`INSERT INTO mail_outbox (branch_id, user_id, kind, message, attempts, last_error, next_attempt_at)
+		SELECT branch_of($1), $2, 'invitation', '', 1, $3, now() + interval '1 hour'`, w.target, w.UserID("vera"+targetMail), mark)
 }
 
 // hidden lists what an answer must not hold.

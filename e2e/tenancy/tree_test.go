@@ -129,6 +129,7 @@ func mustBeATree(t *testing.T, s *platform.Platform) {
 		"roots but one":      `SELECT abs(count(*) - 1) FROM customers WHERE parent_id IS NULL`,
 		"wrong states":       `SELECT count(*) FROM customers WHERE (status = 'DELETED') <> (erase_at IS NOT NULL)`,
 		"memberships astray": `SELECT count(*) FROM memberships m JOIN customers c ON c.id = m.customer_id WHERE m.lineage <> c.lineage`,
+		"names astray":       `SELECT count(*) FROM memberships m LEFT JOIN member_names n USING (customer_id, user_id) WHERE n.limb_id IS DISTINCT FROM limb_of(m.lineage)`,
 		"limbs astray":       `SELECT count(*) FROM limbs l JOIN customers c USING (id) WHERE l.lineage <> c.lineage`,
 		"accounts astray":    `SELECT count(*) FROM accounts a JOIN customers c ON c.id = a.customer_id WHERE a.limb_id <> limb_of(c.lineage)`,
 		"permissions astray": `SELECT count(*) FROM permissions p JOIN accounts a ON a.id = p.account_id WHERE p.limb_id <> a.limb_id`,

@@ -17,9 +17,11 @@ import (
 	"canopy/graph/inorder"
 	"canopy/graph/live"
 	"canopy/graph/scalar"
+	"canopy/internal/diagram"
 	"canopy/internal/globalid"
 	"canopy/internal/intake"
 	"canopy/internal/quota"
+	"canopy/internal/roster"
 	"canopy/internal/webhook"
 	"canopy/resolvers"
 	"canopy/search"
@@ -53,8 +55,11 @@ type ResolverRoot interface {
 	CustomerRef() CustomerRefResolver
 	Document() DocumentResolver
 	Invitation() InvitationResolver
+	LateMail() LateMailResolver
 	Me() MeResolver
 	Mutation() MutationResolver
+	NearLimit() NearLimitResolver
+	Operations() OperationsResolver
 	Permission() PermissionResolver
 	Query() QueryResolver
 	Role() RoleResolver
@@ -166,6 +171,10 @@ type DocumentResolver interface {
 type InvitationResolver interface {
 	Customer(ctx context.Context, obj *db.Invitation) (*db.CustomerRef, error)
 }
+type LateMailResolver interface {
+	User(ctx context.Context, obj *db.LateMail) (*db.User, error)
+	Branch(ctx context.Context, obj *db.LateMail) (*db.Customer, error)
+}
 type MeResolver interface {
 	Sessions(ctx context.Context, obj *resolvers.Me) ([]*db.Session, error)
 	Invitations(ctx context.Context, obj *resolvers.Me) ([]*db.Invitation, error)
@@ -241,6 +250,18 @@ type MutationResolver interface {
 	ResendWebhookDelivery(ctx context.Context, input resolvers.ResendWebhookDeliveryInput) (*resolvers.ResendWebhookDeliveryPayload, error)
 	RecoverWebhookDeliveries(ctx context.Context, input resolvers.RecoverWebhookDeliveriesInput) (*resolvers.RecoverWebhookDeliveriesPayload, error)
 }
+type NearLimitResolver interface {
+	Customer(ctx context.Context, obj *db.NearLimit) (*db.Customer, error)
+}
+type OperationsResolver interface {
+	Queues(ctx context.Context, obj *resolvers.Operations) ([]*resolvers.WorkQueue, error)
+	Workers(ctx context.Context, obj *resolvers.Operations) ([]*roster.Worker, error)
+	LateMails(ctx context.Context, obj *resolvers.Operations) ([]*db.LateMail, error)
+	FailingDestinations(ctx context.Context, obj *resolvers.Operations) ([]*db.Destination, error)
+	Busiest(ctx context.Context, obj *resolvers.Operations, by quota.Name, first int) ([]*db.Customer, error)
+	NearLimits(ctx context.Context, obj *resolvers.Operations) ([]*db.NearLimit, error)
+	DefaultLimits(ctx context.Context, obj *resolvers.Operations) ([]*resolvers.DefaultLimit, error)
+}
 type PermissionResolver interface {
 	User(ctx context.Context, obj *db.Permission) (*db.User, error)
 	Account(ctx context.Context, obj *db.Permission) (*db.Account, error)
@@ -265,12 +286,15 @@ type QueryResolver interface {
 	Users(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.UserFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.User], error)
 	Permissions(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.PermissionFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Permission], error)
 	AuditEvents(ctx context.Context, filter *resolvers.AuditEventFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.AuditEvent], error)
+	AuditActions(ctx context.Context) ([]*resolvers.AuditAction, error)
+	Operations(ctx context.Context) (*resolvers.Operations, error)
 	Contexts(ctx context.Context, filter *resolvers.ContextFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Context], error)
 	Context(ctx context.Context, id globalid.ID) (*db.Context, error)
 	Documents(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.DocumentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Document], error)
 	SearchContext(ctx context.Context, contextID globalid.ID, prompt string, topN *int, scoreThreshold *float64, mode search.Mode, documentIds []*globalid.ID, includeUnrelated bool) ([]*search.Hit, error)
 	Agents(ctx context.Context, accountID *globalid.ID, filter *resolvers.AgentFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Agent], error)
 	Agent(ctx context.Context, id globalid.ID) (*db.Agent, error)
+	DiagramCheck(ctx context.Context, diagram json.RawMessage) (*diagram.Checked, error)
 	Runs(ctx context.Context, customerID *globalid.ID, subtree bool, filter *resolvers.RunFilter, orderBy []*resolvers.Order, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Run], error)
 	Run(ctx context.Context, jobKey string) (*db.Run, error)
 	WebhookCatalog(ctx context.Context, extended bool) (*resolvers.WebhookCatalog, error)
@@ -733,6 +757,101 @@ type Usage {
   limit: Long
   "The company whose limit that is; null where there is none, and beyond the caller's reach."
   limitedBy: CustomerRef
+}
+
+"How the platform fares."
+type Operations {
+  "Version of the program that answers."
+  version: String!
+  "What waits for workers, by kind of work."
+  queues: [WorkQueue!]!
+  "The workers that run, the oldest first; null where that is not known, as Redis is away."
+  workers: [Worker!]
+  "Mails that did not go out, newest first, at most 100. Those that were given up are told for a month."
+  lateMails: [LateMail!]!
+  "Webhook destinations to which nothing gets through, the longest first, at most 100. Needs the right ` + "`" + `webhook.read` + "`" + `, with a token for any application."
+  failingDestinations: [WebhookDestination!]! @needs(right: "webhook.read")
+  "The companies right below root that have most of something with all below them, or have done most of it, the most first. Needs the right ` + "`" + `company.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  busiest(
+    "What is counted; not by the minute."
+    by: LimitName! = RUNS_PER_DAY
+    "How many, at most 100."
+    first: Int! = 20
+  ): [Customer!]! @needs(app: [TENANT], right: "company.read")
+  "Limits that companies have come near or reached in the last days, newest first, at most 100."
+  nearLimits: [NearLimit!]!
+  "What a company right below root may have, with all below it, as long as it has no limit of its own."
+  defaultLimits: [DefaultLimit!]!
+}
+
+"What waits for workers, of one kind of work."
+type WorkQueue {
+  "Name of the queue of its tasks: ` + "`" + `mail` + "`" + `, ` + "`" + `documents` + "`" + `, ` + "`" + `runs` + "`" + ` or ` + "`" + `webhooks` + "`" + `."
+  name: String!
+  "How much is due, counted to 100,000."
+  waiting: Int!
+  "Since when the first of it is due; null where nothing is."
+  waitingSince: DateTime
+}
+
+"A process that does background work."
+type Worker {
+  "Name of the machine."
+  host: String!
+  "Number of the process there."
+  pid: Int!
+  "Version of the program."
+  version: String!
+  "Names of the queues that it takes tasks from."
+  queues: [String!]!
+  "When it has begun."
+  startedAt: DateTime!
+  "When it was last heard of."
+  seenAt: DateTime!
+}
+
+"A mail that did not go out at its last attempt."
+type LateMail {
+  "What it is about: ` + "`" + `invitation` + "`" + `, say."
+  kind: String!
+  "Whom it is for; null for those beyond the caller's reach. Needs the right ` + "`" + `user.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  user: User @needs(app: [TENANT], right: "user.read")
+  "The company right below root, or root itself, whose mail it is."
+  branch: Customer
+  "How often it was tried."
+  attempts: Int!
+  "What the mail server has said, or why it was not reached."
+  reason: String!
+  "When it was written."
+  createdAt: DateTime!
+  "When it is tried again; null where it was given up."
+  nextAttemptAt: DateTime
+  "When it was given up; null where it is tried again."
+  givenUpAt: DateTime
+}
+
+"Tells that a company has come near a limit, or has reached it."
+type NearLimit {
+  "Whose limit it is."
+  customer: Customer
+  "Which."
+  name: LimitName!
+  "It is reached, not only near."
+  reached: Boolean!
+  "How much there was, or was done."
+  used: Long!
+  "How much there may be."
+  limit: Long!
+  "The day, by its midnight, UTC."
+  day: DateTime!
+}
+
+"What a company right below root may have where it has no limit of its own."
+type DefaultLimit {
+  "What is counted."
+  name: LimitName!
+  "How much there may be."
+  limit: Long!
 }
 
 "What everyone below sees of a company."
@@ -1356,6 +1475,14 @@ type AuditEvent implements Node {
   actor: User
   "The company that the change is about."
   customer: Customer!
+}
+
+"An action of audit events."
+type AuditAction {
+  "What stands in the event: ` + "`" + `permission.created` + "`" + `."
+  action: String!
+  "What it says, in a sentence."
+  description: String!
 }
 
 "Which audit events to list: those that fit every member that is given. Text is compared as it is."
@@ -2036,6 +2163,34 @@ type AgentRevision implements Node {
   agent: Agent @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
 }
 
+"What is known of a diagram that may be unfinished."
+type DiagramCheck {
+  "Every fault that publishing would name, at most 100; none where it can be published."
+  faults: [DiagramFault!]!
+  "What each step reads, in the order of the steps."
+  steps: [DiagramReads!]!
+  "What the output reads."
+  output: DiagramReads!
+}
+
+"One thing that is wrong with a diagram."
+type DiagramFault {
+  "Where, such as ` + "`" + `steps[1].when` + "`" + `; empty for the diagram as a whole."
+  location: String!
+  "What is wrong there."
+  message: String!
+}
+
+"What the expressions of a part of a diagram read. One that can't be compiled is a fault, and reads nothing."
+type DiagramReads {
+  "Members of the input."
+  input: [String!]!
+  "Ids of earlier steps."
+  steps: [String!]!
+  "Names of secrets."
+  secrets: [String!]!
+}
+
 "A page of revisions."
 type AgentRevisionConnection {
   "The rows with their cursors."
@@ -2213,6 +2368,8 @@ type WebhookDestination implements Node {
   signing: WebhookSigning!
   "When the platform disabled it, after three days of failures; null when it did not."
   autoDisabledAt: DateTime
+  "Since when nothing gets through; null while deliveries do."
+  failingSince: DateTime
   "When the destination was created."
   createdAt: DateTime!
   "Whose events are delivered."
@@ -2585,6 +2742,10 @@ type Query {
     "Cursor of the row behind the last."
     before: String
   ): AuditEventConnection! @needs(app: [TENANT], right: "audit.read")
+  "What may stand in an audit event as its action. Needs the right ` + "`" + `audit.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  auditActions: [AuditAction!]! @needs(app: [TENANT], right: "audit.read")
+  "How the platform fares, for callers of the root company only. Needs the right ` + "`" + `audit.read` + "`" + `, with a token for ` + "`" + `tenant` + "`" + `."
+  operations: Operations! @needs(app: [TENANT], right: "audit.read")
   "The contexts of the token's account that the caller may see, by id. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   contexts(
     "Which of them; all when left out."
@@ -2663,6 +2824,11 @@ type Query {
     "Global id or integer."
     id: ID!
   ): Agent @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
+  "Checks a diagram as publishing does, and tells what its parts read. Nothing is kept. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
+  diagramCheck(
+    "The diagram, at most 256 KiB."
+    diagram: JSON!
+  ): DiagramCheck! @needs(app: [BUILDER, ASSISTANT], right: "agent.read")
   "The runs within reach, newest first unless asked for otherwise. Needs the right ` + "`" + `agent.read` + "`" + `, with a token for ` + "`" + `builder` + "`" + ` or ` + "`" + `assistant` + "`" + `."
   runs(
     "The company; the caller's own when left out."
@@ -5814,6 +5980,28 @@ func (ec *executionContext) field_Mutation_withdrawInvitation_args(ctx context.C
 	return args, nil
 }
 
+func (ec *executionContext) field_Operations_busiest_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "by",
+		func(ctx context.Context, v any) (quota.Name, error) {
+			return ec.unmarshalNLimitName2canopyᚋinternalᚋquotaᚐName(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["by"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_Query___type_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -6135,6 +6323,20 @@ func (ec *executionContext) field_Query_customers_args(ctx context.Context, rawA
 		return nil, err
 	}
 	args["before"] = arg7
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_diagramCheck_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "diagram",
+		func(ctx context.Context, v any) (json.RawMessage, error) {
+			return ec.unmarshalNJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["diagram"] = arg0
 	return args, nil
 }
 
@@ -8462,6 +8664,14 @@ func (ec *executionContext) _Application_authUrl(ctx context.Context, field grap
 
 func (ec *executionContext) _Application_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Application) (ret graphql.Marshaler) {
 	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
+}
+
+func (ec *executionContext) _AuditAction_action(ctx context.Context, field graphql.CollectedField, obj *resolvers.AuditAction) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Action)
+}
+
+func (ec *executionContext) _AuditAction_description(ctx context.Context, field graphql.CollectedField, obj *resolvers.AuditAction) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Description)
 }
 
 func (ec *executionContext) _AuditEvent_id(ctx context.Context, field graphql.CollectedField, obj *db.AuditEvent) (ret graphql.Marshaler) {
@@ -11125,6 +11335,14 @@ func (ec *executionContext) fieldContext_DeclineInvitationPayload_invitation(_ c
 	return fc, nil
 }
 
+func (ec *executionContext) _DefaultLimit_name(ctx context.Context, field graphql.CollectedField, obj *resolvers.DefaultLimit) (ret graphql.Marshaler) {
+	return ec.marshalNLimitName2canopyᚋinternalᚋquotaᚐName(ctx, field.Selections, obj.Name)
+}
+
+func (ec *executionContext) _DefaultLimit_limit(ctx context.Context, field graphql.CollectedField, obj *resolvers.DefaultLimit) (ret graphql.Marshaler) {
+	return ec.marshalNLong2int64(ctx, field.Selections, obj.Limit)
+}
+
 func (ec *executionContext) _DeleteAgentPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteAgentPayload) (ret graphql.Marshaler) {
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
 }
@@ -11184,6 +11402,170 @@ func (ec *executionContext) _DeleteSecretPayload_deletedId(ctx context.Context, 
 
 func (ec *executionContext) _DeleteWebhookDestinationPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.DeleteWebhookDestinationPayload) (ret graphql.Marshaler) {
 	return ec.marshalNID2canopyᚋinternalᚋglobalidᚐID(ctx, field.Selections, obj.DeletedID)
+}
+
+func (ec *executionContext) _DiagramCheck_faults(ctx context.Context, field graphql.CollectedField, obj *diagram.Checked) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DiagramCheck_faults(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Faults, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []diagram.Fault) graphql.Marshaler {
+			return ec.marshalNDiagramFault2ᚕcanopyᚋinternalᚋdiagramᚐFaultᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DiagramCheck_faults(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DiagramCheck",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DiagramCheck_steps(ctx context.Context, field graphql.CollectedField, obj *diagram.Checked) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DiagramCheck_steps(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Steps, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []diagram.Reads) graphql.Marshaler {
+			return ec.marshalNDiagramReads2ᚕcanopyᚋinternalᚋdiagramᚐReadsᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DiagramCheck_steps(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DiagramCheck",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DiagramCheck_output(ctx context.Context, field graphql.CollectedField, obj *diagram.Checked) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DiagramCheck_output(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Output, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v diagram.Reads) graphql.Marshaler {
+			return ec.marshalNDiagramReads2canopyᚋinternalᚋdiagramᚐReads(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DiagramCheck_output(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DiagramCheck",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DiagramFault_location(ctx context.Context, field graphql.CollectedField, obj *diagram.Fault) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Location)
+}
+
+func (ec *executionContext) _DiagramFault_message(ctx context.Context, field graphql.CollectedField, obj *diagram.Fault) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Message)
+}
+
+func (ec *executionContext) _DiagramReads_input(ctx context.Context, field graphql.CollectedField, obj *diagram.Reads) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DiagramReads_input(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Input, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DiagramReads_input(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DiagramReads", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DiagramReads_steps(ctx context.Context, field graphql.CollectedField, obj *diagram.Reads) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DiagramReads_steps(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Steps, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DiagramReads_steps(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DiagramReads", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DiagramReads_secrets(ctx context.Context, field graphql.CollectedField, obj *diagram.Reads) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DiagramReads_secrets(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Secrets, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DiagramReads_secrets(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DiagramReads", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _DisableAgentPayload_agent(ctx context.Context, field graphql.CollectedField, obj *resolvers.DisableAgentPayload) (ret graphql.Marshaler) {
@@ -11753,6 +12135,88 @@ func (ec *executionContext) fieldContext_Invitation_customer(_ context.Context, 
 		IsResolver: true,
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _LateMail_kind(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Kind)
+}
+
+func (ec *executionContext) _LateMail_user(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LateMail_user(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.LateMail().User(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.User) graphql.Marshaler {
+			return ec.marshalOUser2ᚖcanopyᚋdbᚐUser(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LateMail_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LateMail",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LateMail_branch(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LateMail_branch(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.LateMail().Branch(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
+			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LateMail_branch(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LateMail",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LateMail_attempts(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Attempts)
+}
+
+func (ec *executionContext) _LateMail_reason(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Reason)
+}
+
+func (ec *executionContext) _LateMail_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
+}
+
+func (ec *executionContext) _LateMail_nextAttemptAt(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.NextAttemptAt)
+}
+
+func (ec *executionContext) _LateMail_givenUpAt(ctx context.Context, field graphql.CollectedField, obj *db.LateMail) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.GivenUpAt)
 }
 
 func (ec *executionContext) _LeaveCustomerPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *resolvers.LeaveCustomerPayload) (ret graphql.Marshaler) {
@@ -14774,6 +15238,274 @@ func (ec *executionContext) fieldContext_Mutation_recoverWebhookDeliveries(ctx c
 	return fc, nil
 }
 
+func (ec *executionContext) _NearLimit_customer(ctx context.Context, field graphql.CollectedField, obj *db.NearLimit) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NearLimit_customer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.NearLimit().Customer(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *db.Customer) graphql.Marshaler {
+			return ec.marshalOCustomer2ᚖcanopyᚋdbᚐCustomer(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NearLimit_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NearLimit",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NearLimit_name(ctx context.Context, field graphql.CollectedField, obj *db.NearLimit) (ret graphql.Marshaler) {
+	return ec.marshalNLimitName2canopyᚋinternalᚋquotaᚐName(ctx, field.Selections, obj.Name)
+}
+
+func (ec *executionContext) _NearLimit_reached(ctx context.Context, field graphql.CollectedField, obj *db.NearLimit) (ret graphql.Marshaler) {
+	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.Reached)
+}
+
+func (ec *executionContext) _NearLimit_used(ctx context.Context, field graphql.CollectedField, obj *db.NearLimit) (ret graphql.Marshaler) {
+	return ec.marshalNLong2int64(ctx, field.Selections, obj.Used)
+}
+
+func (ec *executionContext) _NearLimit_limit(ctx context.Context, field graphql.CollectedField, obj *db.NearLimit) (ret graphql.Marshaler) {
+	return ec.marshalNLong2int64(ctx, field.Selections, obj.Limit)
+}
+
+func (ec *executionContext) _NearLimit_day(ctx context.Context, field graphql.CollectedField, obj *db.NearLimit) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.Day)
+}
+
+func (ec *executionContext) _Operations_version(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Version)
+}
+
+func (ec *executionContext) _Operations_queues(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operations_queues(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Operations().Queues(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.WorkQueue) graphql.Marshaler {
+			return ec.marshalNWorkQueue2ᚕᚖcanopyᚋresolversᚐWorkQueueᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Operations_queues(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Operations",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Operations_workers(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operations_workers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Operations().Workers(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*roster.Worker) graphql.Marshaler {
+			return ec.marshalOWorker2ᚕᚖcanopyᚋinternalᚋrosterᚐWorkerᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Operations_workers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Operations",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Operations_lateMails(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operations_lateMails(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Operations().LateMails(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.LateMail) graphql.Marshaler {
+			return ec.marshalNLateMail2ᚕᚖcanopyᚋdbᚐLateMailᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Operations_lateMails(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Operations",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Operations_failingDestinations(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operations_failingDestinations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Operations().FailingDestinations(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Destination) graphql.Marshaler {
+			return ec.marshalNWebhookDestination2ᚕᚖcanopyᚋdbᚐDestinationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Operations_failingDestinations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Operations",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Operations_busiest(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operations_busiest(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Operations().Busiest(ctx, obj, fc.Args["by"].(quota.Name), fc.Args["first"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.Customer) graphql.Marshaler {
+			return ec.marshalNCustomer2ᚕᚖcanopyᚋdbᚐCustomerᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Operations_busiest(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Operations",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Operations_busiest_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Operations_nearLimits(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operations_nearLimits(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Operations().NearLimits(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*db.NearLimit) graphql.Marshaler {
+			return ec.marshalNNearLimit2ᚕᚖcanopyᚋdbᚐNearLimitᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Operations_nearLimits(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Operations",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Operations_defaultLimits(ctx context.Context, field graphql.CollectedField, obj *resolvers.Operations) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operations_defaultLimits(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Operations().DefaultLimits(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.DefaultLimit) graphql.Marshaler {
+			return ec.marshalNDefaultLimit2ᚕᚖcanopyᚋresolversᚐDefaultLimitᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Operations_defaultLimits(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Operations",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *resolvers.PageInfo) (ret graphql.Marshaler) {
 	return ec.marshalNBoolean2bool(ctx, field.Selections, obj.HasNextPage)
 }
@@ -16017,6 +16749,64 @@ func (ec *executionContext) fieldContext_Query_auditEvents(ctx context.Context, 
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_auditActions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_auditActions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().AuditActions(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*resolvers.AuditAction) graphql.Marshaler {
+			return ec.marshalNAuditAction2ᚕᚖcanopyᚋresolversᚐAuditActionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_auditActions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_operations(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_operations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Operations(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *resolvers.Operations) graphql.Marshaler {
+			return ec.marshalNOperations2ᚖcanopyᚋresolversᚐOperations(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_operations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_contexts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return inorder.ResolveField(
 		ctx,
@@ -16257,6 +17047,47 @@ func (ec *executionContext) fieldContext_Query_agent(ctx context.Context, field 
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_agent_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_diagramCheck(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_diagramCheck(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().DiagramCheck(ctx, fc.Args["diagram"].(json.RawMessage))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *diagram.Checked) graphql.Marshaler {
+			return ec.marshalNDiagramCheck2ᚖcanopyᚋinternalᚋdiagramᚐChecked(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_diagramCheck(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_diagramCheck_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19287,6 +20118,10 @@ func (ec *executionContext) _WebhookDestination_autoDisabledAt(ctx context.Conte
 	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.AutoDisabledAt)
 }
 
+func (ec *executionContext) _WebhookDestination_failingSince(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.FailingSince)
+}
+
 func (ec *executionContext) _WebhookDestination_createdAt(ctx context.Context, field graphql.CollectedField, obj *db.Destination) (ret graphql.Marshaler) {
 	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt)
 }
@@ -19578,6 +20413,61 @@ func (ec *executionContext) fieldContext_WithdrawInvitationPayload_invitation(_ 
 		IsResolver: false,
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _WorkQueue_name(ctx context.Context, field graphql.CollectedField, obj *resolvers.WorkQueue) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Name)
+}
+
+func (ec *executionContext) _WorkQueue_waiting(ctx context.Context, field graphql.CollectedField, obj *resolvers.WorkQueue) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.Waiting)
+}
+
+func (ec *executionContext) _WorkQueue_waitingSince(ctx context.Context, field graphql.CollectedField, obj *resolvers.WorkQueue) (ret graphql.Marshaler) {
+	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.WaitingSince)
+}
+
+func (ec *executionContext) _Worker_host(ctx context.Context, field graphql.CollectedField, obj *roster.Worker) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Host)
+}
+
+func (ec *executionContext) _Worker_pid(ctx context.Context, field graphql.CollectedField, obj *roster.Worker) (ret graphql.Marshaler) {
+	return ec.marshalNInt2int(ctx, field.Selections, obj.PID)
+}
+
+func (ec *executionContext) _Worker_version(ctx context.Context, field graphql.CollectedField, obj *roster.Worker) (ret graphql.Marshaler) {
+	return ec.marshalNString2string(ctx, field.Selections, obj.Version)
+}
+
+func (ec *executionContext) _Worker_queues(ctx context.Context, field graphql.CollectedField, obj *roster.Worker) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Worker_queues(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Queues, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Worker_queues(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Worker", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Worker_startedAt(ctx context.Context, field graphql.CollectedField, obj *roster.Worker) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.StartedAt)
+}
+
+func (ec *executionContext) _Worker_seenAt(ctx context.Context, field graphql.CollectedField, obj *roster.Worker) (ret graphql.Marshaler) {
+	return ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.SeenAt)
 }
 
 func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
@@ -25760,6 +26650,50 @@ func (ec *executionContext) _Application(ctx context.Context, sel ast.SelectionS
 	return out
 }
 
+var auditActionImplementors = []string{"AuditAction"}
+
+func (ec *executionContext) _AuditAction(ctx context.Context, sel ast.SelectionSet, obj *resolvers.AuditAction) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, auditActionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuditAction")
+		case "action":
+			out.Values[i] = ec._AuditAction_action(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._AuditAction_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var auditEventImplementors = []string{"AuditEvent", "Node"}
 
 func (ec *executionContext) _AuditEvent(ctx context.Context, sel ast.SelectionSet, obj *db.AuditEvent) graphql.Marshaler {
@@ -27800,6 +28734,50 @@ func (ec *executionContext) _DeclineInvitationPayload(ctx context.Context, sel a
 	return out
 }
 
+var defaultLimitImplementors = []string{"DefaultLimit"}
+
+func (ec *executionContext) _DefaultLimit(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DefaultLimit) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, defaultLimitImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DefaultLimit")
+		case "name":
+			out.Values[i] = ec._DefaultLimit_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "limit":
+			out.Values[i] = ec._DefaultLimit_limit(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var deleteAgentPayloadImplementors = []string{"DeleteAgentPayload"}
 
 func (ec *executionContext) _DeleteAgentPayload(ctx context.Context, sel ast.SelectionSet, obj *resolvers.DeleteAgentPayload) graphql.Marshaler {
@@ -28091,6 +29069,148 @@ func (ec *executionContext) _DeleteWebhookDestinationPayload(ctx context.Context
 			out.Values[i] = graphql.MarshalString("DeleteWebhookDestinationPayload")
 		case "deletedId":
 			out.Values[i] = ec._DeleteWebhookDestinationPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var diagramCheckImplementors = []string{"DiagramCheck"}
+
+func (ec *executionContext) _DiagramCheck(ctx context.Context, sel ast.SelectionSet, obj *diagram.Checked) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, diagramCheckImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DiagramCheck")
+		case "faults":
+			out.Values[i] = ec._DiagramCheck_faults(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "steps":
+			out.Values[i] = ec._DiagramCheck_steps(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "output":
+			out.Values[i] = ec._DiagramCheck_output(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var diagramFaultImplementors = []string{"DiagramFault"}
+
+func (ec *executionContext) _DiagramFault(ctx context.Context, sel ast.SelectionSet, obj *diagram.Fault) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, diagramFaultImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DiagramFault")
+		case "location":
+			out.Values[i] = ec._DiagramFault_location(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "message":
+			out.Values[i] = ec._DiagramFault_message(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var diagramReadsImplementors = []string{"DiagramReads"}
+
+func (ec *executionContext) _DiagramReads(ctx context.Context, sel ast.SelectionSet, obj *diagram.Reads) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, diagramReadsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DiagramReads")
+		case "input":
+			out.Values[i] = ec._DiagramReads_input(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "steps":
+			out.Values[i] = ec._DiagramReads_steps(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "secrets":
+			out.Values[i] = ec._DiagramReads_secrets(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -28716,6 +29836,80 @@ func (ec *executionContext) _Invitation(ctx context.Context, sel ast.SelectionSe
 		case "customer":
 			out.Values[i] = ec._Invitation_customer(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var lateMailImplementors = []string{"LateMail"}
+
+func (ec *executionContext) _LateMail(ctx context.Context, sel ast.SelectionSet, obj *db.LateMail) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, lateMailImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("LateMail")
+		case "kind":
+			out.Values[i] = ec._LateMail_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "user":
+			out.Values[i] = ec._LateMail_user(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "branch":
+			out.Values[i] = ec._LateMail_branch(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "attempts":
+			out.Values[i] = ec._LateMail_attempts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reason":
+			out.Values[i] = ec._LateMail_reason(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._LateMail_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nextAttemptAt":
+			out.Values[i] = ec._LateMail_nextAttemptAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "givenUpAt":
+			out.Values[i] = ec._LateMail_givenUpAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -29418,6 +30612,144 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 	return out
 }
 
+var nearLimitImplementors = []string{"NearLimit"}
+
+func (ec *executionContext) _NearLimit(ctx context.Context, sel ast.SelectionSet, obj *db.NearLimit) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, nearLimitImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NearLimit")
+		case "customer":
+			out.Values[i] = ec._NearLimit_customer(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._NearLimit_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reached":
+			out.Values[i] = ec._NearLimit_reached(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "used":
+			out.Values[i] = ec._NearLimit_used(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "limit":
+			out.Values[i] = ec._NearLimit_limit(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "day":
+			out.Values[i] = ec._NearLimit_day(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var operationsImplementors = []string{"Operations"}
+
+func (ec *executionContext) _Operations(ctx context.Context, sel ast.SelectionSet, obj *resolvers.Operations) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, operationsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Operations")
+		case "version":
+			out.Values[i] = ec._Operations_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "queues":
+			out.Values[i] = ec._Operations_queues(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "workers":
+			out.Values[i] = ec._Operations_workers(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "lateMails":
+			out.Values[i] = ec._Operations_lateMails(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "failingDestinations":
+			out.Values[i] = ec._Operations_failingDestinations(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "busiest":
+			out.Values[i] = ec._Operations_busiest(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nearLimits":
+			out.Values[i] = ec._Operations_nearLimits(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "defaultLimits":
+			out.Values[i] = ec._Operations_defaultLimits(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var pageInfoImplementors = []string{"PageInfo"}
 
 func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *resolvers.PageInfo) graphql.Marshaler {
@@ -30006,6 +31338,20 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "auditActions":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_auditActions(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "operations":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_operations(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "contexts":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query_contexts(ctx, field)
@@ -30046,6 +31392,13 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 				return ec._Query_agent(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "diagramCheck":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Query_diagramCheck(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		case "runs":
@@ -32854,6 +34207,11 @@ func (ec *executionContext) _WebhookDestination(ctx context.Context, sel ast.Sel
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "failingSince":
+			out.Values[i] = ec._WebhookDestination_failingSince(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "createdAt":
 			out.Values[i] = ec._WebhookDestination_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -33072,6 +34430,119 @@ func (ec *executionContext) _WithdrawInvitationPayload(ctx context.Context, sel 
 			out.Values[i] = graphql.MarshalString("WithdrawInvitationPayload")
 		case "invitation":
 			out.Values[i] = ec._WithdrawInvitationPayload_invitation(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var workQueueImplementors = []string{"WorkQueue"}
+
+func (ec *executionContext) _WorkQueue(ctx context.Context, sel ast.SelectionSet, obj *resolvers.WorkQueue) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, workQueueImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("WorkQueue")
+		case "name":
+			out.Values[i] = ec._WorkQueue_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "waiting":
+			out.Values[i] = ec._WorkQueue_waiting(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "waitingSince":
+			out.Values[i] = ec._WorkQueue_waitingSince(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferred), math.MaxInt32)))
+
+	for label, dfs := range deferred {
+		ec.ProcessDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var workerImplementors = []string{"Worker"}
+
+func (ec *executionContext) _Worker(ctx context.Context, sel ast.SelectionSet, obj *roster.Worker) graphql.Marshaler {
+	fields := ec.collected.Fields(ec.OperationContext, sel, workerImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Worker")
+		case "host":
+			out.Values[i] = ec._Worker_host(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pid":
+			out.Values[i] = ec._Worker_pid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._Worker_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "queues":
+			out.Values[i] = ec._Worker_queues(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "startedAt":
+			out.Values[i] = ec._Worker_startedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "seenAt":
+			out.Values[i] = ec._Worker_seenAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -33821,6 +35292,32 @@ func (ec *executionContext) marshalNApplication2ᚖcanopyᚋdbᚐApplication(ctx
 	return ec._Application(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNAuditAction2ᚕᚖcanopyᚋresolversᚐAuditActionᚄ(ctx context.Context, sel ast.SelectionSet, v []*resolvers.AuditAction) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuditAction2ᚖcanopyᚋresolversᚐAuditAction(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuditAction2ᚖcanopyᚋresolversᚐAuditAction(ctx context.Context, sel ast.SelectionSet, v *resolvers.AuditAction) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuditAction(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNAuditEvent2canopyᚋdbᚐAuditEvent(ctx context.Context, sel ast.SelectionSet, v db.AuditEvent) graphql.Marshaler {
 	return ec._AuditEvent(ctx, sel, &v)
 }
@@ -34464,6 +35961,32 @@ func (ec *executionContext) unmarshalNDeclineInvitationInput2canopyᚋresolvers�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNDefaultLimit2ᚕᚖcanopyᚋresolversᚐDefaultLimitᚄ(ctx context.Context, sel ast.SelectionSet, v []*resolvers.DefaultLimit) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNDefaultLimit2ᚖcanopyᚋresolversᚐDefaultLimit(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNDefaultLimit2ᚖcanopyᚋresolversᚐDefaultLimit(ctx context.Context, sel ast.SelectionSet, v *resolvers.DefaultLimit) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._DefaultLimit(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNDeleteAgentInput2canopyᚋresolversᚐDeleteAgentInput(ctx context.Context, v any) (resolvers.DeleteAgentInput, error) {
 	res, err := ec.unmarshalInputDeleteAgentInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -34502,6 +36025,60 @@ func (ec *executionContext) unmarshalNDeleteSecretInput2canopyᚋresolversᚐDel
 func (ec *executionContext) unmarshalNDeleteWebhookDestinationInput2canopyᚋresolversᚐDeleteWebhookDestinationInput(ctx context.Context, v any) (resolvers.DeleteWebhookDestinationInput, error) {
 	res, err := ec.unmarshalInputDeleteWebhookDestinationInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDiagramCheck2canopyᚋinternalᚋdiagramᚐChecked(ctx context.Context, sel ast.SelectionSet, v diagram.Checked) graphql.Marshaler {
+	return ec._DiagramCheck(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNDiagramCheck2ᚖcanopyᚋinternalᚋdiagramᚐChecked(ctx context.Context, sel ast.SelectionSet, v *diagram.Checked) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._DiagramCheck(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNDiagramFault2canopyᚋinternalᚋdiagramᚐFault(ctx context.Context, sel ast.SelectionSet, v diagram.Fault) graphql.Marshaler {
+	return ec._DiagramFault(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNDiagramFault2ᚕcanopyᚋinternalᚋdiagramᚐFaultᚄ(ctx context.Context, sel ast.SelectionSet, v []diagram.Fault) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNDiagramFault2canopyᚋinternalᚋdiagramᚐFault(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNDiagramReads2canopyᚋinternalᚋdiagramᚐReads(ctx context.Context, sel ast.SelectionSet, v diagram.Reads) graphql.Marshaler {
+	return ec._DiagramReads(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNDiagramReads2ᚕcanopyᚋinternalᚋdiagramᚐReadsᚄ(ctx context.Context, sel ast.SelectionSet, v []diagram.Reads) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNDiagramReads2canopyᚋinternalᚋdiagramᚐReads(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalNDisableAgentInput2canopyᚋresolversᚐDisableAgentInput(ctx context.Context, v any) (resolvers.DisableAgentInput, error) {
@@ -34846,6 +36423,32 @@ func (ec *executionContext) marshalNJSON2encodingᚋjsonᚐRawMessage(ctx contex
 	return res
 }
 
+func (ec *executionContext) marshalNLateMail2ᚕᚖcanopyᚋdbᚐLateMailᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.LateMail) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNLateMail2ᚖcanopyᚋdbᚐLateMail(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNLateMail2ᚖcanopyᚋdbᚐLateMail(ctx context.Context, sel ast.SelectionSet, v *db.LateMail) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._LateMail(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNLeaveCustomerInput2canopyᚋresolversᚐLeaveCustomerInput(ctx context.Context, v any) (resolvers.LeaveCustomerInput, error) {
 	res, err := ec.unmarshalInputLeaveCustomerInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -34916,6 +36519,32 @@ func (ec *executionContext) unmarshalNMoveCustomerInput2canopyᚋresolversᚐMov
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNNearLimit2ᚕᚖcanopyᚋdbᚐNearLimitᚄ(ctx context.Context, sel ast.SelectionSet, v []*db.NearLimit) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNNearLimit2ᚖcanopyᚋdbᚐNearLimit(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNNearLimit2ᚖcanopyᚋdbᚐNearLimit(ctx context.Context, sel ast.SelectionSet, v *db.NearLimit) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._NearLimit(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNNewUserInput2ᚕᚖcanopyᚋresolversᚐNewUserInputᚄ(ctx context.Context, v any) ([]*resolvers.NewUserInput, error) {
 	var vSlice []any
 	vSlice = graphql.CoerceList(v)
@@ -34934,6 +36563,20 @@ func (ec *executionContext) unmarshalNNewUserInput2ᚕᚖcanopyᚋresolversᚐNe
 func (ec *executionContext) unmarshalNNewUserInput2ᚖcanopyᚋresolversᚐNewUserInput(ctx context.Context, v any) (*resolvers.NewUserInput, error) {
 	res, err := ec.unmarshalInputNewUserInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNOperations2canopyᚋresolversᚐOperations(ctx context.Context, sel ast.SelectionSet, v resolvers.Operations) graphql.Marshaler {
+	return ec._Operations(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNOperations2ᚖcanopyᚋresolversᚐOperations(ctx context.Context, sel ast.SelectionSet, v *resolvers.Operations) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Operations(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNOrderDirection2string(ctx context.Context, v any) (string, error) {
@@ -36033,6 +37676,42 @@ func (ec *executionContext) marshalNWebhookSigning2string(ctx context.Context, s
 func (ec *executionContext) unmarshalNWithdrawInvitationInput2canopyᚋresolversᚐWithdrawInvitationInput(ctx context.Context, v any) (resolvers.WithdrawInvitationInput, error) {
 	res, err := ec.unmarshalInputWithdrawInvitationInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNWorkQueue2ᚕᚖcanopyᚋresolversᚐWorkQueueᚄ(ctx context.Context, sel ast.SelectionSet, v []*resolvers.WorkQueue) graphql.Marshaler {
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNWorkQueue2ᚖcanopyᚋresolversᚐWorkQueue(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNWorkQueue2ᚖcanopyᚋresolversᚐWorkQueue(ctx context.Context, sel ast.SelectionSet, v *resolvers.WorkQueue) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._WorkQueue(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNWorker2ᚖcanopyᚋinternalᚋrosterᚐWorker(ctx context.Context, sel ast.SelectionSet, v *roster.Worker) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Worker(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalN__Directive2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirective(ctx context.Context, sel ast.SelectionSet, v introspection.Directive) graphql.Marshaler {
@@ -37638,6 +39317,25 @@ func (ec *executionContext) marshalOWithdrawInvitationPayload2ᚖcanopyᚋresolv
 		return graphql.Null
 	}
 	return ec._WithdrawInvitationPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOWorker2ᚕᚖcanopyᚋinternalᚋrosterᚐWorkerᚄ(ctx context.Context, sel ast.SelectionSet, v []*roster.Worker) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := inorder.MarshalSlice(ctx, len(v), func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNWorker2ᚖcanopyᚋinternalᚋrosterᚐWorker(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalO__EnumValue2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐEnumValueᚄ(ctx context.Context, sel ast.SelectionSet, v []introspection.EnumValue) graphql.Marshaler {

@@ -19,6 +19,7 @@ import (
 	"canopy/internal/egress"
 	"canopy/internal/limit"
 	"canopy/internal/redisconn"
+	"canopy/internal/roster"
 	"canopy/internal/secret"
 	"canopy/internal/token"
 	"canopy/internal/web"
@@ -119,6 +120,7 @@ func (p *Platform) wire(ctx context.Context) error {
 		Store: p.Store, Box: p.Box, Egress: client, Keys: keys, Bus: p.Bus, PublicURL: p.Config.PublicURL, Log: p.Log,
 		Rates:    &resolvers.Rates{Limiter: limit.New(p.redis), Defaults: p.Config.Limits, Store: p.Store, Tell: web.TellRate},
 		Throttle: limit.NewThrottle(p.redis), Crowds: limit.NewCrowdThrottle(p.redis), Addresses: limit.NewAddressThrottle(p.redis), RequestsPerMinute: p.Config.RateLimit,
+		Roster: roster.New(p.redis), Version: p.version,
 		EraseAfter:    p.Config.EraseAfter,
 		ClientAddress: web.ClientAddress, UserAgent: web.UserAgent,
 	}

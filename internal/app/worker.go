@@ -40,7 +40,7 @@ func (p *Platform) Worker(sender mail.Sender) *jobs.Worker {
 	return &jobs.Worker{
 		Store: p.Store, Redis: p.Queue, Bus: p.Bus, Box: p.Box, Mail: sender, Documents: p.documents(), Egress: p.Resolver.Egress, Tools: p.tools,
 		Retention: jobs.Retention{Deliveries: p.Config.WebhookRetention, Runs: p.Config.RunRetention, Audit: p.Config.AuditRetention},
-		PublicURL: p.Resolver.Issuer(), Metrics: p.metrics, Log: p.Log,
+		PublicURL: p.Resolver.Issuer(), Roster: p.Resolver.Roster, Version: p.version, Metrics: p.metrics, Log: p.Log,
 	}
 }
 

@@ -87,8 +87,21 @@ type Fault struct {
 // refs are the parts of a run's state that expressions read.
 type refs struct {
 	input   bool
+	members names // of the input
 	steps   names
 	secrets names
+}
+
+func (r *refs) add(more refs) {
+	r.input = r.input || more.input
+	for _, set := range []struct {
+		to   *names
+		from names
+	}{{&r.members, more.members}, {&r.steps, more.steps}, {&r.secrets, more.secrets}} {
+		for name := range set.from {
+			set.to.add(name)
+		}
+	}
 }
 
 // names is a set of names; nil is empty.

@@ -78,20 +78,24 @@ func (g *guard) fault() error {
 	return nil
 }
 
-// member notes steps.name and secrets.name, the one way to read a step's result and a secret.
+// member notes input.name, and steps.name and secrets.name, the one way to read a step's result and a secret.
 func (g *guard) member(n *ast.MemberNode) {
 	owner, ok := n.Node.(*ast.IdentifierNode)
-	if !ok || owner.Value != "steps" && owner.Value != "secrets" {
+	if !ok {
 		return
 	}
 	name, ok := n.Property.(*ast.StringNode)
 	if !ok {
-		return // refused as a bare name
+		return // of steps and secrets refused as a bare name
 	}
-	g.place(owner)
-	if owner.Value == "steps" {
+	switch owner.Value {
+	case "input":
+		g.refs.members.add(name.Value)
+	case "steps":
+		g.place(owner)
 		g.step(name.Value)
-	} else {
+	case "secrets":
+		g.place(owner)
 		g.secret(name.Value)
 	}
 }

@@ -13,23 +13,29 @@ import (
 // Parse reads and validates a diagram. It returns the diagram, or every fault that it found (the
 // first MaxFaults of them), each with its place, in the order of the steps.
 func Parse(raw []byte) (*Diagram, []Fault) {
+	d, faults := read(raw)
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	return d, nil
+}
+
+// read gives what can be read of a diagram, and every fault that it found.
+func read(raw []byte) (*Diagram, []Fault) {
 	if len(raw) > MaxDiagram {
-		return nil, []Fault{{"", fmt.Sprintf("the diagram is longer than %d KiB", MaxDiagram>>10)}}
+		return &Diagram{}, []Fault{{"", fmt.Sprintf("the diagram is longer than %d KiB", MaxDiagram>>10)}}
 	}
 	v, err := decode(raw)
 	if err != nil {
-		return nil, []Fault{jsonFault(err)}
+		return &Diagram{}, []Fault{jsonFault(err)}
 	}
 	object, ok := v.(map[string]any)
 	if !ok {
-		return nil, []Fault{{"", "the diagram must be an object, not " + kind(v)}}
+		return &Diagram{}, []Fault{{"", "the diagram must be an object, not " + kind(v)}}
 	}
 	p := &parser{earlier: map[string]bool{}, all: map[string]bool{}}
 	d := p.diagram(&fields{p: p, object: object})
-	if len(p.faults) > 0 {
-		return nil, p.faults
-	}
-	return d, nil
+	return d, p.faults
 }
 
 func jsonFault(err error) Fault {
@@ -101,6 +107,7 @@ func (p *parser) steps(list []any) []Step {
 		object, ok := item.(map[string]any)
 		if !ok {
 			p.fault(at, "must be an object, not %s", kind(item))
+			steps = append(steps, Step{})
 			continue
 		}
 		steps = append(steps, p.step(&fields{p: p, at: at, object: object}))
@@ -183,12 +190,8 @@ func (p *parser) expression(at, source string) value {
 		p.fault(at, "{{ %s }}: %v", clip(strings.TrimSpace(source)), err)
 		return literal{nil}
 	}
-	p.refs.input = p.refs.input || e.refs.input
-	for id := range e.refs.steps {
-		p.refs.steps.add(id)
-	}
+	p.refs.add(e.refs)
 	for name := range e.refs.secrets {
-		p.refs.secrets.add(name)
 		p.named.add(name)
 	}
 	if p.patterns += e.patterns; p.patterns > MaxPatterns {

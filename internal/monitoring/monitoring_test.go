@@ -9,10 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
 	"github.com/hibiken/asynq"
 
-	"canopy/internal/devstack/browsertest"
 	"canopy/internal/devstack/devtest"
 	"canopy/internal/monitoring"
 	"canopy/internal/redisconn"
@@ -81,16 +79,4 @@ func TestResultsAreReadable(t *testing.T) {
 	if !strings.Contains(body, `"result":"recorded in the row that the payload names"`) || !strings.Contains(body, `"payload":"{\"id\":17}"`) {
 		t.Error(body)
 	}
-}
-
-func TestDashboardInBrowser(t *testing.T) {
-	origin := dashboard(t)
-	b := browsertest.Open(t)
-	b.Run(t, chromedp.Navigate(origin+"/monitoring/"))
-	b.WaitFor(t, `document.body.innerText.includes('default')`)
-	b.Shoot(t, "monitoring")
-	b.Run(t, chromedp.Navigate(origin+"/monitoring/queues/default?status=completed"))
-	b.WaitFor(t, `document.body.innerText.includes('recorded in the row that the payload names')`)
-	b.Shoot(t, "monitoring-completed")
-	b.Clean(t, origin)
 }

@@ -48,8 +48,25 @@ func New(url string, statements ...string) (*Connector, error) {
 	if err != nil {
 		return nil, err
 	}
+	return open(cfg, readTimeout, map[string]string{"statement_timeout": milliseconds(statementTimeout)}, statements)
+}
+
+// Patient is New for work that takes as long as it takes, whatever the URL says of that. A statement waits for what others have locked no
+// longer than lockWait, or what the URL says, and fails then: SQLSTATE 55P03.
+func Patient(url string, lockWait time.Duration) (*Connector, error) {
+	cfg, err := Parse(url)
+	if err != nil {
+		return nil, err
+	}
+	delete(cfg.Runtime, "statement_timeout")
+	return open(cfg, 0, map[string]string{"statement_timeout": "0", "lock_timeout": milliseconds(lockWait)}, nil)
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+// open makes a connector whose connections wait for an answer for a time, or forever where it is 0.
+func open(cfg pq.Config, wait time.Duration, bounds map[string]string, statements []string) (*Connector, error) {
 	settings := map[string]string{
-		"statement_timeout": strconv.FormatInt(statementTimeout.Milliseconds(), 10),
 		// What is asked for is found by indexes; whatever reads a whole table has one processor for it, and no more.
 		"max_parallel_workers_per_gather": "0",
 		// A page of a list is read by the index that has its order, and not by another that begins alike and gives all
@@ -62,6 +79,7 @@ func New(url string, statements ...string) (*Connector, error) {
 		// No statement runs for as long as it would take to compile it.
 		"jit": "off",
 	}
+	maps.Copy(settings, bounds)
 	maps.Copy(settings, cfg.Runtime)
 	cfg.Runtime = nil
 	if cfg.ApplicationName == "" {
@@ -71,7 +89,7 @@ func New(url string, statements ...string) (*Connector, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner.Dialer(deadlineDialer{net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}})
+	inner.Dialer(deadlineDialer{net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}, wait})
 	return &Connector{pq: inner, begin: setAll(settings), kept: statements}, nil
 }
 

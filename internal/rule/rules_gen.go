@@ -25,6 +25,9 @@ var (
 	CustomerInvitations              = &Rule{Field: "Customer.invitations", Apps: []access.App{access.Tenant}, Right: access.UserRead}
 	CustomerSecrets                  = &Rule{Field: "Customer.secrets", Apps: []access.App{access.Tenant, access.Builder}, Right: access.AgentWrite}
 	CustomerWebhookDestinations      = &Rule{Field: "Customer.webhookDestinations", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
+	OperationsFailingDestinations    = &Rule{Field: "Operations.failingDestinations", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
+	OperationsBusiest                = &Rule{Field: "Operations.busiest", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
+	LateMailUser                     = &Rule{Field: "LateMail.user", Apps: []access.App{access.Tenant}, Right: access.UserRead}
 	CustomerRefCustomer              = &Rule{Field: "CustomerRef.customer", Apps: []access.App{access.Tenant}, Right: access.CompanyRead}
 	UserPermissions                  = &Rule{Field: "User.permissions", Apps: []access.App{access.Tenant}, Right: access.UserRead}
 	UserCustomers                    = &Rule{Field: "User.customers", Apps: []access.App{access.Tenant}, Right: access.UserRead}
@@ -60,12 +63,15 @@ var (
 	Users                            = &Rule{Field: "Query.users", Apps: []access.App{access.Tenant}, Right: access.UserRead}
 	Permissions                      = &Rule{Field: "Query.permissions", Apps: []access.App{access.Tenant}, Right: access.PermissionRead}
 	AuditEvents                      = &Rule{Field: "Query.auditEvents", Apps: []access.App{access.Tenant}, Right: access.AuditRead}
+	AuditActions                     = &Rule{Field: "Query.auditActions", Apps: []access.App{access.Tenant}, Right: access.AuditRead}
+	Operations                       = &Rule{Field: "Query.operations", Apps: []access.App{access.Tenant}, Right: access.AuditRead}
 	Contexts                         = &Rule{Field: "Query.contexts", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	Context                          = &Rule{Field: "Query.context", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	Documents                        = &Rule{Field: "Query.documents", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	SearchContext                    = &Rule{Field: "Query.searchContext", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	Agents                           = &Rule{Field: "Query.agents", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	Agent                            = &Rule{Field: "Query.agent", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
+	DiagramCheck                     = &Rule{Field: "Query.diagramCheck", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	Runs                             = &Rule{Field: "Query.runs", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	Run                              = &Rule{Field: "Query.run", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	WebhookCatalog                   = &Rule{Field: "Query.webhookCatalog", Apps: []access.App{access.Tenant, access.Assistant, access.Builder}, Right: access.WebhookRead}
@@ -168,6 +174,9 @@ var all = []*Rule{
 	CustomerInvitations,
 	CustomerSecrets,
 	CustomerWebhookDestinations,
+	OperationsFailingDestinations,
+	OperationsBusiest,
+	LateMailUser,
 	CustomerRefCustomer,
 	UserPermissions,
 	UserCustomers,
@@ -203,12 +212,15 @@ var all = []*Rule{
 	Users,
 	Permissions,
 	AuditEvents,
+	AuditActions,
+	Operations,
 	Contexts,
 	Context,
 	Documents,
 	SearchContext,
 	Agents,
 	Agent,
+	DiagramCheck,
 	Runs,
 	Run,
 	WebhookCatalog,

@@ -71,17 +71,17 @@ func (s Sought) In(list []string) bool {
 	return true
 }
 
-// Query is the tsquery of names that have all words, the last one as a beginning.
-func (s Sought) Query() string {
+// Query is the tsquery of names that have all words, the last one as a beginning; mark stands before each word.
+func (s Sought) Query(mark string) string {
 	last := len(s) - 1
-	return join(append(terms(s[:last]), "'"+s[last]+"':*"))
+	return join(append(terms(mark, s[:last]), "'"+mark+s[last]+"':*"))
 }
 
-// terms are the words of a tsquery.
-func terms(list []string) []string {
+// terms are the words of a tsquery, with mark before each.
+func terms(mark string, list []string) []string {
 	quoted := make([]string, len(list), len(list)+1)
 	for i, w := range list {
-		quoted[i] = "'" + w + "'"
+		quoted[i] = "'" + mark + w + "'"
 		if isLong(w) {
 			quoted[i] += ":*"
 		}
@@ -131,12 +131,12 @@ func (s Sought) Nears() []Near {
 	return list[:min(len(list), mostVaried)]
 }
 
-// Others is the tsquery of names that have all the other words; empty where there are none.
-func (n Near) Others() string {
+// Others is the tsquery of names that have all the other words, with mark before each; empty where there are none.
+func (n Near) Others(mark string) string {
 	if len(n.others) == 0 {
 		return ""
 	}
-	return join(terms(n.others))
+	return join(terms(mark, n.others))
 }
 
 // Patterns are regular expressions, each of which the folded name has to match.
@@ -149,8 +149,8 @@ func (n Near) Patterns() []string {
 	return append(whole(n.others), begin+"("+strings.Join(edits, "|")+")"+end)
 }
 
-// Queries are the tsqueries of names that have the word with one edit, and all the others.
-func (n Near) Queries() []string {
+// Queries are the tsqueries of names that have the word with one edit, and all the others, with mark before each.
+func (n Near) Queries(mark string) []string {
 	made, letters := map[string]bool{}, n.alphabet()
 	n.edits(func(before, middle, after string) {
 		if middle != "?" {
@@ -161,9 +161,9 @@ func (n Near) Queries() []string {
 			made[before+string(r)+after] = true
 		}
 	})
-	list, others := make([]string, 0, len(made)), terms(n.others)
+	list, others := make([]string, 0, len(made)), terms(mark, n.others)
 	for w := range made {
-		list = append(list, join(append([]string{"'" + w + "'"}, others...)))
+		list = append(list, join(append([]string{"'" + mark + w + "'"}, others...)))
 	}
 	slices.Sort(list)
 	return list

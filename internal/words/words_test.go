@@ -61,7 +61,7 @@ func TestOneEdit(t *testing.T) {
 			byPattern, byQuery := false, false
 			for _, n := range Parse(text).Nears() {
 				byPattern = byPattern || fits(n.Patterns(), name)
-				byQuery = byQuery || slices.ContainsFunc(n.Queries(), func(q string) bool {
+				byQuery = byQuery || slices.ContainsFunc(n.Queries(""), func(q string) bool {
 					return !slices.ContainsFunc(strings.Split(strings.Trim(q, "'"), "' & '"), func(w string) bool { return !slices.Contains(Of(name), w) })
 				})
 			}
@@ -72,7 +72,7 @@ func TestOneEdit(t *testing.T) {
 	}
 	long := Parse(strings.Repeat("abcdefghijklmnopqrstuvwxyz ", 5))
 	for _, n := range long.Nears() {
-		if q := len(n.Queries()); q > 2000 {
+		if q := len(n.Queries("")); q > 2000 {
 			t.Errorf("%d queries", q)
 		}
 	}

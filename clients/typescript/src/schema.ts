@@ -286,6 +286,14 @@ export interface Application {
   createdAt: DateTime;
 }
 
+/** An action of audit events. */
+export interface AuditAction {
+  /** What stands in the event: `permission.created`. */
+  action: string;
+  /** What it says, in a sentence. */
+  description: string;
+}
+
 /** The record of one change. */
 export interface AuditEvent {
   /** Global id. */
@@ -1095,6 +1103,14 @@ export interface DeclineInvitationPayload {
   invitation: Invitation;
 }
 
+/** What a company right below root may have where it has no limit of its own. */
+export interface DefaultLimit {
+  /** What is counted. */
+  name: LimitName;
+  /** How much there may be. */
+  limit: Long;
+}
+
 /** An agent to delete. */
 export interface DeleteAgentInput {
   /** The agent. */
@@ -1205,6 +1221,34 @@ export interface DeleteWebhookDestinationInput {
 export interface DeleteWebhookDestinationPayload {
   /** Global id of what is gone. */
   deletedId: string;
+}
+
+/** What is known of a diagram that may be unfinished. */
+export interface DiagramCheck {
+  /** Every fault that publishing would name, at most 100; none where it can be published. */
+  faults: Array<DiagramFault>;
+  /** What each step reads, in the order of the steps. */
+  steps: Array<DiagramReads>;
+  /** What the output reads. */
+  output: DiagramReads;
+}
+
+/** One thing that is wrong with a diagram. */
+export interface DiagramFault {
+  /** Where, such as `steps[1].when`; empty for the diagram as a whole. */
+  location: string;
+  /** What is wrong there. */
+  message: string;
+}
+
+/** What the expressions of a part of a diagram read. One that can't be compiled is a fault, and reads nothing. */
+export interface DiagramReads {
+  /** Members of the input. */
+  input: Array<string>;
+  /** Ids of earlier steps. */
+  steps: Array<string>;
+  /** Names of secrets. */
+  secrets: Array<string>;
 }
 
 /** An agent to disable. */
@@ -1468,6 +1512,26 @@ export type InvitationStatus =
 /** Any JSON value. */
 export type JSON = unknown;
 
+/** A mail that did not go out at its last attempt. */
+export interface LateMail {
+  /** What it is about: `invitation`, say. */
+  kind: string;
+  /** Whom it is for; null for those beyond the caller's reach. Needs the right `user.read`, with a token for `tenant`. */
+  user: User | null;
+  /** The company right below root, or root itself, whose mail it is. */
+  branch: Customer | null;
+  /** How often it was tried. */
+  attempts: number;
+  /** What the mail server has said, or why it was not reached. */
+  reason: string;
+  /** When it was written. */
+  createdAt: DateTime;
+  /** When it is tried again; null where it was given up. */
+  nextAttemptAt: DateTime | null;
+  /** When it was given up; null where it is tried again. */
+  givenUpAt: DateTime | null;
+}
+
 /** A company that the caller belongs to. */
 export interface LeaveCustomerInput {
   /** The company. */
@@ -1562,6 +1626,22 @@ export interface MoveCustomerPayload {
   customer: Customer;
 }
 
+/** Tells that a company has come near a limit, or has reached it. */
+export interface NearLimit {
+  /** Whose limit it is. */
+  customer: Customer | null;
+  /** Which. */
+  name: LimitName;
+  /** It is reached, not only near. */
+  reached: boolean;
+  /** How much there was, or was done. */
+  used: Long;
+  /** How much there may be. */
+  limit: Long;
+  /** The day, by its midnight, UTC. */
+  day: DateTime;
+}
+
 /** One of the users of `createUsers`. */
 export interface NewUserInput {
   /** E-mail address. */
@@ -1578,6 +1658,26 @@ export interface Node {
   id: string;
   /** The integer that REST shows. */
   databaseId: number;
+}
+
+/** How the platform fares. */
+export interface Operations {
+  /** Version of the program that answers. */
+  version: string;
+  /** What waits for workers, by kind of work. */
+  queues: Array<WorkQueue>;
+  /** The workers that run, the oldest first; null where that is not known, as Redis is away. */
+  workers: Array<Worker> | null;
+  /** Mails that did not go out, newest first, at most 100. Those that were given up are told for a month. */
+  lateMails: Array<LateMail>;
+  /** Webhook destinations to which nothing gets through, the longest first, at most 100. Needs the right `webhook.read`, with a token for any application. */
+  failingDestinations: Array<WebhookDestination>;
+  /** The companies right below root that have most of something with all below them, or have done most of it, the most first. Needs the right `company.read`, with a token for `tenant`. */
+  busiest: Array<Customer>;
+  /** Limits that companies have come near or reached in the last days, newest first, at most 100. */
+  nearLimits: Array<NearLimit>;
+  /** What a company right below root may have, with all below it, as long as it has no limit of its own. */
+  defaultLimits: Array<DefaultLimit>;
 }
 
 /** A direction of an order. */
@@ -2803,6 +2903,8 @@ export interface WebhookDestination {
   signing: WebhookSigning;
   /** When the platform disabled it, after three days of failures; null when it did not. */
   autoDisabledAt: DateTime | null;
+  /** Since when nothing gets through; null while deliveries do. */
+  failingSince: DateTime | null;
   /** When the destination was created. */
   createdAt: DateTime;
   /** Whose events are delivered. */
@@ -2866,4 +2968,30 @@ export interface WithdrawInvitationInput {
 export interface WithdrawInvitationPayload {
   /** The invitation. */
   invitation: Invitation;
+}
+
+/** What waits for workers, of one kind of work. */
+export interface WorkQueue {
+  /** Name of the queue of its tasks: `mail`, `documents`, `runs` or `webhooks`. */
+  name: string;
+  /** How much is due, counted to 100,000. */
+  waiting: number;
+  /** Since when the first of it is due; null where nothing is. */
+  waitingSince: DateTime | null;
+}
+
+/** A process that does background work. */
+export interface Worker {
+  /** Name of the machine. */
+  host: string;
+  /** Number of the process there. */
+  pid: number;
+  /** Version of the program. */
+  version: string;
+  /** Names of the queues that it takes tasks from. */
+  queues: Array<string>;
+  /** When it has begun. */
+  startedAt: DateTime;
+  /** When it was last heard of. */
+  seenAt: DateTime;
 }

@@ -1,0 +1,37 @@
+package diagram
+
+import (
+	"maps"
+	"slices"
+)
+
+// Checked is what is known of a diagram that may be unfinished.
+type Checked struct {
+	// Faults are those that Parse tells of.
+	Faults []Fault
+	// Steps are what each step reads, in the order of the steps. What can't be compiled is a fault, and reads nothing.
+	Steps  []Reads
+	Output Reads
+}
+
+// Reads is what the expressions of a part of a diagram read: members of the input, results of earlier steps, and secrets,
+// each by name and in the order of the names.
+type Reads struct {
+	Input, Steps, Secrets []string
+}
+
+// Check reads a diagram, be it valid or not.
+func Check(raw []byte) *Checked {
+	d, faults := read(raw)
+	out := &Checked{Faults: faults, Steps: make([]Reads, len(d.Steps)), Output: d.refs.reads()}
+	for i := range d.Steps {
+		out.Steps[i] = d.Steps[i].refs.reads()
+	}
+	return out
+}
+
+func (r *refs) reads() Reads {
+	return Reads{Input: sorted(r.members), Steps: sorted(r.steps), Secrets: sorted(r.secrets)}
+}
+
+func sorted(set names) []string { return append([]string{}, slices.Sorted(maps.Keys(set))...) }
