@@ -1,6 +1,6 @@
 # Canopy. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test plans build generate verify lint fuzz bench bench-peers bench-retrieval chaos clients client-ts console console-dev test-browser vuln release clean bootstrap
+.PHONY: help run test plans build generate verify lint fuzz bench bench-peers bench-retrieval chaos clients client-ts console console-dev test-browser bench-browser screenshots vuln release clean bootstrap
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -64,6 +64,8 @@ chaos: bootstrap build ## Try to lose deliveries: kill workers, lose Redis, rest
 	@go run ./cmd/chaos
 
 clients: bootstrap build ## Try real clients and linters from npm against the platform
+	@scripts/bootstrap.sh browser
+	@scripts/console.sh tests
 	@CANOPY_CLIENTS=1 $(STACK) go test -count=1 -timeout 14m -run 'Clients' ./...
 
 client-ts: ## Build the client in TypeScript: dist/canopy-client.tgz, to install by npm
@@ -82,6 +84,16 @@ test-browser: ## Try the console in a real browser, on a running platform (RUN=s
 	@scripts/bootstrap.sh browser
 	@scripts/console.sh tests
 	@CANOPY_BROWSER=1 $(STACK) go test -count=1 -timeout 14m -run 'TestBrowser/$(RUN)' ./e2e/console
+
+bench-browser: ## Print how quick the console is in a browser (needs two otherwise idle cores)
+	@scripts/bootstrap.sh browser
+	@scripts/console.sh tests
+	@CANOPY_BROWSER=1 $(STACK) go test -count=1 -timeout 14m -run '^$$' -bench Console -benchtime 1x ./e2e/console
+
+screenshots: ## Take the pictures of docs/screenshots anew
+	@scripts/bootstrap.sh browser
+	@scripts/console.sh tests
+	@CANOPY_PICTURES=$(CURDIR)/docs/screenshots $(STACK) go test -count=1 -timeout 14m -run TestPictures ./e2e/console
 
 vuln: ## Look for known vulnerabilities in what the programs call
 	@scripts/vuln.sh

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what is missing for `make run`: the PostgreSQL server's programs and redis-server; and with
 # the argument `tests` what `make test` needs besides: PgBouncer, and for the examples zsh, bash, curl, jq,
-# openssl, Node.js and Python; or with `browser` what `make test-browser` does: Chromium, and Node.js with npm. What is installed is never upgraded, and no system-wide server is set up.
+# openssl, Node.js and Python; or with `browser` what `make test-browser` and
+# `make clients` do: Chromium, and Node.js with npm. What is installed is never upgraded, and no system-wide server is set up.
 set -eu
 
 say() { printf 'bootstrap: %s\n' "$*" >&2; }

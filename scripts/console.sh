@@ -16,11 +16,14 @@ if ! node -e '[major, minor] = process.versions.node.split("."); process.exit(ma
     echo "console: Node.js 20.19 or newer is needed, with npm" >&2
     exit 1
 fi
+# What npm has installed of a lock file is not installed again: that takes longer than to build.
+installed() {
+    [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --loglevel error
+}
 client=clients/typescript
-[ -d $client/node_modules ] || (cd $client && npm ci --loglevel error)
-(cd $client && npm run --silent build)
-[ "${1:-}" = types ] && [ -d console/node_modules ] || (cd console && npm ci --loglevel error)
+(cd $client && installed && npm run --silent build)
 cd console
+installed
 node ../$client/dist/tools/main.js src/*/*.graphql
 [ "${1:-}" = types ] && exit 0
 npm run --silent build

@@ -37,7 +37,7 @@ func withKeys(keys ...[]byte) func(*config.Config) {
 // rotated is a platform whose secret key is replaced while it works.
 type rotated struct {
 	*platform.Platform
-	r               *platform.Receiver
+	r, steps        *platform.Receiver // of events, and of what the agent sends
 	token           string
 	signing, totp   string
 	agent           int64
@@ -48,12 +48,12 @@ const agentSecret = "a secret of agents"
 
 // newRotated makes one of everything that is sealed, with the older key, and many mails.
 func newRotated(t *testing.T, mails int) *rotated {
-	s := &rotated{r: platform.NewReceiver(t, nil), totp: secret.NewTOTPSecret()}
+	s := &rotated{r: platform.NewReceiver(t, nil), steps: platform.NewReceiver(t, nil), totp: secret.NewTOTPSecret()}
 	s.Platform = platform.Start(t, platform.DeliverLocally(t), withKeys(newKey, oldKey))
 	s.token = s.RootAs("builder")
 	_, s.signing = s.Subscribe(s.token, s.r.URL, "agent.created")
 	s.Mutate(s.token, "createSecret", "secret { name }", map[string]any{"name": "KEY", "value": agentSecret})
-	s.agent = s.Publish(s.token, fmt.Sprintf(`{"steps":[{"id":"a","type":"http","method":"POST","url":%q,"body":{"id":"{{ secrets.KEY }}"}}],"output":{}}`, s.r.URL))
+	s.agent = s.Publish(s.token, fmt.Sprintf(`{"steps":[{"id":"a","type":"http","method":"POST","url":%q,"body":{"id":"{{ secrets.KEY }}"}}],"output":{}}`, s.steps.URL))
 	older := newBox(t, oldKey, newKey)
 	admin := s.UserID(platform.DemoAdmin)
 	s.SQL(`UPDATE users SET otp_method = 'totp', otp_secret = $2 WHERE id = $1`, admin, db.SealedOTPSecrets.Seal(older, admin, []byte(s.totp)))
@@ -78,16 +78,28 @@ func (s *rotated) event() {
 	s.Mutate(s.token, "createAgent", "agent { name }", map[string]any{"name": "Greeter"})
 }
 
-// arrived waits for all of them, and checks their signatures.
+// arrived waits for all of them, and checks their signatures. One whose process ended comes again.
 func (s *rotated) arrived(t *testing.T) {
 	t.Helper()
 	got := s.r.Wait(t, s.events)
+	for different(got) < s.events {
+		got = s.r.Wait(t, len(got)+1)
+	}
 	for _, x := range got[s.checked:] {
 		if !webhook.Verify(s.signing, x.Body, x.Header.Get(webhook.HeaderSignature)) {
 			t.Errorf("a delivery is signed with something else: %v", x.Header)
 		}
 	}
 	s.checked = len(got)
+}
+
+// different counts the events among requests.
+func different(got []platform.Received) int {
+	ids := map[string]bool{}
+	for _, x := range got {
+		ids[x.ID] = true
+	}
+	return len(ids)
 }
 
 // sealedWith tells whether a key alone opens the mail of an id.
@@ -195,9 +207,8 @@ func (s *rotated) goesOn(t *testing.T) {
 		if a := s.Poll(s.token, s.Start(s.token, s.agent, map[string]any{})); a.Status != 200 {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
-		got := s.r.All()
-		if x := got[len(got)-1]; x.ID != agentSecret {
-			t.Errorf("the step sent %s", x.Body)
+		if got := s.steps.All(); len(got) != 1 || got[0].ID != agentSecret {
+			t.Errorf("%d requests of the step: %q", len(got), s.steps.Types())
 		}
 	})
 	t.Run("mails", func(t *testing.T) {

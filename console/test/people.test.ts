@@ -40,6 +40,10 @@ test("invite several at once; who was refused stays; who was invited accepts in 
   await accessible(page, "invited");
   assert.match(await panel.getByLabel("Who").inputValue(), /mira@alpine/);
   await page.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Rosa Lang/ }).waitFor();
+  await panel.getByRole("link", { name: "Give rosa@alpine.example a permission" }).click();
+  const grant = page.getByRole("region", { name: "Give Rosa Lang a permission" });
+  await grant.getByRole("button", { name: "Give a permission" }).click();
+  await page.getByText("The permission is given.").waitFor();
 
   const other = await open(t);
   await other.goto(`${url}/console/set-password${new URL(await linkFor("rosa@alpine.example")).hash}`);
@@ -48,4 +52,41 @@ test("invite several at once; who was refused stays; who was invited accepts in 
   await other.getByLabel("New password, again").fill(password);
   await other.getByRole("button", { name: "Set your password" }).click();
   await other.getByRole("heading", { name: "Your password is set" }).waitFor();
+  await signIn(other, { email: "rosa@alpine.example", password });
+});
+
+test("a hundred pasted invitations, and what became of each", async (t) => {
+  const page = await open(t);
+  await signIn(page, greta, "/console/people/invite");
+  const panel = page.getByRole("region", { name: "Invite people" });
+  const lines = Array.from({ length: 99 }, (_, n) => `Guest Number${n}\tguest${n}@alpine.example`);
+  await panel.getByLabel("Who").fill([...lines, mira.email].join("\n"));
+  await panel.getByRole("button", { name: "Invite 100 people" }).click();
+  await panel.getByText("99 people are invited").waitFor();
+  await panel.getByText("1 person could not be invited").waitFor();
+  await panel.getByText("What became of each").click();
+  const report = (await panel.getByLabel("What became of each").innerText()).split("\n");
+  assert.equal(report.length, 100);
+  assert.equal(report.filter((line) => /^guest\d+@alpine\.example\tInvited\.$/.test(line)).length, 99);
+  assert.match(report[99]!, /^mira@alpine\.example\t/);
+  await accessible(page, "invited-many");
+  assert.equal((await panel.getByLabel("Who").inputValue()).trim().split("\n").length, 1);
+});
+
+test("as this person sees it: their pages and rights in a company, without acting as them", async (t) => {
+  const page = await open(t);
+  await signIn(page, greta, "/console/people");
+  await page.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Mira Vogel/ }).click();
+  await page.getByRole("region", { name: "Mira Vogel" }).getByRole("link", { name: "As they see it" }).click();
+  const panel = page.getByRole("region", { name: "As they see it" });
+  assert.ok(await panel.getByLabel("Signed in to").inputValue());
+  const seen = await panel.getByRole("listitem").allInnerTexts();
+  await accessible(page, "preview");
+  const may = (await panel.getByLabel("They may", { exact: true }).innerText()).split("\n");
+  assert.ok(may.includes("user.read") && !may.includes("user.write") && !may.includes("audit.read"), may.join());
+
+  const other = await open(t);
+  await signIn(other, mira);
+  const menu = await other.getByRole("navigation", { name: "Main" }).getByRole("link").allInnerTexts();
+  assert.deepEqual(seen, menu, "the preview shows the menu that they have");
 });

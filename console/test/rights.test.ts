@@ -21,6 +21,10 @@ test("who may do what and why; take a permission away, give another, turn it off
   await rights.getByRole("button", { name: /^Take away: Viewer/ }).last().click();
   await page.getByText("The permission is taken away.").waitFor();
   await viewer.nth(before - 1).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await viewer.nth(before - 1).waitFor();
+  await rights.getByRole("button", { name: /^Take away: Viewer/ }).last().click();
+  await viewer.nth(before - 1).waitFor({ state: "detached" });
 
   await rights.getByRole("link", { name: "Give a permission" }).click();
   await grant.getByLabel("Role").selectOption({ label: "Member" });
@@ -43,6 +47,60 @@ test("the roles beside each other", async (t) => {
   await accessible(page, "roles");
   assert.ok((await row.getByRole("img", { name: "not allowed", exact: true }).count()) > 0);
   assert.ok((await row.getByRole("img", { name: "allowed", exact: true }).count()) > 0);
+});
+
+test("a role of one's own: made of another, changed by two people at once, and deleted", async (t) => {
+  const page = await open(t);
+  await signIn(page, greta, "/console/roles");
+  await page.getByRole("link", { name: "Viewer" }).first().click();
+  const viewer = page.getByRole("region", { name: "Viewer", exact: true });
+  await viewer.getByText("every company").waitFor();
+  await accessible(page, "role-system");
+  await viewer.getByRole("link", { name: "Make a role of your own of it" }).click();
+  const form = page.getByRole("region", { name: "Create a role" });
+  assert.equal(await form.getByLabel("user.read").isChecked(), true);
+  await form.getByRole("button", { name: "Create" }).click(); // the browser asks for a name
+  await form.getByLabel("Name").fill("Auditor");
+  await form.getByLabel("audit.read").check();
+  await accessible(page, "role-create");
+  await form.getByRole("button", { name: "Create" }).click();
+  await page.getByText("The role Auditor is there.").waitFor();
+  const column = page.getByRole("link", { name: "Auditor" });
+  await column.click();
+  const role = page.getByRole("region", { name: "Auditor", exact: true });
+  await role.getByLabel("What it is for").fill("Reads what was done");
+
+  const other = await open(t);
+  await signIn(other, greta, page.url().replace(url, ""));
+  const same = other.getByRole("region", { name: "Auditor", exact: true });
+  await same.getByLabel("billing.read").uncheck();
+  await same.getByRole("button", { name: "Save" }).click();
+  await other.getByText("Saved", { exact: true }).waitFor();
+
+  await role.getByRole("button", { name: "Save" }).click();
+  await role.getByRole("alert").waitFor();
+  await role.getByText("Somebody else has changed it meanwhile.").waitFor();
+  await accessible(page, "role-changed");
+  await role.getByRole("button", { name: "Show it as it is now" }).click();
+  assert.equal(await role.getByLabel("billing.read").isChecked(), false);
+  await role.getByLabel("What it is for").fill("Reads what was done");
+  await role.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved", { exact: true }).waitFor();
+
+  await role.getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete the role Auditor?" });
+  await accessible(page, "role-delete");
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await column.waitFor({ state: "detached" });
+});
+
+test("who may not give rights reads roles, and changes none", async (t) => {
+  const page = await open(t);
+  await signIn(page, mira, "/console/roles");
+  await page.getByRole("link", { name: "Member" }).first().click();
+  await page.getByRole("region", { name: "Member", exact: true }).getByText("every company").waitFor();
+  assert.equal(await page.getByRole("link", { name: "Make a role of your own of it" }).count(), 0);
+  assert.equal(await page.getByRole("link", { name: "Create a role" }).count(), 0);
 });
 
 test("an API key: its secret once, another secret, and the end of it", async (t) => {

@@ -1,10 +1,11 @@
-// A person at a browser, and what must hold whatever they do.
+// A person at the console, and what must hold of each screen.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { after, type TestContext } from "node:test";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { TestContext } from "node:test";
+import type { Page } from "playwright-core";
+import { keep, openFor, type Options, setting } from "./browser.js";
 
 export const url = setting("URL");
 /** The root company's owner. */
@@ -13,55 +14,20 @@ export const ada = { email: setting("EMAIL"), password: setting("PASSWORD") };
 export const [greta, jonas, mira, sofia] = ["greta@alpine.example", "jonas@alpine.example", "mira@alpine.example", "sofia@brightwater.example"]
   .map((email) => ({ email, password: setting("OTHERS_PASSWORD") })) as [Person, Person, Person, Person];
 
-/** Where webhooks can be sent: one that takes them, and one that answers 503 until it was sent an event three times. */
-export const receivers = { well: setting("RECEIVER"), failing: setting("FAILING_RECEIVER") };
+/** An API key of the root company. */
+export const key = { id: setting("CLIENT_ID"), secret: setting("CLIENT_SECRET") };
+
+/** Where webhooks can be sent: one that takes them, one that answers 503 until it was sent an event three times, and one that does not answer. */
+export const receivers = { well: setting("RECEIVER"), failing: setting("FAILING_RECEIVER"), slow: setting("SLOW_RECEIVER") };
 
 export interface Person {
   email: string;
   password: string;
 }
 
-export interface Options {
-  /** What the browser may complain of: refusals that the test brings about, which browsers write into their logs. */
-  complaints?: RegExp;
-  language?: string;
-  width?: number;
-}
-
-function setting(name: string): string {
-  const value = process.env[`CANOPY_${name}`];
-  if (value === undefined) throw new Error(`CANOPY_${name} is not set: make test-browser runs these tests`);
-  return value;
-}
-
-/** A folder for pictures of the screens, where they are wanted. */
-const pictures = process.env.CANOPY_SCREENSHOTS;
-if (pictures) mkdirSync(pictures, { recursive: true });
-
-let browser: Promise<Browser> | undefined;
-after(async () => (await browser)?.close());
-
 /** Opens a browser window with an empty profile. At the end of the test nothing may have gone wrong in it. */
-export async function open(t: TestContext, { complaints = /^$/, language = "en-GB", width = 1280 }: Options = {}): Promise<Page> {
-  browser ??= chromium.launch({
-    executablePath: ["/usr/bin/chromium", "/usr/bin/google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"].find(existsSync) ?? "chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-  });
-  const context = await (await browser).newContext({ viewport: { width, height: 800 }, locale: language, reducedMotion: "reduce" });
-  const page = await context.newPage();
-  page.setDefaultTimeout(60_000); // a busy machine takes its time
-  const wrong: string[] = [];
-  page.on("console", (message) => void (message.type() === "error" && !complaints.test(message.text()) && wrong.push(message.text())));
-  page.on("pageerror", (error) => wrong.push(String(error)));
-  page.on("request", (request) => void (/^(data|blob):/.test(request.url()) || new URL(request.url()).host === new URL(url).host || wrong.push(`asked ${request.url()}`)));
-  await page.addInitScript(() => document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => console.error("refused by the policy:", violatedDirective, blockedURI)));
-  t.after(async () => {
-    if (pictures) await page.screenshot({ path: join(pictures, `end of ${t.name.replace(/\W+/g, "-")}.png`) });
-    await page.unrouteAll({ behavior: "ignoreErrors" });
-    await context.close();
-    assert.deepEqual(wrong, []);
-  });
-  return page;
+export function open(t: TestContext, options?: Options): Promise<Page> {
+  return openFor(t, [url], options);
 }
 
 /** Signs somebody in, and waits for the first screen, or for the one that was asked for. */
@@ -80,7 +46,7 @@ export async function accessible(page: Page, name: string): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
-    if (pictures) await page.screenshot({ path: join(pictures, `${name}-${colorScheme}.png`) });
+    await keep(page, `${name}-${colorScheme}`);
     const violations = await page.evaluate(`${axe}; axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
       violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html, failureSummary }) => html.slice(0, 200) + " " + failureSummary).join("; ")))`);
     assert.deepEqual(violations, [], `${name}, ${colorScheme}`);

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"canopy/e2e/platform"
-	"canopy/internal/devstack/browsertest"
 	"canopy/internal/token"
 )
 
@@ -53,7 +52,7 @@ func serve(t *testing.T, s *platform.Platform) string {
 	w.proxy.ModifyResponse = w.shorten
 	server := httptest.NewServer(w)
 	t.Cleanup(server.Close)
-	return browsertest.Localhost(server.URL)
+	return platform.Localhost(server.URL)
 }
 
 func (w *weather) ServeHTTP(rw http.ResponseWriter, r *http.Request) {

@@ -2,22 +2,19 @@
 package console
 
 import (
-	"bytes"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"canopy/e2e/platform"
+	"canopy/internal/config"
 	"canopy/internal/mail"
 )
-
-// tests is where `make test-browser` leaves what it makes of console/test.
-const tests = "../../console/out"
 
 // attempts is how often a delivery is tried.
 const attempts = 3
@@ -30,14 +27,15 @@ func TestBrowser(t *testing.T) {
 	if os.Getenv("CANOPY_BROWSER") == "" {
 		t.Skip("the console is tried in a browser by make test-browser")
 	}
-	files, err := filepath.Glob(tests + "/*.test.js")
+	files, err := filepath.Glob(platform.BrowserTests + "/*.test.js")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("there are no tests in %s: %v", tests, err)
+		t.Fatalf("there are no tests in %s: %v", platform.BrowserTests, err)
 	}
 	// Two browsers are enough for two processors.
 	places := make(chan struct{}, 2)
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".test.js"), func(t *testing.T) {
+		file = filepath.Base(file)
+		t.Run(strings.TrimSuffix(file, ".test.js"), func(t *testing.T) {
 			t.Parallel()
 			places <- struct{}{}
 			defer func() { <-places }()
@@ -46,13 +44,48 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-func run(t *testing.T, file string) {
+// TestPictures takes the pictures of docs/screenshots.
+func TestPictures(t *testing.T) {
+	folder := os.Getenv("CANOPY_PICTURES")
+	if folder == "" {
+		t.Skip("pictures are taken by make screenshots")
+	}
+	run(t, "screenshots.js")
+}
+
+// BenchmarkConsole measures how quick the console is in a browser.
+func BenchmarkConsole(b *testing.B) {
+	if os.Getenv("CANOPY_BROWSER") == "" {
+		b.Skip("the console is measured by make bench-browser")
+	}
+	for b.Loop() {
+		for line := range strings.Lines(run(b, "bench.js")) {
+			var figure struct {
+				Name  string
+				Value float64
+			}
+			if json.Unmarshal([]byte(strings.TrimSpace(line)), &figure) == nil && figure.Name != "" {
+				fmt.Printf("%-60s %8.1f ms\n", figure.Name, figure.Value)
+			}
+		}
+	}
+}
+
+// run runs a file of tests on a platform of its own, and gives what it has said.
+func run(t testing.TB, file string) string {
 	t.Helper()
-	s := platform.Start(t, platform.DeliverLocally(t))
+	// Pages are at home at localhost, so that what links lead to is of the same site.
+	s := platform.Start(t, platform.DeliverLocally(t), func(c *config.Config) {
+		c.PublicURL.Host = platform.Localhost(c.PublicURL.Host)
+	})
 	for _, email := range people {
 		s.SetUp(email)
 	}
 	s.NoDemoMails()
+	if _, measured := t.(*testing.B); measured {
+		wide := s.Number(`INSERT INTO customers (parent_id, name, region_id) SELECT id, 'Wide', 1 FROM customers WHERE parent_id IS NULL RETURNING id`)
+		s.SQL(`INSERT INTO customers (parent_id, name, region_id) SELECT $1, 'Leaf ' || to_char(n, 'FM00000'), 1 FROM generate_series(1, 10000) n`, wide)
+	}
 	mails := t.TempDir()
 	well := platform.NewReceiver(t, nil)
 	failing := platform.NewReceiver(t, func(_ platform.Received, n int) int {
@@ -61,16 +94,14 @@ func run(t *testing.T, file string) {
 		}
 		return http.StatusNoContent
 	})
+	over := make(chan struct{})
+	slow := platform.NewReceiver(t, func(platform.Received, int) int {
+		<-over
+		return http.StatusNoContent
+	})
+	t.Cleanup(func() { close(over) })
 	s.Work(&mail.Files{Dir: mails, Log: slog.New(slog.DiscardHandler)})
-	cmd := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", "--test-timeout=300000", file)
-	cmd.Env = append(os.Environ(),
-		"CANOPY_URL="+strings.Replace(s.URL, "127.0.0.1", "localhost", 1), "CANOPY_EMAIL="+platform.DemoAdmin, "CANOPY_PASSWORD="+s.Demo.AdminPassword,
-		"CANOPY_OTHERS_PASSWORD="+platform.NewPassword, "CANOPY_MAILS="+mails,
-		"CANOPY_RECEIVER="+well.URL+"/hooks", "CANOPY_FAILING_RECEIVER="+failing.URL+"/hooks")
-	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(os.Interrupt) }, 10*time.Second
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil || !strings.Contains(out.String(), "fail 0") || strings.Contains(out.String(), "tests 0") {
-		t.Errorf("%v\n%s", err, out.String())
-	}
+	return s.Browse(file, "CANOPY_URL="+s.App.Config.PublicURL.String(), "CANOPY_OTHERS_PASSWORD="+platform.NewPassword, "CANOPY_MAILS="+mails,
+		"CANOPY_CLIENT_ID="+s.Demo.ClientID, "CANOPY_CLIENT_SECRET="+s.Demo.ClientSecret, "CANOPY_RECEIVER="+well.URL+"/hooks",
+		"CANOPY_FAILING_RECEIVER="+failing.URL+"/hooks", "CANOPY_SLOW_RECEIVER="+slow.URL+"/hooks")
 }

@@ -7,10 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"canopy/e2e/platform"
-	"canopy/internal/devstack/browsertest"
 	"canopy/internal/devstack/npmtest"
 )
 
@@ -77,27 +74,7 @@ func TestExamplePageClients(t *testing.T) {
 	project := npmtest.Client(t, "../..", "examples/page").Folder("examples/page")
 	project.Install()
 	project.Run("npm", "run", "build")
-	b := browsertest.Open(t)
 	s := platform.Start(t)
-	page := browsertest.Serve(t, project.Folder("dist").Files(), "http://localhost:8080", browsertest.Localhost(s.URL))
-	signIn := func(password string) chromedp.Action[chromedp.Void] {
-		return chromedp.Steps(
-			chromedp.WaitVisible("#email"), chromedp.SetValue("#email", platform.DemoAdmin), chromedp.SetValue("#password", password), chromedp.Click("#sign-in button"),
-		)
-	}
-	open := func(customer string) chromedp.Action[chromedp.Void] {
-		return chromedp.Click(`//summary[span[text()="` + customer + `"]]`)
-	}
-	b.Run(t, chromedp.Navigate(page), signIn("not the password"))
-	b.WaitFor(t, `document.getElementById("problem").textContent !== ""`)
-	b.Run(t, signIn(s.Demo.AdminPassword), open("Northwind Group"), open("Alpine Energy"), chromedp.WaitVisible(`//li/div/span[text()="Alpine Hydro"]`))
-	b.Shoot(t, "example-page")
-	if got := b.Text(t, "#tree"); !strings.Contains(got, "Alpine Energy 4 people") || strings.Contains(got, "Brightwater Labs") {
-		t.Errorf("the tree shows %q", got)
-	}
-	if got := b.Text(t, "#companies p"); !strings.Contains(got, platform.DemoAdmin) {
-		t.Errorf("the page says %q", got)
-	}
-	b.Run(t, chromedp.Reload(), chromedp.WaitVisible(`//summary[span[text()="Northwind Group"]]`)) // the session is still there
-	b.Run(t, chromedp.Click("#sign-out"), chromedp.WaitVisible("#sign-in"), chromedp.WaitNotVisible("#companies"))
+	at := platform.Localhost(s.URL)
+	s.Browse("clients/example.test.js", "CANOPY_URL="+at, "CANOPY_PAGE="+platform.Serve(t, project.Folder("dist").Files(), "http://localhost:8080", at))
 }

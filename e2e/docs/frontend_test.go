@@ -2,15 +2,11 @@ package docs
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"canopy/e2e/platform"
-	"canopy/internal/devstack/browsertest"
 	"canopy/internal/devstack/npmtest"
 )
 
@@ -39,29 +35,10 @@ func TestFrontendPageClients(t *testing.T) {
 	}
 	page.Run("sh", "-euc", shown["sh"][2])
 
-	b := browsertest.Open(t)
 	s := platform.Start(t)
 	s.NoDemoMails()
 	s.Work(nil)
-	at := browsertest.Serve(t, page.Folder("dist").Files(), "http://localhost:8080", browsertest.Localhost(s.URL))
-	b.Run(t, chromedp.Navigate(at), chromedp.WaitVisible("#sign-in"),
-		chromedp.SendKeys("[name=email]", platform.DemoAdmin), chromedp.SendKeys("[name=password]", "not the password"), chromedp.Click("#sign-in button"))
-	b.WaitFor(t, `document.getElementById("problem").textContent.includes("password is wrong")`)
-	b.Run(t, chromedp.SetValue("[name=password]", s.Demo.AdminPassword), chromedp.Click("#sign-in button"), chromedp.WaitVisible("#inside"))
-	b.Run(t, chromedp.Reload(), chromedp.WaitVisible("#inside"))
-	if got := b.Text(t, "#who"); got != platform.DemoAdmin {
-		t.Errorf("%q is signed in", got)
-	}
-	open := func(customer string) chromedp.Action[chromedp.Void] {
-		return chromedp.Click(`//summary[text()="` + customer + `"]`)
-	}
-	b.Run(t, open("Northwind Group"), open("Alpine Energy"), chromedp.WaitVisible(`//summary[text()="Alpine Hydro"]`))
-	sample, err := filepath.Abs("../../docs/samples/shift-rules.docx")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.Run(t, chromedp.SetUploadFiles("#file", []string{sample}), chromedp.WaitVisible(`//li[text()="shift-rules.docx: ready"]`))
-	b.WaitFor(t, `document.getElementById("sent").value === 1`)
-	b.Run(t, chromedp.Click("#run"), chromedp.WaitVisible(`//output[contains(text(), "finished (greeting)") and contains(text(), "Hello Ada")]`))
-	b.Run(t, chromedp.Click("#sign-out"), chromedp.WaitVisible("#sign-in"))
+	at := platform.Localhost(s.URL)
+	s.Browse("clients/frontend.test.js", "CANOPY_URL="+at, "CANOPY_PAGE="+platform.Serve(t, page.Folder("dist").Files(), "http://localhost:8080", at),
+		"CANOPY_DOCUMENT=../../docs/samples/shift-rules.docx")
 }

@@ -2,19 +2,15 @@ package identity
 
 import (
 	"regexp"
-	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"canopy/e2e/platform"
-	"canopy/internal/devstack/browsertest"
 )
 
 const requestEmailChange = `mutation($e: String!, $p: String!) { requestEmailChange(input: {email: $e, password: $p}) { user { email } } }`
 
-// addressLink is the link of the last mail to an address, of a kind: email confirms, stop stops.
-func addressLink(t *testing.T, s *platform.Platform, to, kind string) (token, link string) {
+// addressToken is that of the link of the last mail to an address, of a kind: email confirms, stop stops.
+func addressToken(t *testing.T, s *platform.Platform, to, kind string) string {
 	t.Helper()
 	mails := s.Mails(to)
 	if len(mails) == 0 {
@@ -24,7 +20,7 @@ func addressLink(t *testing.T, s *platform.Platform, to, kind string) (token, li
 	if found == nil {
 		t.Fatalf("no link in %q", mails[len(mails)-1].Text)
 	}
-	return found[1], found[0]
+	return found[1]
 }
 
 func TestEmailChange(t *testing.T) {
@@ -53,8 +49,8 @@ func TestEmailChange(t *testing.T) {
 	s.Refused(t, "FORBIDDEN", key, requestEmailChange, ask("new@alpine.example", platform.NewPassword))
 
 	s.MustGQL(own.Token, requestEmailChange, ask("new@alpine.example", platform.NewPassword))
-	token, _ := addressLink(t, s, "new@alpine.example", "email")
-	stop, _ := addressLink(t, s, "greta@alpine.example", "stop")
+	token := addressToken(t, s, "new@alpine.example", "email")
+	stop := addressToken(t, s, "greta@alpine.example", "stop")
 	login("greta@alpine.example", 200) // it counts once it is confirmed
 	s.Must(400, "POST", "/auth/setup", "", map[string]any{"token": token, "password": platform.NewPassword + "2"})
 	settle(token, 204)
@@ -67,18 +63,18 @@ func TestEmailChange(t *testing.T) {
 	}
 	t.Run("stopped by the old address", func(t *testing.T) {
 		s.MustGQL(own.Token, requestEmailChange, ask("foe@evil.example", platform.NewPassword))
-		token, _ := addressLink(t, s, "foe@evil.example", "email")
-		stop, _ := addressLink(t, s, "new@alpine.example", "stop")
+		token := addressToken(t, s, "foe@evil.example", "email")
+		stop := addressToken(t, s, "new@alpine.example", "stop")
 		settle(stop, 204)
 		settle(token, 400)
 		login("new@alpine.example", 200)
 	})
 	t.Run("one at a time, for a day", func(t *testing.T) {
 		s.MustGQL(own.Token, requestEmailChange, ask("a@alpine.example", platform.NewPassword))
-		first, _ := addressLink(t, s, "a@alpine.example", "email")
+		first := addressToken(t, s, "a@alpine.example", "email")
 		s.MustGQL(own.Token, requestEmailChange, ask("b@alpine.example", platform.NewPassword))
 		settle(first, 400)
-		second, _ := addressLink(t, s, "b@alpine.example", "email")
+		second := addressToken(t, s, "b@alpine.example", "email")
 		s.SQL(`UPDATE email_changes SET expires_at = now() - interval '1 second'`)
 		settle(second, 400)
 		if err := s.App.Store.SweepEmailChanges(t.Context()); err != nil || s.Number(`SELECT count(*) FROM email_changes`) != 0 {
@@ -94,7 +90,7 @@ func TestEmailChange(t *testing.T) {
 	t.Run("taken meanwhile", func(t *testing.T) {
 		s.SQL(`DELETE FROM mail_outbox`)
 		s.MustGQL(own.Token, requestEmailChange, ask("late@alpine.example", platform.NewPassword))
-		token, _ := addressLink(t, s, "late@alpine.example", "email")
+		token := addressToken(t, s, "late@alpine.example", "email")
 		s.Must(201, "POST", "/tenant/user", s.Root(), map[string]any{"email": "LATE@alpine.example"})
 		settle(token, 400)
 		login("new@alpine.example", 200)
@@ -126,7 +122,7 @@ func TestEmailChangeEndsWithThePassword(t *testing.T) {
 	own := s.OpenSession(t, email, s.Demo.AdminPassword)
 	begin := func(password string) (token string) {
 		s.MustGQL(own.Token, requestEmailChange, map[string]any{"e": foe, "p": password})
-		token, _ = addressLink(t, s, foe, "email")
+		token = addressToken(t, s, foe, "email")
 		return token
 	}
 	over := func(token string) {
@@ -163,33 +159,5 @@ func TestEmailChangeTellsOfNobody(t *testing.T) {
 	s.Refused(t, "RATE_LIMITED", own.Token, requestEmailChange, ask("greta@alpine.example"))
 	if n := mails() - before; n != 0 { // people ask for themselves, not for a company that could count along
 		t.Errorf("%d mails were counted", n)
-	}
-}
-
-// TestEmailChangeInBrowser follows both links as their readers would.
-func TestEmailChangeInBrowser(t *testing.T) {
-	t.Parallel()
-	b := browsertest.Open(t)
-	s := platform.Start(t)
-	own := s.OpenSession(t, platform.DemoAdmin, s.Demo.AdminPassword)
-	for _, c := range []struct{ to, at, kind, title, says string }{
-		{"foe@evil.example", platform.DemoAdmin, "stop", "Keep your address", "Your address stays as it is."},
-		{"new@northwind.example", "new@northwind.example", "email", "Confirm your new address", "The new address is yours now."},
-	} {
-		s.MustGQL(own.Token, requestEmailChange, map[string]any{"e": c.to, "p": s.Demo.AdminPassword})
-		_, link := addressLink(t, s, c.at, c.kind)
-		b.Run(t, chromedp.Navigate("about:blank"), chromedp.Navigate(link), chromedp.WaitVisible("#address-button"))
-		if got := b.Text(t, "#address-title"); got != c.title {
-			t.Errorf("%s: the page says %q", c.kind, got)
-		}
-		b.Run(t, chromedp.Click("#address-button"))
-		b.WaitFor(t, `document.getElementById('address-done').textContent !== ''`)
-		if got := b.Text(t, "#address-done"); got != c.says {
-			t.Errorf("%s: the page says %q", c.kind, got)
-		}
-		b.Clean(t, s.URL)
-	}
-	if got := platform.Member(t, s.MustGQL(own.Token, `{ me { email } }`, nil), "me.email").(string); !strings.HasPrefix(got, "new@") {
-		t.Error(got)
 	}
 }

@@ -71,6 +71,15 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// Who has set a password is led to where they sign in, whether or not the graph is shown.
+func TestSetupLeadsToTheConsole(t *testing.T) {
+	for _, closed := range []bool{false, true} {
+		if html := body(t, get(handler(pages.Options{Closed: closed}), "/setup")); !strings.Contains(html, `<a href="console/">`) {
+			t.Errorf("closed %t: the page has no link to the console", closed)
+		}
+	}
+}
+
 func checkPageHeaders(t *testing.T, h http.Header) {
 	t.Helper()
 	policy := h.Get("Content-Security-Policy")

@@ -1,20 +1,24 @@
 import { Anchor, Card, Group, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { has, useMe } from "../session/rights";
+import { lazy, Suspense } from "react";
+import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { PageHead } from "../ui/Page";
-import { areas } from "./areas";
+import { entriesFor } from "./areas";
+
+const FirstSteps = lazy(() => import("./FirstSteps").then(({ FirstSteps }) => ({ default: FirstSteps })));
 
 /** The first page: who one is, and where one can go. */
 export function Home() {
   const { text } = useText();
   const me = useMe();
-  const entries = areas.flatMap((area) => area.entries).filter((entry) => entry.needs.some((right) => has(me, right)));
+  const entries = entriesFor(me);
   const role = me.grants[0]?.roleName;
   return (
     <Stack>
       <PageHead title={text.app.welcome(me.user.firstName || me.email)} />
       <Text c="dimmed">{role ? text.app.role(role, me.customer.name) : text.app.noAccess}</Text>
+      <Suspense><FirstSteps /></Suspense>
       <Group>
         {entries.map(({ to, label, icon: Icon }) => (
           <Card key={to} withBorder w="13rem">

@@ -10,7 +10,7 @@ import { has, useMe } from "../session/rights";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
 import type { Finder, Hit } from "./area";
-import { areas } from "./areas";
+import { areas, entriesFor } from "./areas";
 import "./search.css";
 
 interface Found extends Hit {
@@ -92,8 +92,7 @@ function useFound(words: string): { found: Found[]; error: CanopyError | undefin
     return () => void (over = true);
   }, [settled, client]);
   return useMemo(() => {
-    const pages = areas.flatMap((area) => area.entries)
-      .filter((entry) => entry.needs.some((right) => has(me, right)))
+    const pages = entriesFor(me)
       .map(({ to, label }) => ({ to, title: label(text), detail: text.app.searchPages, icon: IconArrowRight }))
       .filter(({ title }) => title.toLowerCase().includes(words.toLowerCase()));
     const there = words !== "" && answer.words !== "";

@@ -6,12 +6,12 @@ import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState, useSyncEx
 import { Provider } from "urql";
 import { newClient } from "../graph/client";
 import { useAsk } from "../graph/hooks";
-import { has, MeContext, useMe } from "../session/rights";
+import { MeContext, useMe } from "../session/rights";
 import { currentSigned, watchSigned } from "../session/session";
 import { Me } from "../session/session.gql";
 import { useText } from "../text";
 import { Problem } from "../ui/Problem";
-import { areas } from "./areas";
+import { entriesFor } from "./areas";
 import { Logo } from "./Logo";
 
 // What opens on a click is loaded once the first screen is there.
@@ -62,7 +62,7 @@ function Frame() {
   const [menu, { toggle, close }] = useDisclosure(false);
   const [searching, setSearching] = useState(false);
   useHotkeys([["mod+K", () => setSearching(true)]], []);
-  const entries = areas.flatMap((area) => area.entries).filter((entry) => entry.needs.some((right) => has(me, right)));
+  const entries = entriesFor(me);
   return (
     <AppShell header={{ height: 56 }} navbar={{ width: 220, breakpoint: "sm", collapsed: { mobile: !menu } }} padding="md">
       <a className="skip" href="#main">{text.app.skip}</a>

@@ -10,6 +10,8 @@ export interface Entry {
   icon: Icon;
   /** Shown to those who have any of these rights. */
   needs: readonly Right[];
+  /** Only to those of the root company. */
+  ofRoot?: boolean;
 }
 
 /** Something that the search box finds, and where it is shown. */

@@ -1,8 +1,10 @@
 import { createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { agentRoutes } from "../agents/routes";
 import { companyRoutes } from "../companies/routes";
 import { contextRoutes } from "../contexts/routes";
 import { keyRoutes } from "../keys/routes";
-import { peopleRoutes, roleRoute } from "../people/routes";
+import { operationRoutes } from "../operations/routes";
+import { peopleRoutes, roleRoutes } from "../people/routes";
 import { portalRoutes } from "../portal/routes";
 import { outsideRoutes, profileRoute } from "../session/routes";
 import { webhookRoutes } from "../webhooks/routes";
@@ -21,10 +23,12 @@ export const router = createRouter({
       profileRoute,
       companyRoutes,
       peopleRoutes,
-      roleRoute,
+      roleRoutes,
       ...contextRoutes,
+      ...agentRoutes,
       webhookRoutes,
       keyRoutes,
+      ...operationRoutes,
     ]),
   ]),
   defaultPreload: "intent",

@@ -1,8 +1,9 @@
-import { Button, TextInput } from "@mantine/core";
-import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { Button } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
 import { Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
+import { FindBox } from "../ui/FindBox";
 import { PageHead } from "../ui/Page";
 import { Found } from "./Found";
 import { Tree } from "./Tree";
@@ -15,7 +16,6 @@ export function Companies() {
   const { companyId } = useParams({ strict: false });
   const navigate = useNavigate();
   const open = (id: number) => navigate({ to: "/companies/$companyId", params: { companyId: String(id) }, search: { find } });
-  const setFind = (words: string) => navigate({ to: ".", search: { find: words || undefined }, replace: true });
   const at = Number(companyId);
   return (
     <div className="split">
@@ -27,10 +27,7 @@ export function Companies() {
             </Button>
           )}
         </PageHead>
-        <TextInput
-          aria-label={text.companies.filter} placeholder={text.companies.filter} leftSection={<IconSearch size={16} aria-hidden />} type="search"
-          value={find ?? ""} onChange={(event) => setFind(event.currentTarget.value)}
-        />
+        <FindBox label={text.companies.filter} value={find} change={(find) => navigate({ to: ".", search: { find }, replace: true })} />
         {find ? <Found words={find} open={open} at={at} /> : <Tree open={open} at={at} />}
       </div>
       <Outlet />

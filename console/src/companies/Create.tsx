@@ -56,8 +56,8 @@ export function Create() {
           />
           <TextInput label={text.companies.adminEmail} description={text.companies.adminEmailHint} type="email" required {...field("email")} />
           <Group grow align="start">
-            <TextInput label={text.companies.firstName} {...field("firstName")} />
-            <TextInput label={text.companies.lastName} {...field("lastName")} />
+            <TextInput label={text.companies.firstName} description={text.ui.optional} {...field("firstName")} />
+            <TextInput label={text.companies.lastName} description={text.ui.optional} {...field("lastName")} />
           </Group>
           <Fieldset legend={text.companies.applications}>
             <Stack gap="xs">

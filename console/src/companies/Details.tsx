@@ -8,12 +8,11 @@ import { Facts } from "../ui/Facts";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { When } from "../ui/When";
-import { Company, type CompanyResult } from "./companies.gql";
+import { Company } from "./companies.gql";
+import type { Whole } from "./company";
 import { Fate } from "./Fate";
 import { Settings } from "./Settings";
 import { Status } from "./Status";
-
-export type Whole = NonNullable<CompanyResult["customer"]>;
 
 /** One company. */
 export function Details() {

@@ -9,7 +9,7 @@ import { Problem } from "../ui/Problem";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
 import { DeleteCompany, RestoreCompany, ResumeCompany, SuspendCompany, WhatIsBelow } from "./companies.gql";
-import type { Whole } from "./Details";
+import type { Whole } from "./company";
 
 /** What can be done to a company from above: suspend, move, delete, and each of it back. */
 export function Fate({ company }: { company: Whole }) {

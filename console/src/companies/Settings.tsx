@@ -6,7 +6,7 @@ import { Problem } from "../ui/Problem";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
 import { UpdateCompany } from "./companies.gql";
-import type { Whole } from "./Details";
+import type { Whole } from "./company";
 
 /** What can be changed of a company, with what each flag does. */
 export function Settings({ company }: { company: Whole }) {

@@ -6,6 +6,7 @@ import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { PageHead } from "../ui/Page";
 import { Problem } from "../ui/Problem";
+import "../ui/ways.css";
 import { ChangesContext, useChanges } from "./changes";
 import { type ContextResult, Context as Ask } from "./contexts.gql";
 import "./contexts.css";

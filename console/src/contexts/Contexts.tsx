@@ -1,12 +1,13 @@
-import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { IconPlus } from "@tabler/icons-react";
 import { Link, Outlet, useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
 import { usePages } from "../graph/pages";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Empty } from "../ui/Empty";
+import { FindBox } from "../ui/FindBox";
 import { PageHead } from "../ui/Page";
 import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
@@ -28,10 +29,7 @@ export function Contexts() {
       <div className="list">
         <PageHead title={text.contexts.title}>{me.can("context.write") && <NewContext />}</PageHead>
         <Group gap="xs">
-          <TextInput
-            flex={1} miw="12rem" aria-label={text.contexts.find} placeholder={text.contexts.find} leftSection={<IconSearch size={16} aria-hidden />} type="search"
-            value={search.find ?? ""} onChange={(event) => change({ find: event.currentTarget.value || undefined })}
-          />
+          <FindBox label={text.contexts.find} value={search.find} change={(find) => change({ find })} flex={1} miw="12rem" />
           <NativeSelect
             aria-label={text.contexts.share} value={search.share ?? "any"}
             data={(["any", "shared", "private"] as const).map((value) => ({ value, label: text.contexts.shares[value] }))}

@@ -1,12 +1,12 @@
-import { Button, Group, NativeSelect, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { IconSearch } from "@tabler/icons-react";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
 import { usePages } from "../graph/pages";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Empty } from "../ui/Empty";
+import { FindBox } from "../ui/FindBox";
 import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
 import { When } from "../ui/When";
@@ -36,10 +36,7 @@ export function Documents() {
       <ContextHead context={context} />
       <Group gap="xs">
         {me.can("context.write") && <AddDocuments contextId={contextId} />}
-        <TextInput
-          flex={1} miw="12rem" aria-label={text.contexts.findDocument} placeholder={text.contexts.findDocument} leftSection={<IconSearch size={16} aria-hidden />} type="search"
-          value={search.find ?? ""} onChange={(event) => change({ find: event.currentTarget.value || undefined })}
-        />
+        <FindBox label={text.contexts.findDocument} value={search.find} change={(find) => change({ find })} flex={1} miw="12rem" />
         <NativeSelect
           aria-label={text.contexts.status} value={search.status ?? ""}
           data={[{ value: "", label: text.contexts.anyStatus }, ...statuses.map((value) => ({ value, label: text.contexts.statuses[value] }))]}

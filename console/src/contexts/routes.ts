@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { inside } from "../app/roots";
-import { oneOf, text, within } from "./address";
+import { oneOf, text, within } from "../app/address";
 
 const shares = ["private", "shared"] as const;
 const contextOrders = ["name", "newest"] as const;

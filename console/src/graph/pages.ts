@@ -1,6 +1,6 @@
 import type { Client } from "@urql/core";
 import type { CanopyError, Page, TypedDocument } from "canopy-client";
-import { useEffect, useMemo, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from "react";
 import { type AnyVariables, useClient } from "urql";
 import { pipe, subscribe } from "wonka";
 import { errorOf } from "./hooks";
@@ -168,4 +168,20 @@ export function usePages<T, R, V extends { after?: string | null | undefined }>(
     return () => pages.close();
   }, [pages]);
   return pages;
+}
+
+/** For a list that grows at its top: who reads further down is not disturbed, and finds what is new when they are back. */
+export function useTop<T>(pages: Pages<T>): { onShow: (first: number, last: number) => void; freshen: () => void } {
+  const reading = useRef({ atTop: true, stale: false });
+  const onShow = useCallback((first: number, last: number) => {
+    const { stale } = reading.current;
+    reading.current = { atTop: first === 0, stale: stale && first > 0 };
+    pages.show(first, last);
+    if (first === 0 && stale) pages.anew();
+  }, [pages]);
+  const freshen = useCallback(() => {
+    if (reading.current.atTop) pages.anew();
+    else reading.current.stale = true;
+  }, [pages]);
+  return { onShow, freshen };
 }

@@ -1,4 +1,5 @@
 import type { UpdatesConfig } from "@urql/exchange-graphcache";
+import { agentUpdates } from "../agents/updates";
 import { companyUpdates } from "../companies/updates";
 import { contextUpdates } from "../contexts/updates";
 import { keyUpdates } from "../keys/updates";
@@ -12,6 +13,7 @@ export const updates: UpdatesConfig[string] = {
   ...companyUpdates,
   ...peopleUpdates,
   ...contextUpdates,
+  ...agentUpdates,
   ...keyUpdates,
   ...webhookUpdates,
 };

@@ -1,7 +1,7 @@
-import { Button, Group, NativeSelect, Pill, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect, Pill } from "@mantine/core";
 import "@mantine/core/styles/Pill.css";
 import { useDebouncedValue } from "@mantine/hooks";
-import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { IconPlus } from "@tabler/icons-react";
 import { Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
 import { useAsk } from "../graph/hooks";
@@ -9,6 +9,7 @@ import { usePages } from "../graph/pages";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Empty } from "../ui/Empty";
+import { FindBox } from "../ui/FindBox";
 import { PageHead } from "../ui/Page";
 import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
@@ -32,10 +33,7 @@ export function People() {
           )}
         </PageHead>
         <Group gap="xs">
-          <TextInput
-            flex={1} miw="12rem" aria-label={text.people.search} placeholder={text.people.search} leftSection={<IconSearch size={16} aria-hidden />} type="search"
-            value={search.find ?? ""} onChange={(event) => change({ find: event.currentTarget.value || undefined })}
-          />
+          <FindBox label={text.people.search} value={search.find} change={(find) => change({ find })} flex={1} miw="12rem" />
           <NativeSelect
             aria-label={text.people.password} value={search.password ?? "any"}
             data={(["any", "yes", "no"] as const).map((value) => ({ value, label: text.people.passwords[value] }))}

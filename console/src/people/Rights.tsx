@@ -8,7 +8,7 @@ import { Dialog } from "../ui/Dialog";
 import { Problem } from "../ui/Problem";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
-import { type PersonResult, RemovePerson, ResendInvitation, Rights as Ask, type RightsResult, SetGrantDisabled, TakeGrant } from "./people.gql";
+import { Grant, type PersonResult, RemovePerson, ResendInvitation, Rights as Ask, type RightsResult, SetGrantDisabled, TakeGrant } from "./people.gql";
 
 type Person = NonNullable<PersonResult["user"]>;
 type Permission = NonNullable<RightsResult["user"]>["permissions"]["nodes"][number];
@@ -27,9 +27,10 @@ export function Rights({ person }: { person: Person }) {
       <Title order={3} size="h5">{text.people.mayDo}</Title>
       <Text size="sm" c="dimmed">{permissions?.length === 0 ? text.people.nothing : text.people.mayDoHint}</Text>
       <Problem error={error} again={again} />
-      {permissions?.map((permission) => <One key={permission.id} permission={permission} />)}
+      {permissions?.map((permission) => <One key={permission.id} permission={permission} personId={person.id} />)}
       <Group gap="xs">
         {me.can("permission.write") && <Button component={Link} to={`/people/${person.databaseId}/grant`} variant="default">{text.people.grant}</Button>}
+        <Button component={Link} to={`/people/${person.databaseId}/preview`} variant="default">{text.people.asTheySee}</Button>
         {me.can("user.write") && !person.hasPassword && (
           <Button variant="default" onClick={async () => (await attempt(() => resend({ input: { userId: person.id } }))) && say(text.people.resent)}>{text.people.resend}</Button>
         )}
@@ -42,10 +43,11 @@ export function Rights({ person }: { person: Person }) {
   );
 }
 
-function One({ permission: { id, disabled, role, application, account } }: { permission: Permission }) {
+function One({ permission: { id, disabled, role, application, account }, personId }: { permission: Permission; personId: string }) {
   const { text } = useText();
   const me = useMe();
-  const { say, attempt } = useNotices();
+  const { offer, attempt } = useNotices();
+  const give = useChange(Grant);
   const set = useChange(SetGrantDisabled);
   const take = useChange(TakeGrant);
   const why = text.people.because(role.name, application.name, account.customer.name);
@@ -64,7 +66,8 @@ function One({ permission: { id, disabled, role, application, account } }: { per
           <Button size="compact-sm" variant="default" aria-label={`${disabled ? text.people.turnOn : text.people.turnOff}: ${why}`} onClick={() => attempt(() => set({ input: { id, disabled: !disabled } }))}>
             {disabled ? text.people.turnOn : text.people.turnOff}
           </Button>
-          <Button size="compact-sm" variant="default" aria-label={`${text.people.take}: ${why}`} onClick={async () => (await attempt(() => take({ input: { id } }))) && say(text.people.taken)}>
+          <Button size="compact-sm" variant="default" aria-label={`${text.people.take}: ${why}`} onClick={async () => (await attempt(() => take({ input: { id } })))
+            && offer(text.people.taken, text.people.undo, () => give({ input: { accountId: account.id, roleId: role.id, userId: personId } }))}>
             {text.people.take}
           </Button>
         </Group>

@@ -1,6 +1,8 @@
-import { Badge, ScrollArea, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
-import { IconCheck } from "@tabler/icons-react";
+import { Anchor, Badge, Button, ScrollArea, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
+import { IconCheck, IconPlus } from "@tabler/icons-react";
+import { Link, Outlet } from "@tanstack/react-router";
 import { useAsk } from "../graph/hooks";
+import { rights, useMe } from "../session/rights";
 import { useText } from "../text";
 import { PageHead } from "../ui/Page";
 import { Problem } from "../ui/Problem";
@@ -11,23 +13,34 @@ type Role = RolesResult["me"]["customer"]["roles"][number];
 /** What each role allows: the roles of an application beside each other. */
 export function Roles() {
   const { text } = useText();
+  const me = useMe();
   const { data, error, again } = useAsk(Ask, {});
   const applications = new Map<string, Role[]>();
   for (const role of data?.me.customer.roles ?? []) applications.set(role.application.name, [...(applications.get(role.application.name) ?? []), role]);
   return (
-    <Stack>
-      <PageHead title={text.people.roles} />
-      <Text size="sm" c="dimmed">{text.people.rolesHint}</Text>
-      <Problem error={error} again={again} />
-      {!data && !error && <Skeleton height={300} />}
-      {[...applications].map(([name, roles]) => <Matrix key={name} name={name} roles={roles} />)}
-    </Stack>
+    <div className="split">
+      <div className="list">
+        <PageHead title={text.people.roles}>
+          {me.can("permission.write") && <Button component={Link} to="/roles/new" leftSection={<IconPlus size={16} aria-hidden />}>{text.people.newRole}</Button>}
+        </PageHead>
+        <ScrollArea flex={1} viewportProps={{ tabIndex: 0, role: "group", "aria-label": text.people.roles }}>
+          <Stack>
+            <Text size="sm" c="dimmed">{text.people.rolesHint}</Text>
+            <Problem error={error} again={again} />
+            {!data && !error && <Skeleton height={300} />}
+            {[...applications].map(([name, roles]) => <Matrix key={name} name={name} roles={roles} />)}
+          </Stack>
+        </ScrollArea>
+      </div>
+      <Outlet />
+    </div>
   );
 }
 
 function Matrix({ name, roles }: { name: string; roles: Role[] }) {
   const { text } = useText();
-  const rights = [...new Set(roles.flatMap(({ features }) => features))].sort();
+  const held = new Set(roles.flatMap(({ features }) => features));
+  const shown = rights.filter((right) => held.has(right));
   return (
     <Stack gap="xs" component="section" aria-label={name}>
       <Title order={2} size="h4">{name}</Title>
@@ -36,13 +49,13 @@ function Matrix({ name, roles }: { name: string; roles: Role[] }) {
           <Table.Thead>
             <Table.Tr>
               <Table.Th scope="col">{text.people.right}</Table.Th>
-              {roles.map(({ id, name, customerId }) => (
-                <Table.Th key={id} scope="col">{name} {customerId !== null && <Badge size="xs" variant="light">{text.people.ownRole}</Badge>}</Table.Th>
+              {roles.map(({ id, databaseId, name, customerId }) => (
+                <Table.Th key={id} scope="col"><Anchor component={Link} to={`/roles/${databaseId}`} size="sm" td="underline">{name}</Anchor> {customerId !== null && <Badge size="xs" variant="light">{text.people.ownRole}</Badge>}</Table.Th>
               ))}
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {rights.map((right) => (
+            {shown.map((right) => (
               <Table.Tr key={right}>
                 <Table.Th scope="row" fw={400}>{right}</Table.Th>
                 {roles.map(({ id, features }) => (

@@ -37,10 +37,32 @@ const grant = createRoute({
   component: lazyRouteComponent(() => import("./Grant"), "Grant"),
 });
 
-export const peopleRoutes = list.addChildren([invite, one, grant]);
+const preview = createRoute({
+  getParentRoute: () => list,
+  path: "/$personId/preview",
+  component: lazyRouteComponent(() => import("./Preview"), "Preview"),
+});
 
-export const roleRoute = createRoute({
+export const peopleRoutes = list.addChildren([invite, one, grant, preview]);
+
+const roles = createRoute({
   getParentRoute: () => inside,
   path: "/roles",
   component: lazyRouteComponent(() => import("./Roles"), "Roles"),
 });
+
+const newRole = createRoute({
+  getParentRoute: () => roles,
+  path: "/new",
+  /** The role that it begins as a copy of. */
+  validateSearch: ({ from }: Record<string, unknown>): { from?: number | undefined } => ({ from: typeof from === "number" ? from : undefined }),
+  component: lazyRouteComponent(() => import("./CreateRole"), "CreateRole"),
+});
+
+const role = createRoute({
+  getParentRoute: () => roles,
+  path: "/$roleId",
+  component: lazyRouteComponent(() => import("./Role"), "Role"),
+});
+
+export const roleRoutes = roles.addChildren([newRole, role]);

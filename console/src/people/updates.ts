@@ -7,6 +7,11 @@ function permissionsOf(cache: Cache, userId: string | undefined): void {
   forget(cache, "Query", ["permissions"]);
 }
 
+/** Has the roles of every company asked for again. */
+function rolesOf(cache: Cache): void {
+  forget(cache, "Query", ["me", "customer", "roles"]);
+}
+
 /** What changes of people make stale. */
 export const peopleUpdates: UpdatesConfig[string] = {
   createUsers: staleQueries("users", "search"),
@@ -18,6 +23,12 @@ export const peopleUpdates: UpdatesConfig[string] = {
     const gone = result.deletePermission as { deletedId: string } | null;
     if (gone) cache.invalidate({ __typename: "Permission", id: gone.deletedId });
     forget(cache, "Query", ["permissions", "user", "users"]);
+  },
+  createRole: (_, __, cache) => rolesOf(cache),
+  deleteRole: (result, _, cache) => {
+    const gone = result.deleteRole as { deletedId: string } | null;
+    if (gone) cache.invalidate({ __typename: "Role", id: gone.deletedId });
+    rolesOf(cache);
   },
   removeUser: staleQueries("user", "users", "search"),
 };

@@ -5,24 +5,41 @@ export type Me = MeResult["me"];
 
 type App = "tenant" | "assistant" | "builder";
 
-/** Which applications' roles give the rights of an area, in the order in which the platform looks at them. */
+/** Which applications' roles give the rights of an area, or one right, in the order in which the platform looks at them. */
 const apps: Record<string, readonly App[]> = {
   company: ["tenant"], billing: ["tenant"], user: ["tenant"], permission: ["tenant"], key: ["tenant"], audit: ["tenant"],
   context: ["assistant"],
-  agent: ["builder", "assistant"],
+  agent: ["builder", "assistant"], "agent.write": ["builder"],
   webhook: ["tenant", "assistant", "builder"],
 };
 
-/** A right, named area.verb. */
-export type Right =
-  | "company.read" | "company.write" | "company.create" | "billing.read" | "billing.write" | "user.read" | "user.write"
-  | "permission.read" | "permission.write" | "key.read" | "key.write" | "audit.read" | "context.read" | "context.write"
-  | "agent.read" | "agent.write" | "agent.run" | "webhook.read" | "webhook.write";
+/** The rights, named area.verb, in the order in which the platform lists them. */
+export const rights = [
+  "company.read", "company.write", "company.create", "billing.read", "billing.write", "user.read", "user.write",
+  "permission.read", "permission.write", "context.read", "context.write", "agent.read", "agent.write", "agent.run",
+  "webhook.read", "webhook.write", "key.read", "key.write", "audit.read",
+] as const;
 
-/** Tells whether the caller's roles have a right. */
-export function has(me: Me, right: Right): boolean {
-  const allowed = apps[right.split(".")[0]!]!;
-  return me.grants.some((grant) => allowed.includes(grant.application as App) && grant.features.includes(right));
+export type Right = (typeof rights)[number];
+
+/** Somebody, as far as what they may do goes. */
+export interface Granted {
+  customer: { level: number };
+  grants: readonly { application: string; features: readonly string[] }[];
+}
+
+function appsOf(right: Right): readonly App[] {
+  return apps[right] ?? apps[right.split(".")[0]!]!;
+}
+
+/** Tells whether somebody's roles have a right. */
+export function has(who: Granted, right: Right): boolean {
+  return who.grants.some(({ application, features }) => appsOf(right).includes(application as App) && features.includes(right));
+}
+
+/** The rights that count in an application. */
+export function rightsIn(application: string): Right[] {
+  return rights.filter((right) => appsOf(right).includes(application as App));
 }
 
 export const MeContext = createContext<Me | null>(null);

@@ -1,4 +1,4 @@
-import type { Text } from ".";
+import type { Text } from "./en";
 
 /** Numbers and times as the person's language writes them. */
 export interface Format {

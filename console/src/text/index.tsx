@@ -1,9 +1,8 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from "react";
-import { en } from "./en";
+import { en, type Text } from "./en";
 import { type Format, formatOf } from "./format";
 
-/** Everything that the console says. A language that lacks a string of English does not compile. */
-export type Text = typeof en;
+export type { Text };
 
 /** The languages, each by its own name. */
 export const languages = { en: "English", de: "Deutsch" } as const;

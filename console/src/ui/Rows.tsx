@@ -65,7 +65,7 @@ export function Rows({ label, count, more, height = 44, render, keyOf, onShow, o
 
   return (
     <div
-      className="rows" ref={scroller} tabIndex={0} role={tree ? "tree" : "listbox"} aria-label={label} onKeyDown={onKeyDown}
+      className="rows" ref={scroller} tabIndex={0} role={tree ? "tree" : "listbox"} aria-label={label} aria-busy={count === 0 && more} onKeyDown={onKeyDown}
       aria-activedescendant={active < count ? `${id}-${active}` : undefined}
     >
       <div role="presentation" style={{ height: virtual.getTotalSize(), position: "relative" }}>

@@ -1,19 +1,19 @@
 import { Button, Group, NativeSelect } from "@mantine/core";
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useCallback, useMemo, useRef } from "react";
 import { useAsk } from "../graph/hooks";
-import { usePages } from "../graph/pages";
+import { usePages, useTop } from "../graph/pages";
 import { useText } from "../text";
 import { Empty } from "../ui/Empty";
 import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
+import { useSince } from "../ui/since";
+import { TimeFilter } from "../ui/TimeFilter";
 import { When } from "../ui/When";
 import { useBase } from "./base";
 import { CompanyPill } from "./CompanyPill";
 import { Head } from "./Head";
-import { type DeliveriesSearch, statuses, times } from "./routes";
+import { type DeliveriesSearch, statuses } from "./routes";
 import { DeliveryState } from "./State";
-import { hoursAgo } from "./time";
 import { useLive } from "./useLive";
 import { Catalog, Deliveries as Ask, DestinationNames } from "./webhooks.gql";
 
@@ -52,11 +52,7 @@ export function Deliveries() {
             data={[{ value: "", label: text.webhooks.anyType }, ...(catalog?.webhookCatalog.events ?? []).map(({ type }) => type)]}
             onChange={({ currentTarget: { value } }) => change({ type: value || undefined })}
           />
-          <NativeSelect
-            aria-label={text.webhooks.time} value={search.time ?? ""} {...filter}
-            data={[{ value: "", label: text.webhooks.anyTime }, ...Object.keys(times).map((value) => ({ value, label: text.webhooks.times[value as keyof typeof times] }))]}
-            onChange={({ currentTarget: { value } }) => change({ time: (value || undefined) as DeliveriesSearch["time"] })}
-          />
+          <TimeFilter value={search.time} change={(time) => change({ time })} {...filter} />
           {search.company !== undefined && <CompanyPill id={search.company} to={`${base}/deliveries`} />}
         </Group>
         <List search={search} ids={destinations.slice(0, heard).map(({ databaseId }) => databaseId)} />
@@ -72,24 +68,14 @@ function List({ search, ids }: { search: DeliveriesSearch; ids: readonly number[
   const navigate = useNavigate();
   const { deliveryId } = useParams({ strict: false });
   const { company, destination, status, type, time } = search;
-  const createdSince = useMemo(() => (time ? hoursAgo(times[time]) : null), [time]);
+  const createdSince = useSince(time);
   const pages = usePages(
     Ask,
     { customerId: company ?? null, filter: { destinationId: destination ?? null, status: status ?? null, type: type ?? null, createdSince } },
     ({ webhookDeliveries }) => webhookDeliveries,
   );
-  // Who reads further down is not disturbed: what is new is there when they are back at the top.
-  const reading = useRef({ atTop: true, stale: false });
-  useLive((destination === undefined ? ids : [destination]).map(String), () => {
-    if (reading.current.atTop) pages.anew();
-    else reading.current.stale = true;
-  });
-  const onShow = useCallback((first: number, last: number) => {
-    const { stale } = reading.current;
-    reading.current = { atTop: first === 0, stale: stale && first > 0 };
-    pages.show(first, last);
-    if (first === 0 && stale) pages.anew();
-  }, [pages]);
+  const { onShow, freshen } = useTop(pages);
+  useLive((destination === undefined ? ids : [destination]).map(String), freshen);
   if (pages.error) return <Problem error={pages.error} again={() => pages.retry()} />;
   if (pages.known && pages.rows.length === 0) {
     return destination || status || type || time

@@ -14,7 +14,7 @@ import { CompanyPill } from "./CompanyPill";
 import { Head } from "./Head";
 import type { DestinationsSearch } from "./routes";
 import { State, stateOf } from "./State";
-import { useDayAgo } from "./time";
+import { useDayAgo } from "../ui/since";
 import { Destinations as Ask } from "./webhooks.gql";
 
 /** Where a company has its events delivered to, with how that goes. */

@@ -1,10 +1,10 @@
-import { Skeleton, TextInput } from "@mantine/core";
-import { IconSearch } from "@tabler/icons-react";
+import { Skeleton } from "@mantine/core";
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { useAsk } from "../graph/hooks";
 import { useText } from "../text";
 import { Empty } from "../ui/Empty";
+import { FindBox } from "../ui/FindBox";
 import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
 import { useBase } from "./base";
@@ -30,10 +30,7 @@ export function Events() {
     <div className="split broad">
       <div className="list">
         <Head at="events" />
-        <TextInput
-          aria-label={text.webhooks.eventsFind} placeholder={text.webhooks.eventsFind} leftSection={<IconSearch size={16} aria-hidden />} type="search"
-          value={find ?? ""} onChange={({ currentTarget: { value } }) => navigate({ to: ".", search: { find: value || undefined }, replace: true })}
-        />
+        <FindBox label={text.webhooks.eventsFind} value={find} change={(find) => navigate({ to: ".", search: { find }, replace: true })} />
         <Problem error={error} again={again} />
         {!shown && !error && <Skeleton height={300} />}
         {shown?.length === 0 && <Empty title={text.webhooks.noEvent} hint={text.webhooks.noEventHint} />}

@@ -2,6 +2,8 @@ import { Group } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useText } from "../text";
+import "../ui/lists.css";
+import "../ui/log.css";
 import { PageHead } from "../ui/Page";
 import { useBase } from "./base";
 import "./webhooks.css";

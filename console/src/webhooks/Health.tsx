@@ -5,7 +5,7 @@ import { useText } from "../text";
 import { Problem, sentence } from "../ui/Problem";
 import { When } from "../ui/When";
 import { useBase } from "./base";
-import { useDayAgo } from "./time";
+import { useDayAgo } from "../ui/since";
 import { useLive } from "./useLive";
 import { FailingSince, Health as Ask, type HealthResult } from "./webhooks.gql";
 

@@ -1,5 +1,6 @@
 import { type AnyRoute, createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { inside } from "../app/roots";
+import { type Time, timeOf } from "../ui/since";
 
 export interface DestinationsSearch {
   /** The company whose destinations are shown; the caller's own without it. */
@@ -7,14 +8,12 @@ export interface DestinationsSearch {
 }
 
 export const statuses = ["pending", "delivered", "failed", "blocked"] as const;
-/** How far back, in hours. */
-export const times = { hour: 1, day: 24, week: 168 } as const;
 
 export interface DeliveriesSearch extends DestinationsSearch {
   destination?: number | undefined;
   status?: (typeof statuses)[number] | undefined;
   type?: string | undefined;
-  time?: keyof typeof times | undefined;
+  time?: Time | undefined;
 }
 
 export interface EventsSearch {
@@ -43,7 +42,7 @@ export function screensBelow<P extends AnyRoute>(parent: P) {
       destination: number(destination),
       status: statuses.find((one) => one === status),
       type: word(type),
-      time: (Object.keys(times) as (keyof typeof times)[]).find((one) => one === time),
+      time: timeOf(time),
     }),
     component: lazyRouteComponent(() => import("./Deliveries"), "Deliveries"),
   });

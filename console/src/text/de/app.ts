@@ -1,4 +1,4 @@
-import type { Text } from "..";
+import type { Text } from "../en";
 
 export const app: Text["app"] = {
   skip: "Zum Inhalt springen",
@@ -29,4 +29,18 @@ export const app: Text["app"] = {
   welcome: (name) => `Willkommen, ${name}`,
   role: (role, company) => `Sie sind ${role} von ${company}.`,
   noAccess: "Sie haben hier noch keine Rechte. Ein Administrator Ihres Unternehmens kann Ihnen welche geben.",
+  firstSteps: "Erste Schritte",
+  hideSteps: "Ausblenden",
+  showSteps: "Die ersten Schritte zeigen",
+  stepDone: "erledigt",
+  stepOpen: "offen",
+  steps: {
+    companies: { title: "Die Unternehmen ansehen", hint: "Öffnen Sie eines, und legen Sie eines darunter an." },
+    people: { title: "Jemanden einladen", hint: "Die Person bekommt einen Link per Mail, setzt ein Passwort und sieht, was Sie ihr zeigen." },
+    documents: { title: "Ein Dokument in einen Kontext legen und durchsuchen", hint: "Ein PDF, eine Word-Datei oder ein Text ist gleich durchsuchbar, mit seinen Seiten." },
+    agents: { title: "Einen Agenten bauen und ausführen", hint: "Schritte, die Ihre Dokumente durchsuchen, eine Adresse aufrufen oder ein Modell fragen. Es gibt Beispiele für den Anfang." },
+    destinations: { title: "Über einen Webhook erfahren, was geschieht", hint: "Fügen Sie ein Ziel hinzu, und senden Sie ihm einen Test." },
+    keys: { title: "Einen API-Schlüssel anlegen", hint: "Damit fragen Programme denselben Graphen wie diese Seiten." },
+    twoFactor: { title: "Zwei-Faktor einschalten", hint: "Ein Code von Ihrem Telefon, neben dem Passwort." },
+  },
 };

@@ -1,18 +1,22 @@
-import type { Text } from "..";
+import type { Text } from "../en";
+import { agents } from "./agents";
 import { app } from "./app";
 import { companies } from "./companies";
 import { contexts } from "./contexts";
 import { keys } from "./keys";
+import { operations } from "./operations";
 import { people } from "./people";
 import { session } from "./session";
 import { problems, ui } from "./ui";
 import { webhooks } from "./webhooks";
 
 export const de: Text = {
+  agents,
   app,
   companies,
   contexts,
   keys,
+  operations,
   people,
   problems,
   session,

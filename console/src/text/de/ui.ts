@@ -1,4 +1,4 @@
-import type { Text } from "..";
+import type { Text } from "../en";
 
 export const ui: Text["ui"] = {
   tryAgain: "Noch einmal versuchen",
@@ -21,6 +21,9 @@ export const ui: Text["ui"] = {
   typeToConfirm: (name) => `Geben Sie „${name}“ ein, um fortzufahren`,
   yes: "Ja",
   no: "Nein",
+  time: "Zeit",
+  anyTime: "Jederzeit",
+  times: { hour: "Letzte Stunde", day: "Letzte 24 Stunden", week: "Letzte 7 Tage" },
 };
 
 export const problems: Text["problems"] = {

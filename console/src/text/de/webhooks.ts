@@ -1,4 +1,4 @@
-import type { Text } from "..";
+import type { Text } from "../en";
 
 export const webhooks: Text["webhooks"] = {
   title: "Webhooks",
@@ -97,11 +97,8 @@ export const webhooks: Text["webhooks"] = {
   anyDestination: "Alle Ziele",
   anyStatus: "Jeder Status",
   anyType: "Alle Ereignisse",
-  anyTime: "Jederzeit",
-  times: { hour: "Letzte Stunde", day: "Letzte 24 Stunden", week: "Letzte 7 Tage" },
   status: "Status",
   type: "Ereignis",
-  time: "Zeit",
   clear: "Filter aufheben",
   noneFound: "Nichts passt",
   noneFoundHint: "Versuchen Sie einen anderen Status, ein anderes Ereignis oder eine andere Zeit.",

@@ -28,4 +28,18 @@ export const app = {
   welcome: (name: string) => `Welcome, ${name}`,
   role: (role: string, company: string) => `You are ${role} of ${company}.`,
   noAccess: "You have no rights here yet. An admin of your company can give you some.",
+  firstSteps: "First steps",
+  hideSteps: "Hide them",
+  showSteps: "Show the first steps",
+  stepDone: "done",
+  stepOpen: "open",
+  steps: {
+    companies: { title: "Look at the companies", hint: "Open one, and create one below it." },
+    people: { title: "Invite somebody", hint: "They get a link by mail, set a password, and see what you let them see." },
+    documents: { title: "Put a document into a context, and search it", hint: "Drop a PDF, a Word file or a text. It is searchable in a moment, with its pages." },
+    agents: { title: "Build an agent, and run it", hint: "Steps that search your documents, call an address or ask a model. There are examples to begin with." },
+    destinations: { title: "Hear of what happens by a webhook", hint: "Add a destination, and send it a test." },
+    keys: { title: "Make an API key", hint: "Programs ask the same graph as these pages, with it." },
+    twoFactor: { title: "Turn on two-factor", hint: "A code from your telephone, besides the password." },
+  },
 };

@@ -1,20 +1,27 @@
+import { agents } from "./agents";
 import { app } from "./app";
 import { companies } from "./companies";
 import { contexts } from "./contexts";
 import { keys } from "./keys";
+import { operations } from "./operations";
 import { people } from "./people";
 import { session } from "./session";
 import { problems, ui } from "./ui";
 import { webhooks } from "./webhooks";
 
 export const en = {
+  agents,
   app,
   companies,
   contexts,
   keys,
+  operations,
   people,
   problems,
   session,
   ui,
   webhooks,
 };
+
+/** Everything that the console says. A language that lacks a string of English does not compile. */
+export type Text = typeof en;

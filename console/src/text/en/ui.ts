@@ -20,6 +20,9 @@ export const ui = {
   typeToConfirm: (name: string) => `Type “${name}” to go on`,
   yes: "Yes",
   no: "No",
+  time: "Time",
+  anyTime: "Any time",
+  times: { hour: "Last hour", day: "Last 24 hours", week: "Last 7 days" },
 };
 
 /** What went wrong, in a few words. */

@@ -1,1 +1,0 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{i as t}from"./react-BNCMh3YF.js";var n=e(t(),1),r=6e4;function i(e){return new Date(Math.floor(Date.now()/r)*r-e*60*r).toISOString()}function a(){return(0,n.useMemo)(()=>i(24),[])}export{a as n,i as t};

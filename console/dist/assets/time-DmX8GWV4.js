@@ -1,0 +1,1 @@
+function e(e,t){return e<1e3?`${t.number(Math.round(e))} ms`:`${t.number(Math.round(e/100)/10)} s`}function t(t,n,r){return e(new Date(n).getTime()-new Date(t).getTime(),r)}export{t as n,e as t};

@@ -1,1 +1,0 @@
-import{n as e}from"./pages-B_CW2Qzr.js";import{n as t}from"./keys.gql-DxldDwxV.js";function n(){return e(t,{},({me:e})=>e.customer.apiKeys)}export{n as t};

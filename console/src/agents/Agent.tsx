@@ -1,0 +1,142 @@
+import { Anchor, Button, Group, Menu, Skeleton, TextInput } from "@mantine/core";
+import { IconArrowsDiff, IconDots, IconList, IconPlayerPlay, IconSchema, type Icon } from "@tabler/icons-react";
+import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { useAsk, useChange } from "../graph/hooks";
+import { useMe } from "../session/rights";
+import { useText } from "../text";
+import { Confirm } from "../ui/Confirm";
+import { Dialog } from "../ui/Dialog";
+import { Empty } from "../ui/Empty";
+import { PageHead } from "../ui/Page";
+import { Problem } from "../ui/Problem";
+import { useNotices } from "../ui/useNotices";
+import { useSubmit } from "../ui/useSubmit";
+import "../ui/ways.css";
+import { Agent as Ask, type AgentResult, DeleteAgent, DisableAgent, EnableAgent, SaveAgent, UnpublishAgent } from "./agents.gql";
+import "./agents.css";
+import { AgentState } from "./State";
+
+export type WholeAgent = NonNullable<AgentResult["agent"]>;
+
+/** The agent that an address names. */
+export function useAgent() {
+  const { agentId } = useParams({ strict: false });
+  const { data, error, again } = useAsk(Ask, { id: agentId! });
+  return { agent: data?.agent ?? undefined, error, again };
+}
+
+/** One agent: its head, and below it the page that is open. */
+export function Agent() {
+  const { text } = useText();
+  const { agent, error, again } = useAgent();
+  if (!agent) {
+    return (
+      <>
+        <PageHead title={text.agents.one} />
+        {error?.code === "NOT_FOUND" ? <Empty title={text.agents.gone} action={<Anchor component={Link} to="/agents">{text.agents.title}</Anchor>} />
+          : error ? <Problem error={error} again={again} /> : <Skeleton height={300} />}
+      </>
+    );
+  }
+  return (
+    <div className="whole" key={agent.id}>
+      <AgentHead agent={agent} />
+      <Problem error={error} again={again} />
+      <Outlet />
+    </div>
+  );
+}
+
+function AgentHead({ agent }: { agent: WholeAgent }) {
+  const { text } = useText();
+  const me = useMe();
+  const { databaseId, name } = agent;
+  return (
+    <>
+      <div>
+        <Anchor component={Link} to="/agents" size="sm">{text.agents.title}</Anchor>
+        <PageHead title={name}>
+          <AgentState of={agent} />
+          {me.can("agent.write") && <Deeds agent={agent} />}
+        </PageHead>
+      </div>
+      <nav className="ways" aria-label={name}>
+        <Way to={`/agents/${databaseId}`} icon={IconSchema} label={text.agents.diagram} />
+        <Way to={`/agents/${databaseId}/changes`} icon={IconArrowsDiff} label={text.agents.changes} />
+        {me.can("agent.run") && <Way to={`/agents/${databaseId}/test`} icon={IconPlayerPlay} label={text.agents.test} />}
+        <Link to="/agents/runs" search={{ agent: databaseId }} className="way"><IconList size={16} aria-hidden />{text.agents.lists.runs}</Link>
+      </nav>
+    </>
+  );
+}
+
+function Way({ to, icon: Icon, label }: { to: string; icon: Icon; label: string }) {
+  return (
+    <Link to={to} className="way" activeOptions={{ exact: true, includeSearch: false }} activeProps={{ "aria-current": "page" }}>
+      <Icon size={16} aria-hidden />{label}
+    </Link>
+  );
+}
+
+/** What is done with an agent as a whole. */
+function Deeds({ agent }: { agent: WholeAgent }) {
+  const { text } = useText();
+  const navigate = useNavigate();
+  const enable = useChange(EnableAgent);
+  const disable = useChange(DisableAgent);
+  const unpublish = useChange(UnpublishAgent);
+  const remove = useChange(DeleteAgent);
+  const { attempt, say } = useNotices();
+  const [asked, setAsked] = useState<"rename" | "delete">();
+  const { id, name, enabled, published, version } = agent;
+  const input = { id };
+  return (
+    <>
+      <Menu withinPortal={false} withInitialFocusPlaceholder={false} position="bottom-end">
+        <Menu.Target><Button variant="default" px="xs" aria-label={text.agents.more}><IconDots size={16} aria-hidden /></Button></Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => setAsked("rename")}>{text.agents.rename}</Menu.Item>
+          <Menu.Item onClick={() => void attempt(() => (enabled ? disable({ input }) : enable({ input })))}>{enabled ? text.agents.disable : text.agents.enable}</Menu.Item>
+          {published && <Menu.Item onClick={() => void attempt(() => unpublish({ input }))}>{text.agents.unpublish}</Menu.Item>}
+          <Menu.Item c="var(--mantine-color-error)" onClick={() => setAsked("delete")}>{text.agents.delete}</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {asked === "rename" && <Rename agent={agent} close={() => setAsked(undefined)} />}
+      {asked === "delete" && (
+        <Confirm
+          title={text.agents.deleteTitle(name)} button={text.agents.delete} close={() => setAsked(undefined)}
+          work={async () => {
+            await navigate({ to: "/agents" });
+            await remove({ input: { id, ifVersion: version } });
+            say(text.agents.deleted(name));
+          }}
+        >
+          {text.agents.deleteHint}
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Rename({ agent: { id, name }, close }: { agent: WholeAgent; close: () => void }) {
+  const { text } = useText();
+  const save = useChange(SaveAgent);
+  const [next, setNext] = useState(name);
+  const submit = useSubmit(async () => {
+    await save({ input: { id, name: next } });
+    close();
+  });
+  return (
+    <Dialog title={text.agents.rename} close={close}>
+      <form onSubmit={submit.onSubmit}>
+        <Problem error={submit.rest("name")} />
+        <TextInput label={text.agents.name} required withAsterisk={false} error={submit.fault("name")} value={next} onChange={({ currentTarget: { value } }) => setNext(value)} data-autofocus />
+        <Group mt="md">
+          <Button type="submit" loading={submit.busy}>{text.ui.save}</Button>
+          <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
+        </Group>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,95 @@
+import { Button, Group, NativeSelect } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { IconPlus } from "@tabler/icons-react";
+import { Link, Outlet, useNavigate, useSearch } from "@tanstack/react-router";
+import { useCallback } from "react";
+import { usePages } from "../graph/pages";
+import { useMe } from "../session/rights";
+import { useText } from "../text";
+import { Empty } from "../ui/Empty";
+import { FindBox } from "../ui/FindBox";
+import { Problem } from "../ui/Problem";
+import { Rows } from "../ui/Rows";
+import { When } from "../ui/When";
+import { Agents as Ask } from "./agents.gql";
+import { Head } from "./Head";
+import { type AgentsSearch, states } from "./routes";
+import { AgentState } from "./State";
+
+const filters = { runnable: { runnable: true }, unpublished: { enabled: true, runnable: false }, disabled: { enabled: false } } as const;
+
+/** The agents of one's company. */
+export function Agents() {
+  const { text } = useText();
+  const me = useMe();
+  const search = useSearch({ from: "/inside/agents" });
+  const navigate = useNavigate();
+  const change = (to: AgentsSearch) => navigate({ to: ".", search: { ...search, ...to }, replace: true });
+  return (
+    <div className="split">
+      <div className="list">
+        <Head at="agents">{me.can("agent.write") && <NewAgent />}</Head>
+        <Group gap="xs">
+          <FindBox label={text.agents.find} value={search.find} change={(find) => change({ find })} flex={1} miw="12rem" />
+          <NativeSelect
+            aria-label={text.agents.state} value={search.state ?? ""}
+            data={[{ value: "", label: text.agents.anyState }, ...states.map((value) => ({ value, label: text.agents.states[value] }))]}
+            onChange={({ currentTarget: { value } }) => change({ state: states.find((one) => one === value) })}
+          />
+          <NativeSelect
+            aria-label={text.agents.order} value={search.order ?? "name"}
+            data={(["name", "newest"] as const).map((value) => ({ value, label: text.agents.orders[value] }))}
+            onChange={({ currentTarget: { value } }) => change({ order: value === "newest" ? value : undefined })}
+          />
+        </Group>
+        <List search={search} clear={() => navigate({ to: ".", search: {}, replace: true })} />
+      </div>
+      <Outlet />
+    </div>
+  );
+}
+
+function NewAgent() {
+  const { text } = useText();
+  return <Button renderRoot={(props) => <Link to="/agents/new" search={true} {...props} />} leftSection={<IconPlus size={16} aria-hidden />}>{text.agents.create}</Button>;
+}
+
+function List({ search, clear }: { search: AgentsSearch; clear: () => void }) {
+  const { text } = useText();
+  const me = useMe();
+  const navigate = useNavigate();
+  const [find] = useDebouncedValue(search.find, 200);
+  const pages = usePages(
+    Ask,
+    {
+      filter: { search: find ?? null, ...(search.state ? filters[search.state] : {}) },
+      orderBy: [search.order === "newest" ? { field: "CREATED_AT", direction: "DESC" } : { field: "NAME", direction: "ASC" }],
+    },
+    ({ me }) => me.customer.agents,
+  );
+  const onShow = useCallback((first: number, last: number) => pages.show(first, last), [pages]);
+  if (pages.error) return <Problem error={pages.error} again={() => pages.retry()} />;
+  if (pages.known && pages.rows.length === 0) {
+    return find || search.state
+      ? <Empty title={text.agents.noneFound} hint={text.agents.noneFoundHint} action={<Button variant="default" onClick={clear}>{text.agents.clear}</Button>} />
+      : <Empty title={text.agents.none} hint={me.can("agent.write") ? text.agents.noneHint : text.agents.noneToRead} action={me.can("agent.write") && <NewAgent />} />;
+  }
+  return (
+    <Rows
+      label={text.agents.title} count={pages.rows.length} more={pages.more} onShow={onShow} height={52}
+      keyOf={(index) => pages.rows[index]!.id}
+      onOpen={(index) => navigate({ to: "/agents/$agentId", params: { agentId: String(pages.rows[index]!.databaseId) } })}
+      render={(index) => {
+        const { name, published, updatedAt, ...state } = pages.rows[index]!;
+        return (
+          <>
+            <span className="cell wide">{name}</span>
+            <span className="cell spare quiet">{published && text.agents.revision(published.number)}</span>
+            <span className="cell spare quiet"><When at={updatedAt} /></span>
+            <AgentState of={state} />
+          </>
+        );
+      }}
+    />
+  );
+}

@@ -1,0 +1,75 @@
+import { Alert, Button, Group, SegmentedControl, Skeleton, Stack, Text } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
+import { useBlocker } from "@tanstack/react-router";
+import { lazy, Suspense, useState } from "react";
+import { useMe } from "../session/rights";
+import { useText } from "../text";
+import { Problem } from "../ui/Problem";
+import { useAgent, type WholeAgent } from "./Agent";
+import { Faults } from "./Changes";
+import { Conflict } from "./Conflict";
+import { JsonView } from "./JsonView";
+import { OutputForm } from "./OutputForm";
+import { StepForm } from "./StepForm";
+import { Steps } from "./Steps";
+import { type Chosen, outputOf, stepsOf } from "./steps";
+import { useCheck } from "./useCheck";
+import { useDraft } from "./useDraft";
+
+// The drawing has a library of its own, which is loaded with it.
+const Drawing = lazy(() => import("./Drawing").then(({ Drawing }) => ({ default: Drawing })));
+
+/** The diagram: its steps as a list, drawn, as forms, and as JSON. */
+export function Diagram() {
+  const { agent, again } = useAgent();
+  return agent && <Inside agent={agent} again={again} />;
+}
+
+function Inside({ agent, again }: { agent: WholeAgent; again: () => void }) {
+  const { text } = useText();
+  const me = useMe();
+  const can = me.can("agent.write");
+  const draft = useDraft(agent, again);
+  const { check, error } = useCheck(draft.value);
+  const [chosen, choose] = useState<Chosen>(0);
+  const [view, setView] = useState<"drawing" | "json">("drawing");
+  useBlocker({ shouldBlockFn: () => draft.dirty && !window.confirm(text.agents.leave), enableBeforeUnload: () => draft.dirty });
+  useHotkeys([["mod+S", () => void (can && draft.dirty && draft.save())]], []);
+  const steps = stepsOf(draft.shown);
+  const at = chosen === "output" ? chosen : Math.min(chosen, steps.length - 1);
+  // What is no JSON can be changed as text alone.
+  const change = can && draft.value !== undefined ? draft.change : undefined;
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between">
+        <SegmentedControl
+          transitionDuration={0} size="xs" aria-label={text.agents.view} value={view} data={[{ value: "drawing", label: text.agents.drawing }, { value: "json", label: "JSON" }]}
+          onChange={(next) => setView(next === "json" ? "json" : "drawing")}
+        />
+        {can ? (
+          <Group gap="xs">
+            <Text size="sm" c="dimmed" role="status">{draft.dirty ? text.agents.unsaved : text.agents.allSaved}</Text>
+            {draft.dirty && <Button variant="default" size="xs" onClick={draft.reset}>{text.agents.dropChanges}</Button>}
+            <Button size="xs" loading={draft.busy} disabled={!draft.dirty || draft.value === undefined} onClick={() => void draft.save()}>{text.ui.save}</Button>
+          </Group>
+        ) : <Text size="sm" c="dimmed">{text.agents.readOnly}</Text>}
+      </Group>
+      {draft.theirs !== undefined ? <Conflict draft={draft} /> : <Problem error={draft.error} />}
+      {error && <Alert color="yellow">{text.agents.notChecked}</Alert>}
+      <div className="diagram">
+        <Steps steps={steps} check={check} chosen={at} choose={choose} change={change} />
+        {view === "json" ? <JsonView draft={draft} can={can} /> : (
+          <Suspense fallback={<Skeleton className="drawing" />}>
+            <Drawing steps={steps} check={check} chosen={at} choose={choose} change={change} />
+          </Suspense>
+        )}
+        <section className="of-step" aria-label={at === "output" ? text.agents.output : text.agents.step}>
+          {at === "output" ? <OutputForm output={outputOf(draft.shown)} check={check} change={change} />
+            : steps[at] ? <StepForm key={at} step={steps[at]} at={at} steps={steps} check={check} change={change} agentId={String(agent.databaseId)} />
+            : <Text c="dimmed" size="sm">{can ? text.agents.noStepsHint : text.agents.noSteps}</Text>}
+        </section>
+      </div>
+      <Faults check={check} />
+    </Stack>
+  );
+}

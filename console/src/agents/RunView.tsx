@@ -1,0 +1,139 @@
+import { Alert, Anchor, Badge, Button, Group, Loader, Stack, Text, Title } from "@mantine/core";
+import { IconPlayerStop, IconRefresh } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { useChange } from "../graph/hooks";
+import { useMe } from "../session/rights";
+import { useText } from "../text";
+import { CopyText } from "../ui/CopyText";
+import { Facts } from "../ui/Facts";
+import { sentence } from "../ui/Problem";
+import { useNotices } from "../ui/useNotices";
+import { When } from "../ui/When";
+import { CancelRun, StartRun } from "./agents.gql";
+import { RunState } from "./State";
+import { nameOf, stepsOf } from "./steps";
+import { duration, took } from "./time";
+import type { WholeRun } from "./useRun";
+import { isObject, type Json, written } from "./value";
+
+/** One run: how it stands, what came out and went in, and each step. */
+export function RunView({ run, show }: { run: WholeRun; show: (jobKey: string) => void }) {
+  const { text, format } = useText();
+  const { agent, revision, status, createdAt, finishedAt, jobKey, input, output } = run;
+  return (
+    <>
+      <Group justify="space-between">
+        <div role="status"><RunState status={status} /></div>
+        <Deeds run={run} show={show} />
+      </Group>
+      <Failure of={run.error} />
+      {output !== null && <Value title={text.agents.output} value={output} />}
+      <Facts of={[
+        [text.agents.one, agent ? <Anchor key="agent" component={Link} to={`/agents/${agent.databaseId}`} size="sm">{agent.name}</Anchor> : text.agents.agentGone],
+        [text.agents.ranRevision, format.number(revision.number)],
+        [text.agents.started, <When key="started" at={createdAt} />],
+        [text.agents.took, finishedAt ? took(createdAt, finishedAt, format) : text.agents.notYet],
+        [text.agents.jobKey, jobKey],
+      ]} />
+      <Value title={text.agents.input} value={input} />
+      <Steps run={run} />
+    </>
+  );
+}
+
+/** What can be done with a run: end it, or begin another one with the same input. */
+function Deeds({ run: { agent, status, jobKey, input }, show }: { run: WholeRun; show: (jobKey: string) => void }) {
+  const { text } = useText();
+  const me = useMe();
+  const start = useChange(StartRun);
+  const cancel = useChange(CancelRun);
+  const { attempt } = useNotices();
+  const [busy, setBusy] = useState(false);
+  if (!me.can("agent.run")) return null;
+  const during = async (work: () => Promise<unknown>) => {
+    setBusy(true);
+    await attempt(work);
+    setBusy(false);
+  };
+  if (status === "running") {
+    return (
+      <Button size="xs" variant="default" leftSection={<IconPlayerStop size={14} aria-hidden />} loading={busy} onClick={() => void during(() => cancel({ input: { jobKey } }))}>
+        {text.agents.cancel}
+      </Button>
+    );
+  }
+  return agent && (
+    <Button
+      size="xs" variant="default" leftSection={<IconRefresh size={14} aria-hidden />} loading={busy}
+      onClick={() => void during(async () => show((await start({ input: { agentId: agent.id, input } })).startRun!.jobKey))}
+    >
+      {text.agents.runAgain}
+    </Button>
+  );
+}
+
+/** Why a run or a step has failed. */
+function Failure({ of: error }: { of: unknown }) {
+  const { text } = useText();
+  if (!isObject(error)) return null;
+  const { code, message, step } = error;
+  return (
+    <Alert color="red" title={typeof step === "string" ? text.agents.failedAt(step) : text.agents.failed}>
+      <Text size="sm">{sentence(String(message))}</Text>
+      <Text size="xs">{String(code)}</Text>
+    </Alert>
+  );
+}
+
+function Value({ title, value }: { title: string; value: unknown }) {
+  const json = written(value);
+  return (
+    <Stack gap="xs" component="section" aria-label={title}>
+      <Group justify="space-between"><Title order={3} size="h5">{title}</Title><CopyText value={json} /></Group>
+      <pre className="wire wrap" tabIndex={0} aria-label={title}>{json}</pre>
+    </Stack>
+  );
+}
+
+/** The steps that are done, the one that is under way, and those that are still to come. */
+function Steps({ run: { steps, revision, status } }: { run: WholeRun }) {
+  const { text } = useText();
+  const planned = stepsOf(revision.diagram as Json);
+  const waiting = status === "running" ? planned.slice(steps.length) : [];
+  return (
+    <Stack gap="xs" component="section" aria-label={text.agents.steps}>
+      <Title order={3} size="h5">{text.agents.steps}</Title>
+      {planned.length === 0 && <Text size="sm" c="dimmed">{text.agents.noSteps}</Text>}
+      <ol className="run-steps" aria-live="polite">
+        {steps.map((step) => <Step key={step.position} step={step} longest={Math.max(...steps.map(({ durationMs }) => durationMs))} />)}
+        {waiting.map((step, index) => (
+          <li key={steps.length + index} className="quiet">
+            <Group gap="xs">{index === 0 && <Loader size="xs" aria-hidden />}<strong>{nameOf(step, steps.length + index)}</strong> {String(step.type)} · {index === 0 ? text.agents.underWay : text.agents.toCome}</Group>
+          </li>
+        ))}
+      </ol>
+    </Stack>
+  );
+}
+
+function Step({ step: { stepId, type, result, error, durationMs }, longest }: { step: WholeRun["steps"][number]; longest: number }) {
+  const { text, format } = useText();
+  return (
+    <li>
+      <Group gap="xs" justify="space-between">
+        <span><strong>{stepId}</strong> <span className="quiet">{type}</span></span>
+        <span className="quiet">{duration(durationMs, format)}</span>
+      </Group>
+      <div className="lasting" aria-hidden><div style={{ width: `${(100 * durationMs) / Math.max(longest, 1)}%` }} /></div>
+      {isObject(error) && <Text size="sm" c="var(--mantine-color-error)">{sentence(String(error.message))}</Text>}
+      {error === null && result === null && <Badge variant="light" color="gray" tt="none" w="fit-content">{text.agents.passedOver}</Badge>}
+      {result !== null && (
+        <details>
+          <summary>{text.agents.result}</summary>
+          <pre className="wire wrap" tabIndex={0} aria-label={text.agents.resultOf(stepId)}>{written(result)}</pre>
+        </details>
+      )}
+    </li>
+  );
+}

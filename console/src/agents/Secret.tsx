@@ -1,0 +1,110 @@
+import { Alert, Button, Code, Group, PasswordInput, Skeleton, Stack, Text, TextInput } from "@mantine/core";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { CanopyError } from "canopy-client";
+import { useState } from "react";
+import { useAsk, useChange } from "../graph/hooks";
+import { useText } from "../text";
+import { Confirm } from "../ui/Confirm";
+import { CopyText } from "../ui/CopyText";
+import { Empty } from "../ui/Empty";
+import { Facts } from "../ui/Facts";
+import { Problem } from "../ui/Problem";
+import { SidePanel } from "../ui/SidePanel";
+import { useNotices } from "../ui/useNotices";
+import { useSubmit } from "../ui/useSubmit";
+import { When } from "../ui/When";
+import { DeleteSecret, Secrets as Ask, type SecretsResult, UpdateSecret } from "./agents.gql";
+
+type OneSecret = SecretsResult["me"]["customer"]["secrets"][number];
+
+/** One secret: where it is used by its name, another value for it, and its end. */
+export function Secret() {
+  const { text } = useText();
+  const { secretId } = useParams({ from: "/inside/agents/secrets/$secretId" });
+  const navigate = useNavigate();
+  const { data, error, again } = useAsk(Ask, {});
+  const secret = data?.me.customer.secrets.find(({ databaseId }) => String(databaseId) === secretId);
+  const close = () => navigate({ to: "/agents/secrets" });
+  return (
+    <SidePanel key={secretId} title={secret?.name ?? text.agents.secret} close={close}>
+      <Problem error={error} again={again} />
+      {secret ? <Shown secret={secret} again={again} close={close} /> : !error && (data ? <Empty title={text.problems.notFound} /> : <Skeleton height={200} />)}
+    </SidePanel>
+  );
+}
+
+function Shown({ secret, again, close }: { secret: OneSecret; again: () => void; close: () => Promise<void> }) {
+  const { text } = useText();
+  const remove = useChange(DeleteSecret);
+  const { say } = useNotices();
+  const [removing, setRemoving] = useState(false);
+  const { id, name, createdAt, updatedAt, version } = secret;
+  const read = `{{ secrets.${name} }}`;
+  return (
+    <Stack>
+      <Facts of={[
+        [text.agents.secretRead, <Group key="read" gap="xs"><Code>{read}</Code><CopyText value={read} /></Group>],
+        [text.agents.secretMade, <When key="made" at={createdAt} />],
+        [text.agents.secretWritten, <When key="written" at={updatedAt} />],
+      ]} />
+      <Replace secret={secret} again={again} />
+      <Button variant="default" w="fit-content" c="var(--mantine-color-error)" onClick={() => setRemoving(true)}>{text.agents.removeSecret}</Button>
+      {removing && (
+        <Confirm
+          title={text.agents.removeSecretTitle(name)} button={text.agents.removeSecret} close={() => setRemoving(false)}
+          work={async () => {
+            await remove({ input: { id, ifVersion: version } });
+            say(text.agents.removed(name));
+            await close();
+          }}
+        >
+          {text.agents.removeSecretHint(name)}
+        </Confirm>
+      )}
+    </Stack>
+  );
+}
+
+/** Another name or value. What is left empty stays. Where somebody else has written it meanwhile, that is said before. */
+function Replace({ secret, again }: { secret: OneSecret; again: () => void }) {
+  const { text } = useText();
+  const update = useChange(UpdateSecret);
+  const { say } = useNotices();
+  const [form, setForm] = useState({ name: secret.name, value: "" });
+  const [version, setVersion] = useState(secret.version);
+  const submit = useSubmit(async () => {
+    try {
+      const { updateSecret } = await update({ input: { id: secret.id, ...(form.name === secret.name ? {} : { name: form.name }), ...(form.value === "" ? {} : { value: form.value }), ifVersion: version } });
+      setVersion(updateSecret!.secret.version);
+    } catch (why) {
+      if (!(why instanceof CanopyError) || why.reason !== "changed") throw why;
+      return again();
+    }
+    setForm({ ...form, value: "" });
+    say(text.ui.saved);
+  });
+  return (
+    <form onSubmit={submit.onSubmit}>
+      <Stack>
+        <Problem error={submit.rest("name", "value")} />
+        {secret.version > version && (
+          <Alert color="yellow" role="alert" title={text.agents.secretChanged}>
+            <Stack gap="xs" align="start">
+              <Text size="sm">{text.agents.secretChangedHint}</Text>
+              <Button size="xs" variant="default" onClick={() => setVersion(secret.version)}>{text.agents.keepMine}</Button>
+            </Stack>
+          </Alert>
+        )}
+        <TextInput
+          label={text.agents.name} description={text.agents.secretRenameHint} spellCheck={false} autoComplete="off" error={submit.fault("name")}
+          value={form.name} onChange={({ currentTarget: { value } }) => setForm({ ...form, name: value })}
+        />
+        <PasswordInput
+          label={text.agents.secretNew} description={text.agents.secretNewHint} autoComplete="off" error={submit.fault("value")}
+          value={form.value} onChange={({ currentTarget: { value } }) => setForm({ ...form, value })} visibilityToggleButtonProps={{ "aria-label": text.agents.showTyped }}
+        />
+        <Button type="submit" w="fit-content" loading={submit.busy} disabled={form.name === secret.name && form.value === ""}>{text.agents.replaceSecret}</Button>
+      </Stack>
+    </form>
+  );
+}

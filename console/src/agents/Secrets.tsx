@@ -1,0 +1,59 @@
+import { Button, Skeleton } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
+import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
+import { useAsk } from "../graph/hooks";
+import { useMe } from "../session/rights";
+import { useText } from "../text";
+import { Empty } from "../ui/Empty";
+import { Problem } from "../ui/Problem";
+import { Rows } from "../ui/Rows";
+import { When } from "../ui/When";
+import { Secrets as Ask } from "./agents.gql";
+import { Head } from "./Head";
+
+/** The secrets of one's company that its agents may use, by name. Their values are never shown. */
+export function Secrets() {
+  const { text } = useText();
+  const me = useMe();
+  const can = me.can("agent.write");
+  return (
+    <div className="split">
+      <div className="list">
+        <Head at="secrets">{can && <NewSecret />}</Head>
+        {can ? <List /> : <Empty title={text.problems.forbidden} hint={text.agents.secretsForbidden} />}
+      </div>
+      <Outlet />
+    </div>
+  );
+}
+
+function NewSecret() {
+  const { text } = useText();
+  return <Button component={Link} to="/agents/secrets/new" leftSection={<IconPlus size={16} aria-hidden />}>{text.agents.createSecret}</Button>;
+}
+
+function List() {
+  const { text } = useText();
+  const navigate = useNavigate();
+  const { secretId } = useParams({ strict: false });
+  const { data, error, again } = useAsk(Ask, {});
+  if (!data) return error ? <Problem error={error} again={again} /> : <Skeleton height={160} />;
+  const { secrets } = data.me.customer;
+  if (secrets.length === 0) return <Empty title={text.agents.noSecrets} hint={text.agents.noSecretsHint} action={<NewSecret />} />;
+  return (
+    <Rows
+      label={text.agents.lists.secrets} count={secrets.length} more={false} onShow={nothing} keyOf={(index) => secrets[index]!.id}
+      onOpen={(index) => navigate({ to: "/agents/secrets/$secretId", params: { secretId: String(secrets[index]!.databaseId) } })}
+      isOpen={(index) => String(secrets[index]!.databaseId) === secretId}
+      render={(index) => (
+        <>
+          <span className="cell wide"><code>{secrets[index]!.name}</code></span>
+          <span className="cell quiet"><When at={secrets[index]!.updatedAt} /></span>
+        </>
+      )}
+    />
+  );
+}
+
+// All of them are there: a company has at most 200.
+const nothing = () => undefined;

@@ -1,0 +1,34 @@
+import type { Cache, UpdatesConfig } from "@urql/exchange-graphcache";
+import { forget, staleQueries } from "../graph/stale";
+
+/** Has what the caller's own company has asked for again. */
+function ofCompany(cache: Cache, field: string): void {
+  const me = cache.resolve("Query", "me");
+  const company = typeof me === "string" ? cache.resolve(me, "customer") : undefined;
+  if (typeof company === "string") forget(cache, company, [field]);
+}
+
+/** Has the lists of agents asked for again. */
+function listed(_: unknown, __: unknown, cache: Cache): void {
+  ofCompany(cache, "agents");
+  forget(cache, "Query", ["search"]);
+}
+
+/** What changes of agents and runs make stale. */
+export const agentUpdates: UpdatesConfig[string] = {
+  createAgent: listed,
+  updateAgent: listed,
+  publishAgent: listed,
+  unpublishAgent: listed,
+  enableAgent: listed,
+  disableAgent: listed,
+  deleteAgent: (_, __, cache) => {
+    listed(_, __, cache);
+    forget(cache, "Query", ["agent", "runs", "run"]);
+  },
+  createSecret: (_, __, cache) => ofCompany(cache, "secrets"),
+  updateSecret: (_, __, cache) => ofCompany(cache, "secrets"),
+  deleteSecret: (_, __, cache) => ofCompany(cache, "secrets"),
+  startRun: staleQueries("runs"),
+  cancelRun: staleQueries("runs"),
+};

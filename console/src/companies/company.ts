@@ -1,0 +1,4 @@
+import type { CompanyResult } from "./companies.gql";
+
+/** A company as its panel shows it. */
+export type Whole = NonNullable<CompanyResult["customer"]>;

@@ -1,0 +1,68 @@
+import { Anchor, Skeleton, Stack, Text } from "@mantine/core";
+import { useMe } from "../session/rights";
+import { useText } from "../text";
+import { PageHead } from "../ui/Page";
+import { Problem } from "../ui/Problem";
+import { When } from "../ui/When";
+import { Busiest } from "./Busiest";
+import { Failing } from "./Failing";
+import { LateMails } from "./LateMails";
+import { Limits } from "./Limits";
+import { Operations as Ask, type OperationsResult } from "./operations.gql";
+import { Section } from "./Section";
+import { useKept } from "./useKept";
+
+type Known = OperationsResult["operations"];
+
+/** How the platform fares, for who runs it: what waits, who works, and what needs a look. */
+export function Operations() {
+  const { text } = useText();
+  const me = useMe();
+  const { data, error, again } = useKept(Ask, {});
+  const known = data?.operations;
+  return (
+    <Stack gap="lg">
+      <PageHead title={text.operations.title} />
+      <Problem error={error} again={again} />
+      {!known && !error && <Skeleton height={400} />}
+      {known && (
+        <>
+          <Queues known={known} />
+          <Workers known={known} />
+          {me.can("webhook.read") && <Failing />}
+          <LateMails mails={known.lateMails} />
+          {me.can("company.read") && <Busiest />}
+          <Limits known={known} />
+        </>
+      )}
+    </Stack>
+  );
+}
+
+function Queues({ known: { queues } }: { known: Known }) {
+  const { text, format } = useText();
+  const waiting = queues.filter(({ waiting }) => waiting > 0);
+  return (
+    <Section
+      title={text.operations.queues} none={text.operations.nothingWaits} columns={[text.operations.work, text.operations.waiting, text.operations.since]}
+      hint={<>{text.operations.queuesHint} <Anchor href="/monitoring/" size="sm" td="underline">{text.operations.monitoring}</Anchor></>}
+      rows={waiting.map(({ name, waiting, waitingSince }) => ({ key: name, cells: [text.operations.kind(name), format.number(waiting), <When key="since" at={waitingSince} />] }))}
+    />
+  );
+}
+
+function Workers({ known: { version, workers } }: { known: Known }) {
+  const { text } = useText();
+  const others = workers?.filter((worker) => worker.version !== version).length ?? 0;
+  return (
+    <Section
+      title={text.operations.workers} none={workers ? text.operations.noWorkers : text.operations.workersUnknown}
+      hint={text.operations.answers(version)} columns={[text.operations.machine, text.operations.version, text.operations.does, text.operations.started]}
+      rows={(workers ?? []).map(({ host, pid, version, queues, startedAt }) => ({
+        key: `${host} ${pid} ${startedAt}`, cells: [`${host} (${pid})`, version, queues.map(text.operations.kind).join(", "), <When key="started" at={startedAt} />],
+      }))}
+    >
+      {others > 0 && <Text size="sm" role="status">{text.operations.otherVersions(others)}</Text>}
+    </Section>
+  );
+}

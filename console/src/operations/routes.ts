@@ -1,0 +1,53 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { inside } from "../app/roots";
+import { type Time, timeOf } from "../ui/since";
+
+/** What is counted of companies, and compared. */
+export const measures = ["RUNS_PER_DAY", "CONCURRENT_RUNS", "DELIVERIES_PER_DAY", "MAILS_PER_DAY", "EMBEDDING_TOKENS_PER_DAY", "STORAGE_BYTES", "DOCUMENTS", "USERS", "CUSTOMERS"] as const;
+
+export interface OperationsSearch {
+  by?: (typeof measures)[number] | undefined;
+}
+
+export interface AuditSearch {
+  action?: string | undefined;
+  /** Who has done it. */
+  actor?: number | undefined;
+  company?: number | undefined;
+  /** What it was done to, as Type:id. */
+  object?: string | undefined;
+  time?: Time | undefined;
+}
+
+type Given = Record<string, unknown>;
+
+const word = (given: unknown) => (typeof given === "string" && given !== "" ? given : undefined);
+const number = (given: unknown) => (typeof given === "number" ? given : undefined);
+
+const overview = createRoute({
+  getParentRoute: () => inside,
+  path: "/operations",
+  validateSearch: ({ by }: Given): OperationsSearch => ({ by: measures.find((one) => one === by) }),
+  component: lazyRouteComponent(() => import("./Operations"), "Operations"),
+});
+
+const audit = createRoute({
+  getParentRoute: () => inside,
+  path: "/audit",
+  validateSearch: ({ action, actor, company, object, time }: Given): AuditSearch => ({
+    action: word(action),
+    actor: number(actor),
+    company: number(company),
+    object: typeof object === "string" && /^[A-Za-z]+:\d+$/.test(object) ? object : undefined,
+    time: timeOf(time),
+  }),
+  component: lazyRouteComponent(() => import("./Audit"), "Audit"),
+});
+
+const event = createRoute({
+  getParentRoute: () => audit,
+  path: "/$eventId",
+  component: lazyRouteComponent(() => import("./AuditEvent"), "AuditEvent"),
+});
+
+export const operationRoutes = [overview, audit.addChildren([event])] as const;

@@ -1,0 +1,53 @@
+// What goes wrong on the way, whatever the screen.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { accessible, greta, open, signIn, url } from "./visit.js";
+
+test("a change that is under way already (409) is asked for again, by the same key, and done once", async (t) => {
+  const page = await open(t, { complaints: /status of 409/ });
+  await signIn(page, greta, "/console/roles/new");
+  const keys: (string | undefined)[] = [];
+  await page.route(`${url}/graphql`, (route) => {
+    const request = route.request();
+    if (!request.postData()?.includes("createRole")) return route.fallback();
+    keys.push(request.headers()["idempotency-key"]);
+    return keys.length > 1 ? route.fallback() : route.fulfill({
+      status: 409, headers: { "Retry-After": "1" },
+      json: { errors: [{ message: "a request with this key is under way", extensions: { code: "BAD_REQUEST", reason: "idempotency_in_progress" } }] },
+    });
+  });
+  const form = page.getByRole("region", { name: "Create a role" });
+  await form.getByLabel("Name").fill("Auditor");
+  await form.getByRole("button", { name: "Create" }).click();
+  await page.getByText("The role Auditor is there.").waitFor();
+  assert.equal(keys.length, 2);
+  assert.ok(keys[0] && keys[0] === keys[1], keys.join());
+  assert.equal(await page.getByRole("link", { name: "Auditor" }).count(), 1);
+});
+
+test("a slow platform: what is awaited is shown, and nothing is sent twice", async (t) => {
+  const page = await open(t);
+  await signIn(page, greta, "/console/roles");
+  await page.getByRole("link", { name: "Create a role" }).click();
+  const form = page.getByRole("region", { name: "Create a role" });
+  await form.getByLabel("Name").fill("Slow");
+  let sent = 0;
+  let answer = () => {};
+  const later = new Promise<void>((done) => (answer = done));
+  await page.route(`${url}/graphql`, async (route) => {
+    if (route.request().postData()?.includes("createRole")) sent++;
+    await later;
+    await route.fallback();
+  });
+  await form.getByRole("button", { name: "Create" }).click();
+  await form.locator("button[data-loading]").waitFor();
+  await form.getByLabel("Name").press("Enter");
+  await form.getByLabel("Name").press("Enter");
+  await page.getByRole("link", { name: "People" }).click();
+  await page.getByRole("heading", { level: 1, name: "People" }).waitFor(); // one can go on meanwhile
+  await accessible(page, "slow");
+  answer();
+  await page.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Mira Vogel/ }).waitFor();
+  await page.getByText("The role Slow is there.").waitFor();
+  assert.equal(sent, 1);
+});

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { accessible, greta, mira, open, signIn, url } from "./visit.js";
+
+test("the first steps: what is done, what is open, and away with them", async (t) => {
+  const page = await open(t);
+  await signIn(page, greta);
+  const steps = page.getByRole("region", { name: "First steps" });
+  await steps.getByRole("listitem").filter({ hasText: "Look at the companies" }).getByRole("img", { name: "done" }).waitFor(); // by the demo data
+  const keys = steps.getByRole("listitem").filter({ hasText: "Make an API key" });
+  await keys.getByRole("img", { name: "open" }).waitFor();
+  await steps.getByRole("link", { name: "Build an agent, and run it" }).waitFor();
+  await accessible(page, "home");
+  await keys.getByRole("link").click();
+  await page.getByRole("link", { name: "Create a key" }).click();
+  const form = page.getByRole("region", { name: "Create a key" });
+  await form.getByLabel("Name").fill("Robot");
+  await form.getByRole("button", { name: "Create" }).click();
+  await form.getByText("Copy the secret now").waitFor();
+  await page.getByRole("link", { name: "Home" }).click();
+  await keys.getByRole("img", { name: "done" }).waitFor();
+
+  await steps.getByRole("button", { name: "Hide them" }).click();
+  await page.getByRole("button", { name: "Show the first steps" }).waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "Show the first steps" }).click();
+  await steps.waitFor();
+});
+
+test("who can take none of the steps sees none", async (t) => {
+  const page = await open(t, { language: "de-DE" });
+  await page.goto(url + "/console/");
+  await page.getByLabel("E-Mail").fill(mira.email);
+  await page.getByLabel("Passwort", { exact: true }).fill(mira.password);
+  await page.getByRole("button", { name: "Anmelden" }).click();
+  await page.getByRole("heading", { name: /^Willkommen/ }).waitFor();
+  await page.getByRole("link", { name: "Personen" }).first().waitFor();
+  assert.equal(await page.getByRole("region", { name: "Erste Schritte" }).count(), 0);
+});

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { ada, linkFor, open, receivers, signIn } from "./visit.js";
+
+const otto = { email: "otto@boathouse.example", password: "correct horse battery staple" };
+const pages = ["The boat house opens at eight.", "Life jackets are in the red locker.", "In a storm the harbour master raises two black flags."];
+
+test("the first ten minutes: from a company to a delivery that is sent again", async (t) => {
+  const page = await open(t);
+  const menu = page.getByRole("navigation", { name: "Main" });
+  await signIn(page, ada);
+
+  // A company, and a person in it.
+  await menu.getByRole("link", { name: "Companies" }).click();
+  await page.getByRole("link", { name: "Create a company" }).click();
+  const company = page.getByRole("region", { name: "Create a company" });
+  await company.getByLabel("Name", { exact: true }).fill("Boat House");
+  await company.getByLabel("First admin’s e-mail").fill("olga@boathouse.example");
+  await company.getByRole("button", { name: "Create", exact: true }).click();
+  await page.getByRole("region", { name: "Boat House" }).getByRole("link", { name: "Show its people" }).click();
+  await page.getByRole("link", { name: "Invite people" }).click();
+  const invite = page.getByRole("region", { name: "Invite people" });
+  await invite.getByText("Into Boat House").waitFor();
+  await invite.getByLabel("Who").fill(`Otto Boatman <${otto.email}>`);
+  await invite.getByRole("button", { name: "Invite 1 person" }).click();
+  await invite.getByRole("link", { name: `Give ${otto.email} a permission` }).click();
+  await page.getByRole("region", { name: "Give Otto Boatman a permission" }).getByRole("button", { name: "Give a permission" }).click();
+  await page.getByText("The permission is given.").waitFor();
+
+  // They take the way that the mail shows.
+  const other = await open(t);
+  await other.goto(await linkFor(otto.email));
+  await other.getByLabel("New password").fill(otto.password);
+  await other.getByLabel("The same password again").fill(otto.password);
+  await other.getByRole("button", { name: "Set password" }).click();
+  await other.getByRole("link", { name: "Console", exact: true }).click();
+  await other.getByLabel("E-mail").fill(otto.email);
+  await other.getByLabel("Password", { exact: true }).fill(otto.password);
+  await other.getByRole("button", { name: "Sign in" }).click();
+  await other.getByRole("heading", { name: "Welcome, Otto" }).waitFor();
+
+  // A document of several pages, and a sentence with its page.
+  const paper = await (await open(t)).context().newPage();
+  await paper.setContent(pages.map((words) => `<p style="break-after: page">${`${words} `.repeat(20)}</p>`).join(""));
+  const handbook = { name: "handbook.pdf", mimeType: "application/pdf", buffer: await paper.pdf() };
+  await menu.getByRole("link", { name: "Contexts" }).click();
+  await page.getByRole("link", { name: "Create a context" }).first().click();
+  await page.getByLabel("Name", { exact: true }).fill("Boat house");
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  await page.getByRole("heading", { name: "No documents yet" }).waitFor();
+  await page.getByLabel("Add documents").first().setInputFiles([handbook]);
+  await page.getByRole("option", { name: /handbook\.pdf.*Searchable/i }).waitFor();
+  await page.getByRole("link", { name: "Search", exact: true }).click();
+  await page.getByLabel("What are you looking for?").fill("black flags in a storm");
+  await page.keyboard.press("Enter");
+  await page.locator("mark", { hasText: "flags" }).first().waitFor();
+  await page.getByText(/page \d/).first().waitFor();
+
+  // Whom to tell, before there is something to tell.
+  await menu.getByRole("link", { name: "Webhooks" }).click();
+  await page.getByRole("link", { name: "Add the first destination" }).click();
+  await page.getByLabel("Address").fill(receivers.well);
+  await page.getByLabel("Name", { exact: true }).fill("Boat desk");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("button", { name: "I have kept it" }).click();
+
+  // An agent that searches and answers, and its run.
+  await menu.getByRole("link", { name: "Agents" }).click();
+  await page.getByRole("link", { name: "New agent" }).first().click();
+  await page.getByLabel("Name", { exact: true }).fill("Boat answers");
+  await page.getByLabel("Find in documents").check();
+  await page.getByLabel("Context").waitFor();
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  await page.getByRole("link", { name: "Changes" }).first().click();
+  await page.getByRole("button", { name: "Publish" }).click();
+  await page.getByRole("heading", { name: "Nothing has changed" }).waitFor();
+  await page.getByRole("link", { name: "Test", exact: true }).click();
+  await page.getByLabel("Input").fill('{"question": "black flags in a storm"}');
+  await page.getByRole("button", { name: "Run it" }).click();
+  const run = page.getByRole("region", { name: "Run", exact: true });
+  await run.getByRole("status").getByText("finished").waitFor();
+  const output = run.getByRole("region", { name: "Output" });
+  assert.match(await output.locator("pre").innerText(), /two black flags/);
+  const box = await output.boundingBox();
+  assert.ok(box && box.y < 800, "the answer is seen without scrolling");
+
+  // Its delivery, once more.
+  await menu.getByRole("link", { name: "Webhooks" }).click();
+  await page.getByRole("link", { name: "Deliveries" }).click();
+  const deliveries = page.getByRole("listbox", { name: "Deliveries" });
+  const completed = deliveries.getByRole("option", { name: /run\.completed.*delivered/ });
+  await completed.first().click();
+  await page.getByRole("region", { name: "run.completed", exact: true }).getByRole("button", { name: "Send again" }).click();
+  await completed.nth(1).waitFor();
+});
