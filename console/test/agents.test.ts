@@ -1,31 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Page } from "playwright-core";
-import { accessible, ada, greta, jonas, mira, open, type Person, receivers, signIn, sofia, url } from "./visit.js";
-
-/** Asks the graph as somebody, as a program would. */
-async function graph<T>({ email, password }: Person, query: string, variables: object): Promise<T> {
-  const headers = { "Content-Type": "application/json" };
-  const session = await fetch(`${url}/auth/session`, { method: "POST", headers, body: JSON.stringify({ email, password }) });
-  const { token } = await session.json() as { token: string };
-  const answer = await fetch(`${url}/graphql`, { method: "POST", headers: { ...headers, Authorization: `Bearer ${token}` }, body: JSON.stringify({ query, variables }) });
-  const { data, errors } = await answer.json() as { data: T; errors?: unknown };
-  assert.equal(errors, undefined);
-  return data;
-}
-
-const counting = {
-  steps: [{ id: "first", type: "set", values: { n: "{{ input.n }}" } }, { id: "second", type: "set", when: "{{ steps.first.n > 1 }}", values: { n: "{{ steps.first.n + 1 }}" } }],
-  output: { n: "{{ steps.second?.n ?? 0 }}" },
-};
-
-/** Makes an agent, and publishes it where that is asked for. */
-async function made(by: Person, name: string, diagram: object, published = true, accountId?: number): Promise<{ id: string; databaseId: number }> {
-  const { createAgent: { agent } } = await graph<{ createAgent: { agent: { id: string; databaseId: number } } }>(
-    by, "mutation($input: CreateAgentInput!) { createAgent(input: $input) { agent { id databaseId } } }", { input: { name, diagram, accountId } });
-  if (published) await graph(by, "mutation($id: ID!) { publishAgent(input: { id: $id }) { agent { id } } }", { id: agent.id });
-  return agent;
-}
+import { counting, graph, made } from "./made.js";
+import { accessible, ada, greta, jonas, mira, open, receivers, signIn, sofia, url } from "./visit.js";
 
 async function save(page: Page) {
   await page.getByRole("button", { name: "Save", exact: true }).click();
@@ -65,8 +42,11 @@ test("the first agent: steps by forms that are checked, publish, test it and run
   await accessible(page, "agent-diagram");
 
   await page.getByRole("link", { name: "Test", exact: true }).click();
-  await page.getByRole("heading", { name: "Publish it first" }).waitFor();
+  await page.getByRole("heading", { name: "Publish it to test it" }).waitFor();
+  await page.getByRole("button", { name: "Publish, and test it" }).isEnabled();
   await accessible(page, "agent-unpublished");
+  await page.getByRole("link", { name: "Revisions" }).click();
+  await page.getByRole("heading", { name: "Nothing was published yet" }).waitFor();
   await page.getByRole("link", { name: "Changes" }).first().click();
   await page.getByText("It was never published.").waitFor();
   await accessible(page, "agent-changes");

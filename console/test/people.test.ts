@@ -38,12 +38,11 @@ test("invite several at once; who was refused stays; who was invited accepts in 
   await panel.getByText("1 person is invited").waitFor();
   await panel.getByText("1 person could not be invited").waitFor();
   await accessible(page, "invited");
+  await panel.getByText("Once they have set a password, they can begin.").waitFor();
   assert.match(await panel.getByLabel("Who").inputValue(), /mira@alpine/);
-  await page.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Rosa Lang/ }).waitFor();
-  await panel.getByRole("link", { name: "Give rosa@alpine.example a permission" }).click();
-  const grant = page.getByRole("region", { name: "Give Rosa Lang a permission" });
-  await grant.getByRole("button", { name: "Give a permission" }).click();
-  await page.getByText("The permission is given.").waitFor();
+  await page.getByRole("listbox", { name: "People" }).getByRole("option", { name: /Rosa Lang/ }).click();
+  const rosa = page.getByRole("region", { name: "Rosa Lang" });
+  await rosa.getByText("Viewer in Tenant management of Alpine Energy").waitFor();
 
   const other = await open(t);
   await other.goto(`${url}/console/set-password${new URL(await linkFor("rosa@alpine.example")).hash}`);
@@ -53,6 +52,31 @@ test("invite several at once; who was refused stays; who was invited accepts in 
   await other.getByRole("button", { name: "Set your password" }).click();
   await other.getByRole("heading", { name: "Your password is set" }).waitFor();
   await signIn(other, { email: "rosa@alpine.example", password });
+});
+
+test("invite without a permission, and one that can’t be given: each is told, tried again, and nothing is lost", async (t) => {
+  const page = await open(t, { complaints: /ERR_FAILED|ERR_INTERNET/ });
+  await signIn(page, greta, "/console/people/invite");
+  const panel = page.getByRole("region", { name: "Invite people" });
+  const rights = panel.getByRole("group", { name: "What they may do" });
+  await rights.getByLabel("Tenant management").selectOption("");
+  await panel.getByText("They can’t sign in until").waitFor();
+  await panel.getByLabel("Who").fill("nora@alpine.example");
+  await panel.getByRole("button", { name: "Invite 1 person" }).click();
+  await panel.getByRole("link", { name: "Give nora@alpine.example a permission" }).waitFor();
+
+  // The invitation goes out, and then the platform can't be reached.
+  await page.route("**/graphql", (route) => (route.request().postData()?.includes("createPermissions") ? route.abort() : route.continue()));
+  await rights.getByLabel("Tenant management").selectOption("Viewer");
+  await panel.getByLabel("Who").fill("Nils Late <nils@alpine.example>\nNele Late <nele@alpine.example>");
+  await panel.getByRole("button", { name: "Invite 2 people" }).click();
+  await panel.getByText("2 people are invited, and lack a permission").waitFor();
+  await panel.getByText(/nils@alpine\.example: Viewer/).first().waitFor();
+  await accessible(page, "invited-without");
+  await page.unrouteAll({ behavior: "wait" });
+  await panel.getByRole("button", { name: "Try once more to give it" }).click();
+  await panel.getByText("lack a permission").waitFor({ state: "detached" });
+  await panel.getByText("Once they have set a password, they can begin.").waitFor();
 });
 
 test("a hundred pasted invitations, and what became of each", async (t) => {
@@ -67,7 +91,7 @@ test("a hundred pasted invitations, and what became of each", async (t) => {
   await panel.getByText("What became of each").click();
   const report = (await panel.getByLabel("What became of each").innerText()).split("\n");
   assert.equal(report.length, 100);
-  assert.equal(report.filter((line) => /^guest\d+@alpine\.example\tInvited\.$/.test(line)).length, 99);
+  assert.equal(report.filter((line) => /^guest\d+@alpine\.example\tInvited, with Viewer · Tenant management\.$/.test(line)).length, 99);
   assert.match(report[99]!, /^mira@alpine\.example\t/);
   await accessible(page, "invited-many");
   assert.equal((await panel.getByLabel("Who").inputValue()).trim().split("\n").length, 1);

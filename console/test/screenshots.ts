@@ -35,6 +35,16 @@ test("pictures", async (t) => {
   await page.getByRole("region", { name: "What they may do, and why" }).getByText(/^Owner in /).first().waitFor();
   await keep(page, "people");
 
+  await menu.getByRole("link", { name: "Agents" }).click();
+  await page.getByRole("link", { name: "New agent" }).first().click();
+  const agent = page.getByRole("region", { name: "New agent" });
+  await agent.getByLabel("Name", { exact: true }).fill("Finds what is asked");
+  await agent.getByLabel("Find in documents").check();
+  await agent.getByLabel("Context").waitFor();
+  await agent.getByRole("button", { name: "Create", exact: true }).click();
+  await page.locator(".drawing .feeds").first().waitFor({ state: "attached" });
+  await keep(page, "agents");
+
   await menu.getByRole("link", { name: "Webhooks" }).click();
   await page.getByRole("link", { name: "Add the first destination" }).click();
   const form = page.getByRole("region", { name: "Add a destination" });

@@ -33,6 +33,9 @@ test("add the first destination for chosen events, test it, and send the deliver
   await accessible(page, "webhooks-add");
   await form.getByRole("button", { name: "Add", exact: true }).click();
   await form.locator("[aria-invalid=true]").waitFor(); // the address is not public
+  await form.getByText("To receive on your own machine").waitFor();
+  await form.getByText(/^CANOPY_WEBHOOK_ALLOW=/).waitFor();
+  await accessible(page, "webhooks-add-private");
   await form.getByRole("button", { name: "Cancel" }).click();
 
   const panel = await add(page, "Billing", receivers.well);

@@ -1,5 +1,5 @@
 import { Anchor, Button, Group, Menu, Skeleton, TextInput } from "@mantine/core";
-import { IconArrowsDiff, IconDots, IconList, IconPlayerPlay, IconSchema, type Icon } from "@tabler/icons-react";
+import { IconArrowsDiff, IconDots, IconHistory, IconList, IconPlayerPlay, IconSchema, type Icon } from "@tabler/icons-react";
 import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
@@ -64,6 +64,7 @@ function AgentHead({ agent }: { agent: WholeAgent }) {
       <nav className="ways" aria-label={name}>
         <Way to={`/agents/${databaseId}`} icon={IconSchema} label={text.agents.diagram} />
         <Way to={`/agents/${databaseId}/changes`} icon={IconArrowsDiff} label={text.agents.changes} />
+        <Way to={`/agents/${databaseId}/revisions`} icon={IconHistory} label={text.agents.revisions} />
         {me.can("agent.run") && <Way to={`/agents/${databaseId}/test`} icon={IconPlayerPlay} label={text.agents.test} />}
         <Link to="/agents/runs" search={{ agent: databaseId }} className="way"><IconList size={16} aria-hidden />{text.agents.lists.runs}</Link>
       </nav>
@@ -98,7 +99,7 @@ function Deeds({ agent }: { agent: WholeAgent }) {
         <Menu.Dropdown>
           <Menu.Item onClick={() => setAsked("rename")}>{text.agents.rename}</Menu.Item>
           <Menu.Item onClick={() => void attempt(() => (enabled ? disable({ input }) : enable({ input })))}>{enabled ? text.agents.disable : text.agents.enable}</Menu.Item>
-          {published && <Menu.Item onClick={() => void attempt(() => unpublish({ input }))}>{text.agents.unpublish}</Menu.Item>}
+          {published && <Menu.Item onClick={async () => (await attempt(() => unpublish({ input }))) && say(text.agents.unpublished(name))}>{text.agents.unpublish}</Menu.Item>}
           <Menu.Item c="var(--mantine-color-error)" onClick={() => setAsked("delete")}>{text.agents.delete}</Menu.Item>
         </Menu.Dropdown>
       </Menu>

@@ -2,8 +2,9 @@ import { Button, Group, NativeSelect } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
 import { Link, Outlet, useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback } from "react";
-import { usePages } from "../graph/pages";
+import { type ReactNode, useCallback } from "react";
+import { type Pages, usePages } from "../graph/pages";
+import { CompanyPill } from "../people/CompanyPill";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Empty } from "../ui/Empty";
@@ -11,14 +12,14 @@ import { FindBox } from "../ui/FindBox";
 import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
 import { When } from "../ui/When";
-import { Agents as Ask } from "./agents.gql";
+import { Agents as Ask, AgentsOf, type AgentsResult } from "./agents.gql";
 import { Head } from "./Head";
 import { type AgentsSearch, states } from "./routes";
 import { AgentState } from "./State";
 
 const filters = { runnable: { runnable: true }, unpublished: { enabled: true, runnable: false }, disabled: { enabled: false } } as const;
 
-/** The agents of one's company. */
+/** The agents of one's company, or of another one within reach. */
 export function Agents() {
   const { text } = useText();
   const me = useMe();
@@ -28,7 +29,7 @@ export function Agents() {
   return (
     <div className="split">
       <div className="list">
-        <Head at="agents">{me.can("agent.write") && <NewAgent />}</Head>
+        <Head at="agents">{me.can("agent.write") && search.company === undefined && <NewAgent />}</Head>
         <Group gap="xs">
           <FindBox label={text.agents.find} value={search.find} change={(find) => change({ find })} flex={1} miw="12rem" />
           <NativeSelect
@@ -41,8 +42,9 @@ export function Agents() {
             data={(["name", "newest"] as const).map((value) => ({ value, label: text.agents.orders[value] }))}
             onChange={({ currentTarget: { value } }) => change({ order: value === "newest" ? value : undefined })}
           />
+          {search.company !== undefined && <CompanyPill id={search.company} back={text.agents.ownCompany} remove={() => change({ company: undefined })} />}
         </Group>
-        <List search={search} clear={() => navigate({ to: ".", search: {}, replace: true })} />
+        {search.company === undefined ? <Own search={search} /> : <Of search={search} company={search.company} />}
       </div>
       <Outlet />
     </div>
@@ -54,25 +56,41 @@ function NewAgent() {
   return <Button renderRoot={(props) => <Link to="/agents/new" search={true} {...props} />} leftSection={<IconPlus size={16} aria-hidden />}>{text.agents.create}</Button>;
 }
 
-function List({ search, clear }: { search: AgentsSearch; clear: () => void }) {
+type Listed = AgentsResult["me"]["customer"]["agents"]["nodes"][number];
+
+function useWhich({ find, state, order }: AgentsSearch) {
+  const [typed] = useDebouncedValue(find, 200);
+  return {
+    filter: { search: typed ?? null, ...(state ? filters[state] : {}) },
+    orderBy: [order === "newest" ? { field: "CREATED_AT" as const, direction: "DESC" as const } : { field: "NAME" as const, direction: "ASC" as const }],
+  };
+}
+
+function Own({ search }: { search: AgentsSearch }) {
   const { text } = useText();
   const me = useMe();
+  const pages = usePages(Ask, useWhich(search), ({ me }) => me.customer.agents);
+  const can = me.can("agent.write");
+  return <List pages={pages} search={search} none={<Empty title={text.agents.none} hint={can ? text.agents.noneHint : text.agents.noneToRead} action={can && <NewAgent />} />} />;
+}
+
+/** Those of another company: the graph lists them company by company. */
+function Of({ search, company }: { search: AgentsSearch; company: number }) {
+  const { text } = useText();
+  const pages = usePages(AgentsOf, { customerId: String(company), ...useWhich(search) }, ({ customer }) => customer?.agents);
+  return <List pages={pages} search={search} none={<Empty title={text.agents.none} hint={text.agents.noneThere} />} />;
+}
+
+function List({ pages, search, none }: { pages: Pages<Listed>; search: AgentsSearch; none: ReactNode }) {
+  const { text } = useText();
   const navigate = useNavigate();
-  const [find] = useDebouncedValue(search.find, 200);
-  const pages = usePages(
-    Ask,
-    {
-      filter: { search: find ?? null, ...(search.state ? filters[search.state] : {}) },
-      orderBy: [search.order === "newest" ? { field: "CREATED_AT", direction: "DESC" } : { field: "NAME", direction: "ASC" }],
-    },
-    ({ me }) => me.customer.agents,
-  );
   const onShow = useCallback((first: number, last: number) => pages.show(first, last), [pages]);
   if (pages.error) return <Problem error={pages.error} again={() => pages.retry()} />;
   if (pages.known && pages.rows.length === 0) {
-    return find || search.state
+    const clear = () => navigate({ to: ".", search: { company: search.company }, replace: true });
+    return search.find || search.state
       ? <Empty title={text.agents.noneFound} hint={text.agents.noneFoundHint} action={<Button variant="default" onClick={clear}>{text.agents.clear}</Button>} />
-      : <Empty title={text.agents.none} hint={me.can("agent.write") ? text.agents.noneHint : text.agents.noneToRead} action={me.can("agent.write") && <NewAgent />} />;
+      : none;
   }
   return (
     <Rows

@@ -43,7 +43,7 @@ function Inside({ agent }: { agent: WholeAgent }) {
 }
 
 /** Makes the draft what runs. */
-export function Publish({ agent, check }: { agent: WholeAgent; check: Check | undefined }) {
+export function Publish({ agent, check, word }: { agent: WholeAgent; check: Check | undefined; word?: string }) {
   const { text } = useText();
   const publish = useChange(PublishAgent);
   const { say } = useNotices();
@@ -53,9 +53,9 @@ export function Publish({ agent, check }: { agent: WholeAgent; check: Check | un
   });
   return (
     <form onSubmit={submit.onSubmit}>
-      <Stack gap="xs">
+      <Stack gap="xs" align="flex-end">
         <Problem error={submit.error} />
-        <Group justify="flex-end"><Button type="submit" loading={submit.busy} disabled={!check || check.faults.length > 0}>{text.agents.publish}</Button></Group>
+        <Button type="submit" loading={submit.busy} disabled={!check || check.faults.length > 0}>{word ?? text.agents.publish}</Button>
       </Stack>
     </form>
   );

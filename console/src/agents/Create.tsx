@@ -1,10 +1,11 @@
-import { Button, Group, NativeSelect, Radio, Stack, TextInput } from "@mantine/core";
+import { Button, NativeSelect, Radio, Stack, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Radio.css";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
+import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useSubmit } from "../ui/useSubmit";
@@ -51,10 +52,10 @@ export function Create() {
               onChange={({ currentTarget: { value } }) => setForm({ ...form, context: value })}
             />
           )}
-          <Group>
+          <Foot>
             <Button type="submit" loading={submit.busy}>{text.agents.createButton}</Button>
             <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
-          </Group>
+          </Foot>
         </Stack>
       </form>
     </SidePanel>

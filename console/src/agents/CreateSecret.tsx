@@ -1,8 +1,9 @@
-import { Button, Group, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useText } from "../text";
+import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
@@ -35,10 +36,10 @@ export function CreateSecret() {
             label={text.agents.secretValue} description={text.agents.secretValueHint} required withAsterisk={false} autoComplete="off" error={submit.fault("value")}
             value={form.value} onChange={({ currentTarget: { value } }) => setForm({ ...form, value })} visibilityToggleButtonProps={{ "aria-label": text.agents.showTyped }}
           />
-          <Group>
+          <Foot>
             <Button type="submit" loading={submit.busy}>{text.agents.keepSecret}</Button>
             <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
-          </Group>
+          </Foot>
         </Stack>
       </form>
     </SidePanel>

@@ -1,5 +1,5 @@
 import { Button, Group, NativeSelect } from "@mantine/core";
-import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect } from "react";
 import { useAsk } from "../graph/hooks";
 import { usePages } from "../graph/pages";
@@ -78,7 +78,7 @@ function List({ search: { agent, status, time } }: { search: RunsSearch }) {
   if (pages.known && pages.rows.length === 0) {
     return agent || status || time
       ? <Empty title={text.agents.noneFound} hint={text.agents.noRunsFound} action={<Button variant="default" onClick={() => navigate({ to: ".", search: {}, replace: true })}>{text.agents.clear}</Button>} />
-      : <Empty title={text.agents.noRuns} hint={text.agents.noRunsHint} />;
+      : <Empty title={text.agents.noRuns} hint={text.agents.noRunsHint} action={<Button variant="default" component={Link} to="/agents">{text.agents.toAgents}</Button>} />;
   }
   return (
     <Rows

@@ -8,6 +8,7 @@ import { Confirm } from "../ui/Confirm";
 import { CopyText } from "../ui/CopyText";
 import { Empty } from "../ui/Empty";
 import { Facts } from "../ui/Facts";
+import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
@@ -103,7 +104,7 @@ function Replace({ secret, again }: { secret: OneSecret; again: () => void }) {
           label={text.agents.secretNew} description={text.agents.secretNewHint} autoComplete="off" error={submit.fault("value")}
           value={form.value} onChange={({ currentTarget: { value } }) => setForm({ ...form, value })} visibilityToggleButtonProps={{ "aria-label": text.agents.showTyped }}
         />
-        <Button type="submit" w="fit-content" loading={submit.busy} disabled={form.name === secret.name && form.value === ""}>{text.agents.replaceSecret}</Button>
+        <Foot><Button type="submit" loading={submit.busy} disabled={form.name === secret.name && form.value === ""}>{text.agents.replaceSecret}</Button></Foot>
       </Stack>
     </form>
   );

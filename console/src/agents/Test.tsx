@@ -1,15 +1,18 @@
-import { Alert, Anchor, Button, Group, Skeleton, Stack, Text, Textarea, Title } from "@mantine/core";
+import { Alert, Button, Group, Skeleton, Stack, Text, Textarea, Title } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { useChange } from "../graph/hooks";
+import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Empty } from "../ui/Empty";
 import "../ui/lists.css";
 import { Problem } from "../ui/Problem";
+import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
 import { useAgent, type WholeAgent } from "./Agent";
-import { StartRun } from "./agents.gql";
+import { EnableAgent, StartRun } from "./agents.gql";
+import { Faults, Publish } from "./Changes";
 import { RunView } from "./RunView";
 import { type Check, useCheck } from "./useCheck";
 import { useRun } from "./useRun";
@@ -21,21 +24,62 @@ export function Test() {
   const { agent } = useAgent();
   const { run } = useSearch({ from: "/inside/agents/$agentId/test" });
   if (!agent) return null;
-  if (!agent.runnable) {
-    return (
-      <Empty
-        title={agent.enabled ? text.agents.notPublished : text.agents.isDisabled} hint={agent.enabled ? text.agents.notPublishedHint : text.agents.isDisabledHint}
-        action={agent.enabled && <Button variant="default" component={Link} to={`/agents/${agent.databaseId}/changes`}>{text.agents.changes}</Button>}
-      />
-    );
-  }
+  if (!agent.enabled) return <Disabled agent={agent} />;
+  if (!agent.runnable) return <Unpublished agent={agent} />;
   return (
     <div className="trying">
-      <Form key={agent.published?.id} agent={agent} />
+      <Form agent={agent} />
       <section aria-label={text.agents.run}>
         {run ? <Shown key={run} jobKey={run} /> : <Empty title={text.agents.noTest} hint={text.agents.noTestHint} />}
       </section>
     </div>
+  );
+}
+
+function Disabled({ agent }: { agent: WholeAgent }) {
+  const { text } = useText();
+  const me = useMe();
+  const enable = useChange(EnableAgent);
+  const { attempt } = useNotices();
+  const can = me.can("agent.write");
+  return (
+    <Empty
+      title={text.agents.isDisabled} hint={can ? text.agents.isDisabledHint : text.agents.askWriter}
+      action={can && <Button onClick={() => void attempt(() => enable({ input: { id: agent.id } }))}>{text.agents.enable}</Button>}
+    />
+  );
+}
+
+/** A draft can't run: it is published from here, and then tested. */
+function Unpublished({ agent }: { agent: WholeAgent }) {
+  const { text } = useText();
+  const me = useMe();
+  const { check } = useCheck(agent.draft as Json);
+  const can = me.can("agent.write");
+  return (
+    <>
+      <Empty title={text.agents.notPublished} hint={can ? text.agents.notPublishedHint : text.agents.askWriter} action={can && <Publish agent={agent} check={check} word={text.agents.publishAndTest} />} />
+      {can && <Faults check={check} to={`/agents/${agent.databaseId}`} />}
+    </>
+  );
+}
+
+/** Says that the draft is not what runs, and lets one make it that. */
+function Newer({ agent }: { agent: WholeAgent }) {
+  const { text } = useText();
+  const me = useMe();
+  const { check } = useCheck(agent.draft as Json);
+  return (
+    <Alert color="yellow" role="note" title={text.agents.testsPublished(agent.published!.number)}>
+      <Stack gap="xs">
+        <Text size="sm">{text.agents.testsPublishedHint}</Text>
+        <Group gap="xs" align="start">
+          {me.can("agent.write") && <Publish agent={agent} check={check} word={text.agents.publishDraft} />}
+          <Button component={Link} to={`/agents/${agent.databaseId}/changes`} variant="default">{text.agents.showChanges}</Button>
+        </Group>
+        <Faults check={check} to={`/agents/${agent.databaseId}`} />
+      </Stack>
+    </Alert>
   );
 }
 
@@ -57,23 +101,20 @@ function Form({ agent }: { agent: WholeAgent }) {
   });
   const changed = written(agent.draft) !== written(agent.published!.diagram);
   return (
-    <form onSubmit={submit.onSubmit}>
-      <Stack>
-        {changed && (
-          <Alert color="yellow">
-            <Text size="sm">{text.agents.testsPublished(agent.published!.number)}</Text>
-            <Anchor component={Link} to={`/agents/${agent.databaseId}/changes`} size="sm">{text.agents.changes}</Anchor>
-          </Alert>
-        )}
-        <Problem error={submit.rest("input")} />
-        <Textarea
-          label={text.agents.input} description={members.length > 0 ? text.agents.inputReads(members.join(", ")) : text.agents.inputHint} rows={8} spellCheck={false}
-          styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
-          error={wrong ? text.agents.noObject : submit.fault("input")} value={json} onChange={({ currentTarget: { value } }) => setTyped(value)}
-        />
-        <Group><Button type="submit" loading={submit.busy} leftSection={<IconPlayerPlay size={16} aria-hidden />}>{text.agents.start}</Button></Group>
-      </Stack>
-    </form>
+    <Stack>
+      {changed && <Newer agent={agent} />}
+      <form onSubmit={submit.onSubmit}>
+        <Stack>
+          <Problem error={submit.rest("input")} />
+          <Textarea
+            label={text.agents.input} description={members.length > 0 ? text.agents.inputReads(members.join(", ")) : text.agents.inputHint} rows={8} spellCheck={false}
+            styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+            error={wrong ? text.agents.noObject : submit.fault("input")} value={json} onChange={({ currentTarget: { value } }) => setTyped(value)}
+          />
+          <Group><Button type="submit" loading={submit.busy} leftSection={<IconPlayerPlay size={16} aria-hidden />}>{text.agents.start}</Button></Group>
+        </Stack>
+      </form>
+    </Stack>
   );
 }
 

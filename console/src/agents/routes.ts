@@ -12,12 +12,16 @@ export interface AgentsSearch {
   find?: string | undefined;
   state?: (typeof states)[number] | undefined;
   order?: (typeof agentOrders)[number] | undefined;
+  /** The company whose agents are shown; the caller's own without it. */
+  company?: number | undefined;
 }
 
 const list = createRoute({
   getParentRoute: () => inside,
   path: "/agents",
-  validateSearch: ({ find, state, order }: Given): AgentsSearch => ({ find: text(find), state: oneOf(states, state), order: oneOf(agentOrders, order) }),
+  validateSearch: ({ find, state, order, company }: Given): AgentsSearch => ({
+    find: text(find), state: oneOf(states, state), order: oneOf(agentOrders, order), company: within(1, Number.MAX_SAFE_INTEGER, company),
+  }),
   component: lazyRouteComponent(() => import("./Agents"), "Agents"),
 });
 
@@ -39,6 +43,11 @@ const runs = createRoute({
 });
 
 const secrets = createRoute({ getParentRoute: () => inside, path: "/agents/secrets", component: lazyRouteComponent(() => import("./Secrets"), "Secrets") });
+
+export interface RevisionsSearch {
+  /** The global id of the revision that is shown. */
+  revision?: string | undefined;
+}
 
 export interface TestSearch {
   /** The run that is shown. */
@@ -65,6 +74,12 @@ export const agentRoutes = [
   agent.addChildren([
     createRoute({ getParentRoute: () => agent, path: "/", component: lazyRouteComponent(() => import("./Diagram"), "Diagram") }),
     createRoute({ getParentRoute: () => agent, path: "/changes", component: lazyRouteComponent(() => import("./Changes"), "Changes") }),
+    createRoute({
+      getParentRoute: () => agent,
+      path: "/revisions",
+      validateSearch: ({ revision }: Given): RevisionsSearch => ({ revision: text(revision) }),
+      component: lazyRouteComponent(() => import("./Revisions"), "Revisions"),
+    }),
     createRoute({
       getParentRoute: () => agent,
       path: "/test",

@@ -8,9 +8,13 @@ function ofCompany(cache: Cache, field: string): void {
   if (typeof company === "string") forget(cache, company, [field]);
 }
 
-/** Has the lists of agents asked for again. */
+/** Has the lists of agents asked for again, those of every company that was looked at. */
 function listed(_: unknown, __: unknown, cache: Cache): void {
   ofCompany(cache, "agents");
+  for (const { fieldName, fieldKey } of cache.inspectFields("Query")) {
+    const company = fieldName === "customer" ? cache.resolve("Query", fieldKey) : undefined;
+    if (typeof company === "string") forget(cache, company, ["agents"]);
+  }
   forget(cache, "Query", ["search"]);
 }
 
@@ -18,7 +22,11 @@ function listed(_: unknown, __: unknown, cache: Cache): void {
 export const agentUpdates: UpdatesConfig[string] = {
   createAgent: listed,
   updateAgent: listed,
-  publishAgent: listed,
+  publishAgent: (result, _, cache) => {
+    listed(result, _, cache);
+    const made = result.publishAgent as { agent: { id: string } } | null;
+    if (made) forget(cache, cache.keyOfEntity({ __typename: "Agent", id: made.agent.id })!, ["revisions"]);
+  },
   unpublishAgent: listed,
   enableAgent: listed,
   disableAgent: listed,

@@ -1,10 +1,11 @@
-import { Button, Group, Skeleton, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Skeleton, Stack, Text, TextInput } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { Facts } from "../ui/Facts";
+import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
@@ -56,7 +57,7 @@ function Form({ customerId, billing }: { customerId: string; billing: Record | n
             value={form[name]} onChange={(event) => setForm({ ...form, [name]: event.currentTarget.value })}
           />
         ))}
-        <Group><Button type="submit" loading={submit.busy}>{text.ui.save}</Button></Group>
+        <Foot><Button type="submit" loading={submit.busy}>{text.ui.save}</Button></Foot>
       </Stack>
     </form>
   );

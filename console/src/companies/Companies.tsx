@@ -1,12 +1,23 @@
 import { Button } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useAsk } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
 import { FindBox } from "../ui/FindBox";
 import { PageHead } from "../ui/Page";
 import { Found } from "./Found";
+import { MayGrow } from "./companies.gql";
 import { Tree } from "./Tree";
+
+/** The way to a new company: below the one that is open, or else below one's own, which decides whether there may be any. */
+function NewCompany({ below }: { below: string }) {
+  const { text } = useText();
+  const me = useMe();
+  const { data } = useAsk(MayGrow, { id: me.customer.id });
+  if (!data?.customer?.effectiveCanAddCustomers) return null;
+  return <Button component={Link} to={`/companies/${below}/new`} leftSection={<IconPlus size={16} aria-hidden />}>{text.companies.create}</Button>;
+}
 
 /** The companies: the tree, or those that go by a name, and beside it the one that is open. */
 export function Companies() {
@@ -21,14 +32,10 @@ export function Companies() {
     <div className="split">
       <div className="list">
         <PageHead title={text.companies.title}>
-          {me.can("company.create") && (
-            <Button component={Link} to={`/companies/${companyId ?? me.customer.databaseId}/new`} leftSection={<IconPlus size={16} aria-hidden />}>
-              {text.companies.create}
-            </Button>
-          )}
+          {me.can("company.create") && <NewCompany below={companyId ?? String(me.customer.databaseId)} />}
         </PageHead>
         <FindBox label={text.companies.filter} value={find} change={(find) => navigate({ to: ".", search: { find }, replace: true })} />
-        {find ? <Found words={find} open={open} at={at} /> : <Tree open={open} at={at} />}
+        {find ? <Found words={find} open={open} at={at} clear={() => navigate({ to: ".", search: {}, replace: true })} /> : <Tree open={open} at={at} />}
       </div>
       <Outlet />
     </div>

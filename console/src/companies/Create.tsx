@@ -4,6 +4,7 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { useText } from "../text";
+import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
@@ -68,10 +69,10 @@ export function Create() {
           </Fieldset>
           <Switch label={text.companies.canAdd} description={text.companies.canAddHint} {...flag("canAddCustomers")} />
           <Switch label={text.companies.below} description={text.companies.belowHint} {...flag("descendantsCanAdd")} />
-          <Group>
+          <Foot>
             <Button type="submit" loading={submit.busy}>{text.companies.createButton}</Button>
             <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
-          </Group>
+          </Foot>
         </Stack>
       </form>
     </SidePanel>

@@ -1,5 +1,5 @@
 import { Anchor, Breadcrumbs, Button, Group, Skeleton, Stack, Text } from "@mantine/core";
-import { IconGauge, IconPlus, IconReceipt, IconUsers } from "@tabler/icons-react";
+import { IconGauge, IconPlus, IconReceipt, IconRobot, IconUsers } from "@tabler/icons-react";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useAsk } from "../graph/hooks";
 import { useMe } from "../session/rights";
@@ -8,7 +8,7 @@ import { Facts } from "../ui/Facts";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { When } from "../ui/When";
-import { Company } from "./companies.gql";
+import { Company, MayGrow } from "./companies.gql";
 import type { Whole } from "./company";
 import { Fate } from "./Fate";
 import { Settings } from "./Settings";
@@ -34,6 +34,8 @@ export function Details() {
 function Shown({ company }: { company: Whole }) {
   const { text, format } = useText();
   const me = useMe();
+  // Whose company may have others below it can create them anywhere within reach.
+  const { data: own } = useAsk(MayGrow, { id: me.customer.id });
   const { totalCount, totalCountCapped } = company.children;
   const id = String(company.databaseId);
   return (
@@ -52,7 +54,10 @@ function Shown({ company }: { company: Whole }) {
         {me.can("user.read") && (
           <Button component={Link} to={`/people?company=${id}`} variant="default" leftSection={<IconUsers size={16} aria-hidden />}>{text.companies.showPeople}</Button>
         )}
-        {me.can("company.create") && company.effectiveCanAddCustomers && (
+        {me.can("agent.read") && (
+          <Button component={Link} to={`/agents?company=${id}`} variant="default" leftSection={<IconRobot size={16} aria-hidden />}>{text.companies.showAgents}</Button>
+        )}
+        {me.can("company.create") && own?.customer?.effectiveCanAddCustomers && (
           <Button component={Link} to={`/companies/${id}/new`} variant="default" leftSection={<IconPlus size={16} aria-hidden />}>{text.companies.create}</Button>
         )}
         <Button component={Link} to={`/companies/${id}/usage`} variant="default" leftSection={<IconGauge size={16} aria-hidden />}>{text.companies.usage}</Button>

@@ -1,3 +1,4 @@
+import { Button } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useCallback } from "react";
 import { usePages } from "../graph/pages";
@@ -9,13 +10,13 @@ import { CompaniesByName } from "./companies.gql";
 import { Status } from "./Status";
 
 /** Companies that go by a name, wherever they are. */
-export function Found({ words, open, at }: { words: string; open: (id: number) => void; at: number }) {
+export function Found({ words, open, at, clear }: { words: string; open: (id: number) => void; at: number; clear: () => void }) {
   const { text } = useText();
   const [search] = useDebouncedValue(words, 200);
   const pages = usePages(CompaniesByName, { search }, ({ customers }) => customers);
   const onShow = useCallback((first: number, last: number) => pages.show(first, last), [pages]);
   if (pages.error) return <Problem error={pages.error} again={() => pages.retry()} />;
-  if (pages.known && pages.rows.length === 0) return <Empty title={text.companies.noneFound(search)} />;
+  if (pages.known && pages.rows.length === 0) return <Empty title={text.companies.noneFound(search)} hint={text.companies.noneFoundHint} action={<Button variant="default" onClick={clear}>{text.companies.clear}</Button>} />;
   return (
     <Rows
       label={text.companies.found} count={pages.rows.length} more={pages.more} onShow={onShow}

@@ -1,10 +1,11 @@
-import { Button, Group, List, Skeleton, Stack, Text, TextInput } from "@mantine/core";
+import { Button, List, Skeleton, Stack, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { usePages } from "../graph/pages";
 import { useText } from "../text";
+import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
 import { SidePanel } from "../ui/SidePanel";
@@ -51,10 +52,10 @@ export function Move() {
                   </List>
                 </div>
               )}
-              <Group>
+              <Foot>
                 <Button type="submit" disabled={!place} loading={submit.busy}>{text.companies.moveDo}</Button>
                 <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
-              </Group>
+              </Foot>
             </>
           )}
         </Stack>

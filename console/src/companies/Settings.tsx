@@ -2,6 +2,7 @@ import { Button, Stack, Switch, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useText } from "../text";
+import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { useNotices } from "../ui/useNotices";
 import { useSubmit } from "../ui/useSubmit";
@@ -34,7 +35,7 @@ export function Settings({ company }: { company: Whole }) {
           label={text.companies.below} description={text.companies.belowHint}
           checked={form.descendantsCanAdd} onChange={(event) => setForm({ ...form, descendantsCanAdd: event.currentTarget.checked })}
         />
-        <Button type="submit" w="fit-content" loading={submit.busy} disabled={!changed}>{text.ui.save}</Button>
+        <Foot><Button type="submit" loading={submit.busy} disabled={!changed}>{text.ui.save}</Button></Foot>
       </Stack>
     </form>
   );

@@ -1,5 +1,6 @@
-import { Loader } from "@mantine/core";
+import { Button, Loader } from "@mantine/core";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from "react";
 import { useClient } from "urql";
 import { useAsk } from "../graph/hooks";
@@ -8,7 +9,7 @@ import { useText } from "../text";
 import { Empty } from "../ui/Empty";
 import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
-import { Company, type Company as Row, Top } from "./companies.gql";
+import { Company, MayGrow, type Company as Row, Top } from "./companies.gql";
 import { Status } from "./Status";
 import { TreeModel } from "./tree";
 import "./tree.css";
@@ -80,8 +81,23 @@ function Branches({ top, open, at }: TreeProps & { top: Row }) {
           );
         }}
       />
-      {alone && <Empty title={text.companies.none} hint={text.companies.noneHint} />}
+      {alone && <Alone />}
     </>
+  );
+}
+
+/** What stands below a company that is the only one: the first step, or why there is none. */
+function Alone() {
+  const { text } = useText();
+  const me = useMe();
+  const { data } = useAsk(MayGrow, { id: me.customer.id });
+  if (!data) return null;
+  const can = me.can("company.create") && data.customer?.effectiveCanAddCustomers;
+  return (
+    <Empty
+      title={text.companies.none} hint={can ? text.companies.noneHint : text.companies.noneMay}
+      action={can && <Button component={Link} to={`/companies/${me.customer.databaseId}/new`} variant="default">{text.companies.create}</Button>}
+    />
   );
 }
 

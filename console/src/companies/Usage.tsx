@@ -5,6 +5,7 @@ import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
+import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
@@ -91,10 +92,10 @@ function Limits({ company, close }: { company: Whole; close: () => void }) {
             value={form[name] ?? ""} onChange={(value) => setForm({ ...form, [name]: value === "" ? null : Number(value) })}
           />
         ))}
-        <Group>
+        <Foot>
           <Button type="submit" loading={submit.busy} disabled={changed.length === 0}>{text.ui.save}</Button>
           <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
-        </Group>
+        </Foot>
       </Stack>
     </form>
   );

@@ -1,8 +1,9 @@
-import { Button, Group, Stack, Textarea, TextInput } from "@mantine/core";
+import { Button, Stack, Textarea, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useText } from "../text";
+import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useSubmit } from "../ui/useSubmit";
@@ -31,10 +32,10 @@ export function Create() {
           <TextInput label={text.contexts.name} description={text.contexts.nameHint} required {...field("name")} />
           <TextInput label={text.contexts.caption} description={text.contexts.captionHint} {...field("caption")} />
           <Textarea label={text.contexts.instructions} description={text.contexts.instructionsHint} rows={5} {...field("description")} />
-          <Group>
+          <Foot>
             <Button type="submit" loading={submit.busy}>{text.contexts.createButton}</Button>
             <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
-          </Group>
+          </Foot>
         </Stack>
       </form>
     </SidePanel>

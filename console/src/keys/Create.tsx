@@ -1,10 +1,11 @@
-import { Button, Checkbox, Fieldset, Group, NativeSelect, Stack, Textarea, TextInput } from "@mantine/core";
+import { Button, Checkbox, Fieldset, NativeSelect, Stack, Textarea, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Fieldset.css";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
+import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useSubmit } from "../ui/useSubmit";
@@ -61,10 +62,10 @@ export function Create() {
                 <Stack gap={6} mt="xs">{rights.map((right) => <Checkbox key={right} size="xs" value={right} label={right} />)}</Stack>
               </Checkbox.Group>
             </Fieldset>
-            <Group>
+            <Foot>
               <Button type="submit" loading={submit.busy}>{text.keys.createButton}</Button>
               <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
-            </Group>
+            </Foot>
           </Stack>
         </form>
       )}

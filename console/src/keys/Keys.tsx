@@ -19,7 +19,7 @@ export function Keys() {
     <div className="split">
       <div className="list">
         <PageHead title={text.keys.title}>
-          {me.can("key.write") && <Button component={Link} to="/keys/new" leftSection={<IconPlus size={16} aria-hidden />}>{text.keys.create}</Button>}
+          {me.can("key.write") && <NewKey />}
         </PageHead>
         <List />
       </div>
@@ -28,14 +28,20 @@ export function Keys() {
   );
 }
 
+function NewKey() {
+  const { text } = useText();
+  return <Button component={Link} to="/keys/new" leftSection={<IconPlus size={16} aria-hidden />}>{text.keys.create}</Button>;
+}
+
 function List() {
   const { text } = useText();
+  const me = useMe();
   const navigate = useNavigate();
   const { keyId } = useParams({ strict: false });
   const pages = useKeys();
   const onShow = useCallback((first: number, last: number) => pages.show(first, last), [pages]);
   if (pages.error) return <Problem error={pages.error} again={() => pages.retry()} />;
-  if (pages.known && pages.rows.length === 0) return <Empty title={text.keys.none} hint={text.keys.noneHint} />;
+  if (pages.known && pages.rows.length === 0) return <Empty title={text.keys.none} hint={me.can("key.write") ? text.keys.noneHint : text.keys.noneToRead} action={me.can("key.write") && <NewKey />} />;
   return (
     <Rows
       label={text.keys.title} count={pages.rows.length} more={pages.more} onShow={onShow} keyOf={(index) => pages.rows[index]!.id}

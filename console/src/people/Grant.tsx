@@ -1,8 +1,9 @@
-import { Button, Code, Group, NativeSelect, Skeleton, Stack, Text } from "@mantine/core";
+import { Button, Code, NativeSelect, Skeleton, Stack, Text } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { useText } from "../text";
+import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useNotices } from "../ui/useNotices";
@@ -68,10 +69,10 @@ function Form({ user, close }: { user: One; close: () => Promise<void> }) {
             {role && <><Text size="sm" c="dimmed">{text.people.grantAllows}</Text><Code block>{role.features.join("\n")}</Code></>}
           </>
         )}
-        <Group>
+        <Foot>
           <Button type="submit" disabled={!role} loading={submit.busy}>{text.people.grant}</Button>
           <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
-        </Group>
+        </Foot>
       </Stack>
     </form>
   );

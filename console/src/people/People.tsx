@@ -1,10 +1,8 @@
-import { Button, Group, NativeSelect, Pill } from "@mantine/core";
-import "@mantine/core/styles/Pill.css";
+import { Button, Group, NativeSelect } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
 import { Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
-import { useAsk } from "../graph/hooks";
 import { usePages } from "../graph/pages";
 import { useMe } from "../session/rights";
 import { useText } from "../text";
@@ -14,7 +12,8 @@ import { PageHead } from "../ui/Page";
 import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
 import { When } from "../ui/When";
-import { CompanyName, People as Ask } from "./people.gql";
+import { CompanyPill } from "./CompanyPill";
+import { People as Ask } from "./people.gql";
 import type { PeopleSearch } from "./routes";
 
 /** The people within reach, and beside them the one that is open. */
@@ -28,9 +27,7 @@ export function People() {
     <div className="split">
       <div className="list">
         <PageHead title={text.people.title}>
-          {me.can("user.write") && (
-            <Button renderRoot={(props) => <Link to="/people/invite" search={search} {...props} />} leftSection={<IconPlus size={16} aria-hidden />}>{text.people.invite}</Button>
-          )}
+          {me.can("user.write") && <InviteLink search={search} />}
         </PageHead>
         <Group gap="xs">
           <FindBox label={text.people.search} value={search.find} change={(find) => change({ find })} flex={1} miw="12rem" />
@@ -39,7 +36,7 @@ export function People() {
             data={(["any", "yes", "no"] as const).map((value) => ({ value, label: text.people.passwords[value] }))}
             onChange={({ currentTarget: { value } }) => change({ password: value === "yes" || value === "no" ? value : undefined })}
           />
-          {search.company !== undefined && <CompanyPill id={search.company} remove={() => change({ company: undefined })} />}
+          {search.company !== undefined && <CompanyPill id={search.company} back={text.people.anyCompany} remove={() => change({ company: undefined })} />}
         </Group>
         <List search={search} clear={() => navigate({ to: ".", search: {}, replace: true })} />
       </div>
@@ -48,18 +45,14 @@ export function People() {
   );
 }
 
-function CompanyPill({ id, remove }: { id: number; remove: () => void }) {
+function InviteLink({ search }: { search: PeopleSearch }) {
   const { text } = useText();
-  const { data } = useAsk(CompanyName, { id });
-  return (
-    <Pill size="lg" withRemoveButton onRemove={remove} removeButtonProps={{ "aria-label": text.people.anyCompany, "aria-hidden": false, tabIndex: 0 }}>
-      {text.people.company(data?.customer?.name ?? String(id))}
-    </Pill>
-  );
+  return <Button renderRoot={(props) => <Link to="/people/invite" search={search} {...props} />} leftSection={<IconPlus size={16} aria-hidden />}>{text.people.invite}</Button>;
 }
 
 function List({ search, clear }: { search: PeopleSearch; clear: () => void }) {
   const { text } = useText();
+  const me = useMe();
   const navigate = useNavigate();
   const { personId } = useParams({ strict: false });
   const [find] = useDebouncedValue(search.find, 200);
@@ -74,7 +67,7 @@ function List({ search, clear }: { search: PeopleSearch; clear: () => void }) {
   if (pages.known && pages.rows.length === 0) {
     return find || search.password
       ? <Empty title={text.people.noneFound} hint={text.people.noneFoundHint} action={<Button variant="default" onClick={clear}>{text.people.clear}</Button>} />
-      : <Empty title={text.people.none} hint={text.people.noneHint} />;
+      : <Empty title={text.people.none} hint={me.can("user.write") ? text.people.noneHint : text.people.noneToRead} action={me.can("user.write") && <InviteLink search={search} />} />;
   }
   return (
     <Rows

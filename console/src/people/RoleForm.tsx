@@ -1,8 +1,9 @@
-import { Button, Checkbox, Fieldset, Group, Stack, TextInput } from "@mantine/core";
+import { Button, Checkbox, Fieldset, Stack, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Fieldset.css";
 import { type ReactNode, useState } from "react";
 import { rightsIn, useMe } from "../session/rights";
 import { useText } from "../text";
+import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { useSubmit } from "../ui/useSubmit";
 
@@ -46,10 +47,10 @@ export function RoleForm({ application, values, button, save, before, beside }: 
             </Stack>
           </Checkbox.Group>
         </Fieldset>
-        <Group>
+        <Foot>
           <Button type="submit" loading={submit.busy}>{button}</Button>
           {beside}
-        </Group>
+        </Foot>
       </Stack>
     </form>
   );

@@ -19,6 +19,10 @@ export const peopleUpdates: UpdatesConfig[string] = {
     const made = result.createPermission as { permission: { user: { id: string } } } | null;
     permissionsOf(cache, made?.permission.user.id);
   },
+  createPermissions: (result, _, cache) => {
+    const made = result.createPermissions as { results: { permission: { user: { id: string } } | null }[] } | null;
+    for (const { permission } of made?.results ?? []) permissionsOf(cache, permission?.user.id);
+  },
   deletePermission: (result, _, cache) => {
     const gone = result.deletePermission as { deletedId: string } | null;
     if (gone) cache.invalidate({ __typename: "Permission", id: gone.deletedId });

@@ -1,14 +1,18 @@
 import { Alert, Button, Group, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { CanopyError } from "canopy-client";
+import { useEffect, useRef } from "react";
 import { type Text as Words, useText } from "../text";
 
 /** Says what went wrong, in words that help, and lets the person try again where that may do. */
 export function Problem({ error, again }: { error: CanopyError | undefined; again?: (() => void) | undefined }) {
   const { text } = useText();
+  const shown = useRef<HTMLDivElement>(null);
+  // What went wrong is seen, also where the button stands far from it.
+  useEffect(() => shown.current?.scrollIntoView({ block: "nearest" }), [error]);
   if (!error) return null;
   return (
-    <Alert color="red" icon={<IconAlertTriangle aria-hidden />} role="alert" title={titleOf(error, text)}>
+    <Alert ref={shown} color="red" icon={<IconAlertTriangle aria-hidden />} role="alert" title={titleOf(error, text)}>
       <Text size="sm">{sentence(error.message)}</Text>
       <Group justify="space-between" mt="xs">
         {again && <Button size="xs" variant="default" onClick={again}>{text.ui.tryAgain}</Button>}

@@ -1,9 +1,9 @@
 import { CanopyError } from "canopy-client";
-import { type FormEvent, useRef, useState } from "react";
+import { type FormEvent, useEffect, useRef, useState } from "react";
 
 export interface Submit {
   /** For the form. */
-  onSubmit: (event: FormEvent) => void;
+  onSubmit: (event?: FormEvent) => void;
   busy: boolean;
   /** Why it did not work. */
   error: CanopyError | undefined;
@@ -18,6 +18,11 @@ export function useSubmit(work: () => Promise<void>): Submit {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<CanopyError>();
   const under = useRef(false);
+  const form = useRef<HTMLElement>(undefined);
+  // Who has sent it hears of the first field that is wrong, and sees it wherever it stands.
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [error]);
   const fault = (field: string) => {
     const message = error?.faults.find(({ location }) => location.split(".").at(-1) === field)?.message;
     return message && message.charAt(0).toUpperCase() + message.slice(1);
@@ -28,7 +33,8 @@ export function useSubmit(work: () => Promise<void>): Submit {
     fault,
     rest: (...fields) => (error && !fields.some((field) => fault(field)) ? error : undefined),
     onSubmit: async (event) => {
-      event.preventDefault();
+      event?.preventDefault();
+      form.current = event?.currentTarget as HTMLElement | undefined;
       if (under.current) return;
       under.current = true;
       setBusy(true);

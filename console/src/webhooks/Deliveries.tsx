@@ -1,7 +1,8 @@
 import { Button, Group, NativeSelect } from "@mantine/core";
-import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useAsk } from "../graph/hooks";
 import { usePages, useTop } from "../graph/pages";
+import { CompanyPill } from "../people/CompanyPill";
 import { useText } from "../text";
 import { Empty } from "../ui/Empty";
 import { Problem } from "../ui/Problem";
@@ -10,7 +11,6 @@ import { useSince } from "../ui/since";
 import { TimeFilter } from "../ui/TimeFilter";
 import { When } from "../ui/When";
 import { useBase } from "./base";
-import { CompanyPill } from "./CompanyPill";
 import { Head } from "./Head";
 import { type DeliveriesSearch, statuses } from "./routes";
 import { DeliveryState } from "./State";
@@ -53,7 +53,7 @@ export function Deliveries() {
             onChange={({ currentTarget: { value } }) => change({ type: value || undefined })}
           />
           <TimeFilter value={search.time} change={(time) => change({ time })} {...filter} />
-          {search.company !== undefined && <CompanyPill id={search.company} to={`${base}/deliveries`} />}
+          {search.company !== undefined && <CompanyPill id={search.company} back={text.webhooks.ownCompany} remove={() => navigate({ to: `${base}/deliveries` })} />}
         </Group>
         <List search={search} ids={destinations.slice(0, heard).map(({ databaseId }) => databaseId)} />
       </div>
@@ -80,7 +80,7 @@ function List({ search, ids }: { search: DeliveriesSearch; ids: readonly number[
   if (pages.known && pages.rows.length === 0) {
     return destination || status || type || time
       ? <Empty title={text.webhooks.noneFound} hint={text.webhooks.noneFoundHint} action={<Button variant="default" onClick={() => navigate({ to: ".", search: { company }, replace: true })}>{text.webhooks.clear}</Button>} />
-      : <Empty title={text.webhooks.noDeliveries} hint={text.webhooks.noDeliveriesHint} />;
+      : <Empty title={text.webhooks.noDeliveries} hint={text.webhooks.noDeliveriesHint} action={<Button variant="default" component={Link} to={`${base}/destinations`}>{text.webhooks.toDestinations}</Button>} />;
   }
   return (
     <Rows

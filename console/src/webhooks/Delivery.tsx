@@ -13,6 +13,7 @@ import { useNotices } from "../ui/useNotices";
 import { When } from "../ui/When";
 import { useBase } from "./base";
 import { headersOf } from "./headers";
+import { OwnMachine } from "./OwnMachine";
 import { DeliveryState } from "./State";
 import { useLive } from "./useLive";
 import { Delivery as Ask, type DeliveryResult, Resend } from "./webhooks.gql";
@@ -49,6 +50,7 @@ function Shown({ delivery }: { delivery: Whole }) {
         <Again delivery={delivery} />
       </Group>
       {delivery.error && <Alert color={delivery.status === "pending" ? "yellow" : "red"}>{sentence(delivery.error)}</Alert>}
+      {delivery.status !== "delivered" && <OwnMachine why={delivery.error} />}
       <Facts of={[
         [text.webhooks.one, destination ? <Anchor key="to" component={Link} to={`${base}/destinations/${destination.databaseId}`} size="sm">{destination.name || destination.url}</Anchor> : text.webhooks.destinationGone],
         [text.webhooks.event, delivery.eventId],

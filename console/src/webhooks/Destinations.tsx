@@ -4,13 +4,13 @@ import { Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react
 import { useCallback } from "react";
 import { usePages } from "../graph/pages";
 import { useMe } from "../session/rights";
+import { CompanyPill } from "../people/CompanyPill";
 import { useText } from "../text";
 import { Empty } from "../ui/Empty";
 import { Problem } from "../ui/Problem";
 import { Rows } from "../ui/Rows";
 import { When } from "../ui/When";
 import { useBase } from "./base";
-import { CompanyPill } from "./CompanyPill";
 import { Head } from "./Head";
 import type { DestinationsSearch } from "./routes";
 import { State, stateOf } from "./State";
@@ -22,12 +22,13 @@ export function Destinations() {
   const { text } = useText();
   const me = useMe();
   const base = useBase();
+  const navigate = useNavigate();
   const search: DestinationsSearch = useSearch({ strict: false });
   return (
     <div className="split broad">
       <div className="list">
         <Head at="destinations">{me.can("webhook.write") && <Add>{text.webhooks.add}</Add>}</Head>
-        {search.company !== undefined && <Group><CompanyPill id={search.company} to={`${base}/destinations`} /></Group>}
+        {search.company !== undefined && <Group><CompanyPill id={search.company} back={text.webhooks.ownCompany} remove={() => navigate({ to: `${base}/destinations` })} /></Group>}
         <List company={search.company} />
       </div>
       <Outlet />

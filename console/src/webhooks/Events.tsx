@@ -1,4 +1,4 @@
-import { Skeleton } from "@mantine/core";
+import { Button, Skeleton } from "@mantine/core";
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { useAsk } from "../graph/hooks";
@@ -33,7 +33,7 @@ export function Events() {
         <FindBox label={text.webhooks.eventsFind} value={find} change={(find) => navigate({ to: ".", search: { find }, replace: true })} />
         <Problem error={error} again={again} />
         {!shown && !error && <Skeleton height={300} />}
-        {shown?.length === 0 && <Empty title={text.webhooks.noEvent} hint={text.webhooks.noEventHint} />}
+        {shown?.length === 0 && <Empty title={text.webhooks.noEvent} hint={text.webhooks.noEventHint} action={<Button variant="default" onClick={() => navigate({ to: ".", search: {}, replace: true })}>{text.webhooks.clear}</Button>} />}
         {shown && shown.length > 0 && (
           <Rows
             label={text.webhooks.lists.events} count={shown.length} more={false} onShow={nothing} height={60}

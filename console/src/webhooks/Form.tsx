@@ -1,11 +1,13 @@
-import { Button, Checkbox, Fieldset, Group, Radio, Skeleton, Stack, TextInput } from "@mantine/core";
+import { Button, Checkbox, Fieldset, Radio, Skeleton, Stack, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Fieldset.css";
 import "@mantine/core/styles/Radio.css";
 import { useState } from "react";
 import { useAsk } from "../graph/hooks";
 import { useText } from "../text";
+import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { useSubmit } from "../ui/useSubmit";
+import { OwnMachine } from "./OwnMachine";
 import { Catalog } from "./webhooks.gql";
 
 /** What a person says of a destination. Events are null for all. */
@@ -31,6 +33,7 @@ export function DestinationForm({ of, word, save, close }: { of: DestinationFiel
           label={text.webhooks.url} description={text.webhooks.urlHint} placeholder="https://example.com/hooks" type="url" required withAsterisk={false} error={submit.fault("url")}
           value={form.url} onChange={({ currentTarget: { value } }) => setForm({ ...form, url: value })}
         />
+        <OwnMachine why={submit.fault("url")} />
         <TextInput
           label={text.webhooks.name} description={text.ui.optional} error={submit.fault("name")}
           value={form.name} onChange={({ currentTarget: { value } }) => setForm({ ...form, name: value })}
@@ -54,10 +57,10 @@ export function DestinationForm({ of, word, save, close }: { of: DestinationFiel
             <Radio value="STANDARD" label={text.webhooks.signings.STANDARD} description={text.webhooks.signingHints.STANDARD} />
           </Stack>
         </Radio.Group>
-        <Group>
+        <Foot>
           <Button type="submit" loading={submit.busy} disabled={none}>{word}</Button>
           <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
-        </Group>
+        </Foot>
       </Stack>
     </form>
   );

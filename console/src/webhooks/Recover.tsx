@@ -1,8 +1,9 @@
-import { Alert, Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Button, Stack, Text, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useText } from "../text";
+import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useSubmit } from "../ui/useSubmit";
@@ -34,10 +35,10 @@ export function Recover() {
             value={since} onChange={(event) => setSince(event.currentTarget.value)}
           />
           {count !== undefined && <Alert role="status">{count === 0 ? text.webhooks.recoveredNone : text.webhooks.recovered(format.number(count))}</Alert>}
-          <Group>
+          <Foot>
             <Button type="submit" loading={submit.busy} disabled={since === ""}>{text.webhooks.recoverButton}</Button>
             <Button variant="default" onClick={close}>{count === undefined ? text.ui.cancel : text.ui.close}</Button>
-          </Group>
+          </Foot>
         </Stack>
       </form>
     </SidePanel>

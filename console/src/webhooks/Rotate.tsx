@@ -1,9 +1,10 @@
-import { Alert, Button, Group, Radio, Stack, Text } from "@mantine/core";
+import { Alert, Button, Radio, Stack, Text } from "@mantine/core";
 import "@mantine/core/styles/Radio.css";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useChange } from "../graph/hooks";
 import { useText } from "../text";
+import { Foot } from "../ui/Foot";
 import { Problem } from "../ui/Problem";
 import { SidePanel } from "../ui/SidePanel";
 import { useSubmit } from "../ui/useSubmit";
@@ -43,10 +44,10 @@ export function Rotate() {
               </Stack>
             </Radio.Group>
             {!overlap && <Alert color="red">{text.webhooks.rotateNowWarning}</Alert>}
-            <Group>
+            <Foot>
               <Button type="submit" {...(overlap ? {} : { color: "red" })} loading={submit.busy}>{text.webhooks.rotateButton}</Button>
               <Button variant="default" onClick={close}>{text.ui.cancel}</Button>
-            </Group>
+            </Foot>
           </Stack>
         </form>
       )}

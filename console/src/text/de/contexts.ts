@@ -85,7 +85,7 @@ export const contexts: Text["contexts"] = {
   similarity: (score) => `Ähnlichkeit ${score} von 1`,
   open: "Dokument an dieser Stelle öffnen",
   openAt: (name, place) => `Dokument an dieser Stelle öffnen: ${name}, ${place}`,
-  page: (page) => `Seite ${page}`,
+  page: (page) => `ab Seite ${page}`,
   row: (row) => `Zeile ${row}`,
   piece: (piece) => `Stück ${piece}`,
   pieceOf: (piece, all) => `Stück ${piece} von ${all}`,

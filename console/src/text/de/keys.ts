@@ -7,6 +7,7 @@ export const keys: Text["keys"] = {
   createButton: "Anlegen",
   none: "Noch kein API-Schlüssel",
   noneHint: "Programme melden sich mit einem Schlüssel an und handeln als die Person, der er gehört. Sein Geheimnis wird einmal gezeigt.",
+  noneToRead: "In Ihrem Unternehmen hat noch niemand einen Schlüssel angelegt.",
   name: "Name",
   nameHint: "Wofür er ist, damit Sie ihn später erkennen",
   clientId: "Client-Id",

@@ -84,7 +84,7 @@ export const contexts = {
   similarity: (score: string) => `Similarity ${score} of 1`,
   open: "Open the document here",
   openAt: (name: string, place: string) => `Open the document here: ${name}, ${place}`,
-  page: (page: number) => `page ${page}`,
+  page: (page: number) => `from page ${page}`,
   row: (row: number) => `row ${row}`,
   piece: (piece: number) => `piece ${piece}`,
   pieceOf: (piece: number, all: number) => `Piece ${piece} of ${all}`,

@@ -6,6 +6,7 @@ export const keys = {
   createButton: "Create",
   none: "No API key yet",
   noneHint: "Programs sign in with a key, and act as the person it belongs to. Its secret is shown once.",
+  noneToRead: "Nobody in your company has made a key yet.",
   name: "Name",
   nameHint: "What it is for, so that you know it later",
   clientId: "Client id",

@@ -1,0 +1,28 @@
+// What tests make by the graph, as a program would, before they look at it.
+import assert from "node:assert/strict";
+import { type Person, url } from "./visit.js";
+
+/** Asks the graph as somebody, as a program would. */
+export async function graph<T>({ email, password }: Person, query: string, variables: object): Promise<T> {
+  const headers = { "Content-Type": "application/json" };
+  const session = await fetch(`${url}/auth/session`, { method: "POST", headers, body: JSON.stringify({ email, password }) });
+  const { token } = await session.json() as { token: string };
+  const answer = await fetch(`${url}/graphql`, { method: "POST", headers: { ...headers, Authorization: `Bearer ${token}` }, body: JSON.stringify({ query, variables }) });
+  const { data, errors } = await answer.json() as { data: T; errors?: unknown };
+  assert.equal(errors, undefined);
+  return data;
+}
+
+/** A diagram that reads the number n, and gives one more where it is more than 1. */
+export const counting = {
+  steps: [{ id: "first", type: "set", values: { n: "{{ input.n }}" } }, { id: "second", type: "set", when: "{{ steps.first.n > 1 }}", values: { n: "{{ steps.first.n + 1 }}" } }],
+  output: { n: "{{ steps.second?.n ?? 0 }}" },
+};
+
+/** Makes an agent, and publishes it where that is asked for. */
+export async function made(by: Person, name: string, diagram: object, published = true, accountId?: number): Promise<{ id: string; databaseId: number }> {
+  const { createAgent: { agent } } = await graph<{ createAgent: { agent: { id: string; databaseId: number } } }>(
+    by, "mutation($input: CreateAgentInput!) { createAgent(input: $input) { agent { id databaseId } } }", { input: { name, diagram, accountId } });
+  if (published) await graph(by, "mutation($id: ID!) { publishAgent(input: { id: $id }) { agent { id } } }", { id: agent.id });
+  return agent;
+}

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { counting, graph, made } from "./made.js";
+import { accessible, ada, jonas, open, signIn } from "./visit.js";
+
+test("what runs is taken back; each revision is kept, compared, and had back as the draft", async (t) => {
+  const page = await open(t);
+  const { databaseId, id } = await made(ada, "Kept", counting);
+  await graph(ada, "mutation($input: UpdateAgentInput!) { updateAgent(input: $input) { agent { id } } }", { input: { id, diagram: { ...counting, output: { newer: true } } } });
+  await signIn(page, ada, `/console/agents/${databaseId}/test`);
+  await page.getByText("This tests revision 1").waitFor();
+  await page.getByLabel("Input").fill('{"n": 3}');
+  await accessible(page, "agent-test-older");
+  await page.getByRole("button", { name: "Publish the draft" }).click();
+  await page.getByText("This tests revision 1").waitFor({ state: "detached" });
+  assert.equal(await page.getByLabel("Input").inputValue(), '{"n": 3}');
+
+  await page.getByRole("link", { name: "Revisions" }).click();
+  const list = page.getByRole("listbox", { name: "Revisions" });
+  await list.getByRole("option", { name: /revision 2.*runs now/ }).waitFor();
+  await page.getByText("It is the same as the draft.").waitFor();
+  await list.getByRole("option", { name: /revision 1/ }).click();
+  const first = page.getByRole("region", { name: "Revision 1" });
+  await first.locator("del", { hasText: "steps.second" }).waitFor();
+  await first.locator("ins", { hasText: "newer" }).waitFor();
+  await accessible(page, "agent-revisions");
+  await page.reload();
+  await first.getByRole("button", { name: "Make it the draft" }).click();
+  await first.getByText("It is the same as the draft.").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await first.locator("ins", { hasText: "newer" }).waitFor();
+
+  await page.getByRole("button", { name: "More to do with the agent" }).click();
+  await page.getByRole("menuitem", { name: "Take back what is published" }).click();
+  await page.getByText(/can’t be run any more/).waitFor();
+  await list.getByRole("option", { name: /revision 2/ }).waitFor();
+  assert.equal(await list.getByText("runs now").count(), 0);
+  await page.getByRole("link", { name: "Test", exact: true }).click();
+  await page.getByRole("button", { name: "Publish, and test it" }).click();
+  await page.getByLabel("Input").fill('{"n": 3}');
+  await page.getByRole("button", { name: "Run it" }).click();
+  await page.getByRole("region", { name: "Run", exact: true }).getByRole("status").getByText("finished").waitFor();
+});
+
+test("the agents of a company below", async (t) => {
+  const page = await open(t);
+  await made(jonas, "Further down", counting);
+  await signIn(page, ada, "/console/agents");
+  await page.getByRole("link", { name: "Companies" }).first().click();
+  await page.getByRole("treeitem", { name: "Alpine Energy" }).click();
+  await page.getByRole("region", { name: "Alpine Energy" }).getByRole("link", { name: "Show its agents" }).click();
+  await page.getByText("of Alpine Energy").waitFor();
+  await accessible(page, "agents-below");
+  await page.getByRole("listbox", { name: "Agents" }).getByRole("option", { name: /Further down/ }).click();
+  await page.getByRole("button", { name: "More to do with the agent" }).click();
+  await page.getByRole("menuitem", { name: "Disable" }).click();
+  await page.goBack();
+  await page.getByRole("option", { name: /Further down.*disabled/ }).waitFor();
+  await page.getByLabel("Find an agent by its name").fill("No such");
+  await page.getByRole("button", { name: "Clear the filters" }).click();
+  await page.getByRole("option", { name: /Further down/ }).waitFor();
+  await page.getByRole("button", { name: "Your own company" }).click();
+  await page.getByText("of Alpine Energy").waitFor({ state: "detached" });
+});
