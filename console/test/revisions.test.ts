@@ -24,6 +24,9 @@ test("what runs is taken back; each revision is kept, compared, and had back as 
   await first.locator("del", { hasText: "steps.second" }).waitFor();
   await first.locator("ins", { hasText: "newer" }).waitFor();
   await accessible(page, "agent-revisions");
+  await page.setViewportSize({ width: 390, height: 800 });
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, "the revisions are wider than a telephone");
+  await page.setViewportSize({ width: 1280, height: 800 });
   await page.reload();
   await first.getByRole("button", { name: "Make it the draft" }).click();
   await first.getByText("It is the same as the draft.").waitFor();
@@ -54,6 +57,7 @@ test("the agents of a company below", async (t) => {
   await page.getByRole("listbox", { name: "Agents" }).getByRole("option", { name: /Further down/ }).click();
   await page.getByRole("button", { name: "More to do with the agent" }).click();
   await page.getByRole("menuitem", { name: "Disable" }).click();
+  await page.getByText("disabled", { exact: true }).waitFor();
   await page.goBack();
   await page.getByRole("option", { name: /Further down.*disabled/ }).waitFor();
   await page.getByLabel("Find an agent by its name").fill("No such");

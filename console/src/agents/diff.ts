@@ -9,13 +9,17 @@ const mostCells = 4_000_000;
 
 /** The lines of two texts beside each other, with as few differences as there can be. */
 export function difference(before: string, after: string): Line[] {
-  const [a, b] = [before.split("\n"), after.split("\n")];
+  const [a, b] = [linesOf(before), linesOf(after)];
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
   let end = 0;
   while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
   const same = (lines: string[]): Line[] => lines.map((text) => ({ sign: " ", text }));
   return [...same(a.slice(0, start)), ...middle(a.slice(start, a.length - end), b.slice(start, b.length - end)), ...same(a.slice(a.length - end))];
+}
+
+function linesOf(text: string): string[] {
+  return text === "" ? [] : text.split("\n");
 }
 
 function middle(a: string[], b: string[]): Line[] {

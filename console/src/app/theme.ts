@@ -18,7 +18,7 @@ export const theme = createTheme({
 /** What destructive buttons are filled with. */
 const red = { "--mantine-color-red-filled": "#c92a2a", "--mantine-color-red-filled-hover": "#a92222" };
 
-/** Colours of text that keep a contrast of 4.5:1 or more, which Mantine's own do not everywhere. */
+/** Colours of text that keep a contrast of 4.5:1 or more, and edges of fields one of 3:1, which Mantine's own do not everywhere. */
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
@@ -35,6 +35,8 @@ export const variables: CSSVariablesResolver = () => ({
     "--mantine-color-yellow-light-color": "#6b4a00",
     "--mantine-color-gray-light-color": "#37423b",
     "--mantine-color-blue-light-color": "#144b86",
+    "--mantine-color-gray-4": "#87938b",
+    "--mantine-color-default-border": "#ced4da",
   },
   dark: {
     ...red,
@@ -55,7 +57,10 @@ export const variables: CSSVariablesResolver = () => ({
     "--mantine-color-gray-light-color": "#d5dcd5",
     "--mantine-color-blue-light": "#1c2f45",
     "--mantine-color-blue-light-color": "#a5d0ff",
+    "--mantine-color-dark-4": "#6b7a70",
+    "--mantine-color-dark-5": "#3a463e",
     "--mantine-color-dark-6": "#222c26",
+    "--mantine-color-dark-8": "#111712",
     "--mantine-color-default": "#222c26",
     "--mantine-color-default-hover": "#2a362f",
     "--mantine-color-default-border": "#3a463e",

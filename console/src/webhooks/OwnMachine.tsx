@@ -1,5 +1,6 @@
-import { Alert, Code, Stack, Text } from "@mantine/core";
+import { Alert, Code, Group, Stack, Text } from "@mantine/core";
 import { useText } from "../text";
+import { CopyText } from "../ui/CopyText";
 import { useBase } from "./base";
 
 const listen = "bin/canopy webhook listen -ca .data/listener.pem -pretty";
@@ -15,12 +16,20 @@ export function OwnMachine({ why }: { why: string | null | undefined }) {
     <Alert color="blue" role="note" title={text.webhooks.ownMachine}>
       <Stack gap="xs">
         <Text size="sm">{/certificate/i.test(why) ? text.webhooks.ownMachineTrust : text.webhooks.ownMachineHint}</Text>
-        <Text size="sm">{text.webhooks.ownMachineListen}</Text>
-        <Code block tabIndex={0} aria-label={text.webhooks.ownMachineListen} role="group">{listen}</Code>
-        <Text size="sm">{text.webhooks.ownMachineStart}</Text>
-        <Code block tabIndex={0} aria-label={text.webhooks.ownMachineStart} role="group">{start}</Code>
+        <Command what={text.webhooks.ownMachineListen} line={listen} />
+        <Command what={text.webhooks.ownMachineStart} line={start} />
         <Text size="sm">{text.webhooks.ownMachineThen("https://127.0.0.1:8443/")}</Text>
       </Stack>
     </Alert>
+  );
+}
+
+function Command({ what, line }: { what: string; line: string }) {
+  return (
+    <>
+      <Text size="sm">{what}</Text>
+      <Code block style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>{line}</Code>
+      <Group><CopyText value={line} /></Group>
+    </>
   );
 }

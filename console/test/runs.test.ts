@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { counting, graph, made } from "./made.js";
+import { accessible, ada, jonas, mira, open, receivers, signIn, sofia, url } from "./visit.js";
+
+test("runs: filters, one that has failed, one that is cancelled, and the search box", async (t) => {
+  const page = await open(t);
+  const failing = await made(ada, "Always fails", { steps: [{ id: "no", type: "fail", message: "Not today", code: "closed" }], output: {} });
+  await signIn(page, ada, `/console/agents/${failing.databaseId}/test`);
+  await page.getByRole("button", { name: "Run it" }).click();
+  const run = page.getByRole("region", { name: "Run", exact: true });
+  await run.getByText("The run has failed at no").first().waitFor();
+  await run.getByText("Not today.").first().waitFor();
+  await accessible(page, "run-failed");
+  await page.getByRole("link", { name: "Runs" }).click();
+  await page.waitForURL(/agent=\d+/);
+  const list = page.getByRole("listbox", { name: "Runs" });
+  await list.getByRole("option", { name: /Always fails.*failed/ }).click();
+  const panel = page.getByRole("region", { name: "Run of Always fails" });
+  await panel.getByText("closed").first().waitFor();
+  await accessible(page, "run-panel");
+  await panel.getByRole("button", { name: "Close" }).click();
+  await page.getByLabel("Status").selectOption("finished");
+  await page.getByRole("heading", { name: "Nothing fits" }).waitFor();
+  await page.getByRole("button", { name: "Clear the filters" }).click();
+  await list.getByRole("option", { name: /Always fails/ }).click();
+  await panel.getByText("closed").first().waitFor();
+  const jobKey = page.url().match(/runs\/([0-9a-f-]{36})/)![1]!;
+  await panel.getByRole("button", { name: "Close" }).click();
+
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search" }).fill("always");
+  await page.getByRole("dialog").getByRole("option", { name: /Always fails/ }).first().click();
+  await page.getByRole("heading", { name: "Always fails", level: 1 }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search" }).fill(jobKey);
+  await page.getByRole("dialog").getByRole("option", { name: /Always fails/ }).click();
+  await panel.getByText("closed").first().waitFor();
+});
+
+test("a run under way is shown as it goes, and cancelled", async (t) => {
+  const page = await open(t);
+  const slow = await made(ada, "Takes long", { steps: [{ id: "now", type: "set", values: { a: 1 } }, { id: "wait", type: "http", url: receivers.slow }], output: {} });
+  await signIn(page, ada, `/console/agents/${slow.databaseId}/test`);
+  await page.getByRole("button", { name: "Run it" }).click();
+  const run = page.getByRole("region", { name: "Run", exact: true });
+  await run.getByText(/wait.*under way/).waitFor();
+  await accessible(page, "run-under-way");
+  await run.getByRole("button", { name: "Cancel" }).click();
+  await run.getByText("The run was cancelled.").first().waitFor();
+});
+
+test("who may look sees no way to change, and is told why", async (t) => {
+  const { databaseId } = await made(jonas, "Looked at", counting);
+  const page = await open(t, { width: 390 });
+  await signIn(page, mira, `/console/agents/${databaseId}`);
+  await page.getByText("You may look, and not change").waitFor();
+  await page.getByRole("region", { name: "Step", exact: true }).getByLabel("Value of n").waitFor();
+  for (const name of ["Add step", "Save", "More to do with the agent"]) assert.equal(await page.getByRole("button", { name }).count(), 0, name);
+  assert.equal(await page.getByRole("link", { name: "Test", exact: true }).count(), 0);
+  const fits = async (name: string) => assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, `${name} is wider than the window`);
+  await fits("the diagram");
+  await accessible(page, "agent-narrow");
+  await page.getByRole("link", { name: "Changes" }).click();
+  await page.getByRole("heading", { name: "Nothing has changed" }).waitFor();
+  await fits("what has changed");
+  await page.goto(`${url}/console/agents/runs`);
+  await page.getByRole("listbox", { name: "Runs" }).or(page.getByRole("heading", { name: "Nothing has run yet" })).first().waitFor();
+  await fits("the list of runs");
+  await page.goto(`${url}/console/agents`);
+  await page.getByRole("listbox", { name: "Agents" }).getByRole("option", { name: /Looked at/ }).waitFor();
+  assert.equal(await page.getByRole("link", { name: "New agent" }).count(), 0);
+  await page.goto(`${url}/console/agents/999999`);
+  await page.getByRole("heading", { name: "This agent is not here" }).waitFor();
+  await accessible(page, "agent-gone");
+});
+
+test("who may run, and not change, sees how to test and no more", async (t) => {
+  const { me: { grants } } = await graph<{ me: { grants: { application: string; accountId: number }[] } }>(sofia, "{ me { grants { application accountId } } }", {});
+  const { accountId } = grants.find(({ application }) => application === "builder")!;
+  const { databaseId } = await made(ada, "To be run", counting, true, accountId);
+  const page = await open(t);
+  await signIn(page, sofia, `/console/agents/${databaseId}`);
+  await page.getByText("You may look, and not change").waitFor();
+  await page.getByRole("link", { name: "Changes" }).click();
+  await page.getByRole("heading", { name: "Nothing has changed" }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Publish" }).count(), 0);
+  await page.getByRole("link", { name: "Test", exact: true }).click();
+  await page.getByLabel("Input").fill('{"n": 2}');
+  await page.getByRole("button", { name: "Run it" }).click();
+  await page.getByRole("region", { name: "Run", exact: true }).getByRole("status").getByText("finished").waitFor();
+  await page.goto(`${url}/console/agents`);
+  await page.getByRole("listbox", { name: "Agents" }).waitFor();
+  assert.equal(await page.getByRole("link", { name: "Secrets" }).count(), 0);
+});
