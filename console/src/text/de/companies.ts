@@ -8,7 +8,7 @@ export const companies: Text["companies"] = {
   found: "Gefundene Unternehmen",
   none: "Noch kein Unternehmen darunter",
   noneHint: "Unternehmen unter Ihrem haben eigene Personen, Daten und Grenzen. Sie sehen alles, was darin ist.",
-  noneMay: "Unternehmen unter Ihrem hätten eigene Personen, Daten und Grenzen. Erlauben lässt sich das von einem Unternehmen darüber.",
+  noneMay: "Unternehmen unter Ihrem hätten eigene Personen, Daten und Grenzen. Erlauben kann sie ein Unternehmen darüber.",
   noneFound: (text) => `Kein Unternehmen heißt „${text}“`,
   noneFoundHint: "Versuchen Sie es mit weniger Wörtern.",
   clear: "Zurück zum Baum",
