@@ -17,6 +17,9 @@ test("the first agent: steps by forms that are checked, publish, test it and run
   await page.getByRole("link", { name: "New agent" }).first().click();
   const create = page.getByRole("region", { name: "New agent" });
   await create.getByLabel("Name").fill("Doubler");
+  await create.getByLabel("Find in documents").check();
+  await create.getByText("There is no context to search yet").waitFor();
+  await create.getByLabel("An empty diagram").check();
   await accessible(page, "agent-create");
   await create.getByRole("button", { name: "Create" }).click();
 

@@ -12,7 +12,7 @@ test("the first steps: what is done, what is open, and away with them", async (t
   await steps.getByRole("link", { name: "Build an agent, and run it" }).waitFor();
   await accessible(page, "home");
   await keys.getByRole("link").click();
-  await page.getByRole("link", { name: "Create a key" }).click();
+  await page.getByRole("link", { name: "Create a key" }).first().click();
   const form = page.getByRole("region", { name: "Create a key" });
   await form.getByLabel("Name").fill("Robot");
   await form.getByRole("button", { name: "Create" }).click();

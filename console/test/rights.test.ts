@@ -108,7 +108,7 @@ test("an API key: its secret once, another secret, and the end of it", async (t)
   await signIn(page, greta, "/console/keys");
   await page.getByRole("heading", { name: "No API key yet" }).waitFor();
   await accessible(page, "keys-none");
-  await page.getByRole("link", { name: "Create a key" }).click();
+  await page.getByRole("link", { name: "Create a key" }).first().click();
   const panel = page.getByRole("region", { name: "Create a key" });
   await panel.getByLabel("Name").fill("Nightly export");
   await panel.getByLabel("company.read").check();

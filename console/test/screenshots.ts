@@ -40,7 +40,6 @@ test("pictures", async (t) => {
   const agent = page.getByRole("region", { name: "New agent" });
   await agent.getByLabel("Name", { exact: true }).fill("Finds what is asked");
   await agent.getByLabel("Find in documents").check();
-  await agent.getByLabel("Context").waitFor();
   await agent.getByRole("button", { name: "Create", exact: true }).click();
   await page.locator(".drawing .feeds").first().waitFor({ state: "attached" });
   await keep(page, "agents");

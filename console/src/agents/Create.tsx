@@ -1,6 +1,6 @@
-import { Button, NativeSelect, Radio, Stack, TextInput } from "@mantine/core";
+import { Anchor, Button, NativeSelect, Radio, Stack, Text, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Radio.css";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useChange } from "../graph/hooks";
 import { useMe } from "../session/rights";
@@ -46,6 +46,9 @@ export function Create() {
             </Stack>
           </Radio.Group>
           {searches && <Problem error={error} />}
+          {searches && data && contexts.length === 0 && (
+            <Text size="sm">{text.agents.noContext} {me.can("context.write") && <Anchor component={Link} to="/contexts/new" size="sm" td="underline">{text.contexts.create}</Anchor>}</Text>
+          )}
           {searches && contexts.length > 0 && (
             <NativeSelect
               label={text.agents.fields.contextId} data={contexts.map(({ databaseId, name }) => ({ value: String(databaseId), label: name }))} value={form.context}

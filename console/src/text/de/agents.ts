@@ -24,6 +24,7 @@ export const agents: Text["agents"] = {
   createButton: "Anlegen",
   name: "Name",
   from: "Beginnen mit",
+  noContext: "Es gibt noch keinen Kontext zum Durchsuchen. Legen Sie zuerst einen an, oder geben Sie seine Id bei jedem Lauf als „context“ in der Eingabe.",
   beginnings: { empty: "Leeres Diagramm", find: "In Dokumenten finden", answer: "Finden und antworten", call: "Eine Adresse aufrufen" },
   beginningHints: {
     empty: "Sie fügen jeden Schritt selbst hinzu.",

@@ -23,6 +23,7 @@ export const agents = {
   createButton: "Create",
   name: "Name",
   from: "Begin with",
+  noContext: "There is no context to search yet. Create one first, or give its id as “context” in the input of each run.",
   beginnings: { empty: "An empty diagram", find: "Find in documents", answer: "Find and answer", call: "Call an address" },
   beginningHints: {
     empty: "You add each step.",
