@@ -56,10 +56,10 @@ var (
 	// What is due goes with its delivery, in the order in which workers hold the two.
 	qErasePending = prepare(`
 		WITH due AS (
-			DELETE FROM webhook_due w USING (SELECT x.* FROM webhook_destinations d CROSS JOIN LATERAL (SELECT * FROM webhook_due WHERE destination_id = d.id LIMIT $2) x
-				WHERE d.customer_id = ANY ($1::bigint[]) LIMIT $2) r
-			WHERE (w.destination_id, w.begun, w.next_attempt_at, w.delivery_id) = (r.destination_id, r.begun, r.next_attempt_at, r.delivery_id)
-			RETURNING w.delivery_id)
+			DELETE FROM webhook_due WHERE ctid = ANY (ARRAY(SELECT x.place FROM webhook_destinations d
+				CROSS JOIN LATERAL (SELECT ctid AS place FROM webhook_due WHERE destination_id = d.id LIMIT $2 FOR UPDATE) x
+				WHERE d.customer_id = ANY ($1::bigint[]) LIMIT $2))
+			RETURNING delivery_id)
 		DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(SELECT delivery_id FROM due))`)
 	qEraseDeliveries = prepare(`
 		DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(SELECT x.id FROM unnest($1::bigint[]) k(id)
