@@ -73,8 +73,8 @@ var (
 		RETURNING ` + revisionColumns)
 	qRevisionsByID = prepare(`SELECT ` + revisionColumns + ` FROM agent_revisions v WHERE v.id = ANY($1)`)
 	qRevision      = prepare(`
-		SELECT ` + revisionColumns + ` FROM agent_revisions v JOIN agents g ON g.id = v.agent_id
-		JOIN accounts a ON a.id = g.account_id JOIN customers c ON c.id = a.customer_id WHERE v.id = $3 AND ` + withinScope)
+		SELECT ` + revisionColumns + ` FROM agent_revisions v` + joinByID("agents", "g", "v.agent_id") + joinByID("accounts", "a", "g.account_id") +
+		joinByID("customers", "c", "a.customer_id") + `WHERE v.id = $3 AND ` + withinScope)
 )
 
 var (

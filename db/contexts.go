@@ -68,16 +68,16 @@ var (
 	// One row at most: a person has one permission on an account.
 	qDeskOfRun = prepare(`
 		SELECT a.id AS account_id, sight.viewer
-		FROM contexts x JOIN accounts a ON a.id = x.account_id JOIN customers c ON c.id = a.customer_id
+		FROM contexts x` + joinByID("accounts", "a", "x.account_id") + joinByID("customers", "c", "a.customer_id") + `
 		CROSS JOIN LATERAL (
 			(SELECT CASE WHEN r.is_owner THEN 0 ELSE p.user_id END AS viewer
 			 FROM permissions p` + joinByID("roles", "r", "p.role_id") + `
 			 WHERE $4::bigint IS NULL AND p.account_id = a.id AND p.user_id = $3 AND NOT p.disabled AND $5 = ANY(r.features))
 			UNION ALL
 			(SELECT 0
-			 FROM api_keys k JOIN customers kc ON kc.id = k.customer_id JOIN permissions p ON p.user_id = k.user_id
-			 JOIN accounts o ON o.id = p.account_id JOIN app_instances i ON i.id = o.app_instance_id
-			 JOIN applications app ON app.id = i.application_id JOIN roles r ON r.id = p.role_id
+			 FROM api_keys k` + joinByID("customers", "kc", "k.customer_id") + `JOIN permissions p ON p.user_id = k.user_id` +
+		joinByID("accounts", "o", "p.account_id") + joinByID("app_instances", "i", "o.app_instance_id") +
+		joinByID("applications", "app", "i.application_id") + joinByID("roles", "r", "p.role_id") + `
 			 WHERE k.id = $4 AND k.revoked_at IS NULL AND COALESCE(k.expires_at > now(), true) AND COALESCE($5 = ANY(k.features), true) AND c.lineage[kc.level + 1] = kc.id
 			   AND o.customer_id = c.id AND NOT o.disabled AND app.code = $6 AND NOT p.disabled AND $5 = ANY(r.features)
 			 LIMIT 1)) sight

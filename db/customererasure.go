@@ -59,8 +59,8 @@ var (
 	// key, all that is due anywhere would be held against it.
 	qErasePending = prepare(`
 		WITH due AS (
-			DELETE FROM webhook_due WHERE ctid = ANY (ARRAY(SELECT x.ctid FROM webhook_destinations d
-				CROSS JOIN LATERAL (SELECT ctid FROM webhook_due WHERE destination_id = d.id LIMIT $2) x
+			DELETE FROM webhook_due WHERE ctid = ANY (ARRAY(SELECT x.place FROM webhook_destinations d
+				CROSS JOIN LATERAL (SELECT ctid AS place FROM webhook_due WHERE destination_id = d.id LIMIT $2 FOR UPDATE) x
 				WHERE d.customer_id = ANY ($1::bigint[]) LIMIT $2))
 			RETURNING delivery_id)
 		DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(SELECT delivery_id FROM due))`)

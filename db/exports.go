@@ -75,7 +75,7 @@ var (
 	}.leased()
 	qReleaseExports = prepare(`
 		UPDATE customer_exports e SET next_attempt_at = now() FROM unnest($1::bigint[], $2::integer[]) d(id, attempts)
-		WHERE e.id = d.id AND e.attempts = d.attempts AND ` + unindexed("e."+exportOpen))
+		WHERE e.id = ANY($1) AND e.id = d.id AND e.attempts = d.attempts AND ` + unindexed("e."+exportOpen))
 	qClaimExport = prepare(`
 		UPDATE customer_exports e SET status = 'RUNNING', progress = 0, attempts = e.attempts + 1, next_attempt_at = now() + $3 * interval '1 second'
 		WHERE e.id = $1 AND e.attempts = $2 AND ` + unindexed("e."+exportOpen) + ` RETURNING ` + exportColumns)

@@ -93,7 +93,7 @@ var (
 		SELECT customer_id, name, most FROM customer_limits WHERE customer_id = ANY($1)
 		UNION ALL
 		SELECT c.id, d.name, d.most FROM customers c CROSS JOIN default_limits d WHERE c.id = ANY($1) AND c.level = 1
-			AND NOT EXISTS (SELECT 1 FROM customer_limits l WHERE l.customer_id = c.id AND l.name = d.name)`)
+			AND NOT EXISTS (SELECT 1 FROM customer_limits l WHERE l.customer_id = c.id AND l.name = d.name OFFSET 0)`)
 	qTightest = prepare(`
 		SELECT customer_id, name, used, most FROM (
 			SELECT a.id AS customer_id, $2::text AS name, limit_of(a.id, $2) AS most, COALESCE((SELECT sum(u.n) FROM usage_counts u

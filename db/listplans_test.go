@@ -155,5 +155,6 @@ func (l listExample) run(t *testing.T, conn *sqlx.Conn, companies int, a Ask, co
 		text = st.shown("", text, "")
 	}
 	text, args := st.finished(text)
-	tryPlan(t, conn, companies, "/* "+strings.TrimSpace(l.name)+" */ "+text, example{most: most}, args)
+	tryPlan(t, conn, companies, "listed", "/* "+strings.TrimSpace(l.name)+" */ "+text, example{most: most}, args)
+	devtest.Must[any](t)(conn.ExecContext(t.Context(), `DEALLOCATE listed`))
 }

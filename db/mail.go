@@ -29,7 +29,7 @@ var (
 	// A mail whose attempt has begun meanwhile has another count, and is left alone.
 	qReleaseMails = prepare(`
 		UPDATE mail_outbox m SET next_attempt_at = now() FROM unnest($1::bigint[], $2::integer[]) d(id, attempts)
-		WHERE m.id = d.id AND m.attempts = d.attempts AND ` + unindexed("m.sent_at IS NULL AND m.failed_at IS NULL"))
+		WHERE m.id = ANY($1) AND m.id = d.id AND m.attempts = d.attempts AND ` + unindexed("m.sent_at IS NULL AND m.failed_at IS NULL"))
 	qClaimMail = prepare(`
 		UPDATE mail_outbox SET attempts = attempts + 1, next_attempt_at = now() + $2 * interval '1 second'
 		WHERE id = $1 AND attempts = $3 AND ` + unindexed("sent_at IS NULL AND failed_at IS NULL") + `

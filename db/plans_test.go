@@ -52,14 +52,32 @@ func TestPlans(t *testing.T) {
 // plansAt tries all statements. The combinations of lists are many: the largest tree tries them with all statistics, the
 // others with fresh ones.
 func plansAt(t *testing.T, companies int, largest bool) {
-	pool := devtest.Must[*sqlx.DB](t)(Connect(devtest.Database(t, Fingerprint(), Migrate), Options{MaxConns: 1, patient: true}))
-	t.Cleanup(func() { _ = pool.Close() })
-	data := planData{t, pool}
+	url := devtest.Database(t, Fingerprint(), Migrate)
+	open := func(o Options) *sqlx.DB {
+		pool := devtest.Must[*sqlx.DB](t)(Connect(url, o))
+		t.Cleanup(func() { _ = pool.Close() })
+		return pool
+	}
+	data, pool := planData{t, open(Options{MaxConns: 1, patient: true})}, open(Options{})
 	data.begin()
 	data.grow(0, 10)
-	data.exec(`ANALYZE`)
+	data.exec(`VACUUM ANALYZE`)
+	early := planConn(t, pool)
+	for q, text := range statements {
+		for _, args := range examples[query(q)].asked {
+			planned(t, early, nameOf(q), text, args)
+		}
+	}
 	data.grow(10, companies)
 	data.whole(companies)
+	t.Run("plans of ten companies", func(t *testing.T) {
+		for q, text := range statements {
+			for _, args := range examples[query(q)].asked {
+				tryPlan(t, early, companies, nameOf(q), text, examples[query(q)], args)
+			}
+		}
+		devtest.Check(t, early.Close())
+	})
 	for _, statistics := range []struct{ name, after string }{
 		{"of ten companies", ``},
 		{"none", forgetStatistics},
@@ -67,14 +85,11 @@ func plansAt(t *testing.T, companies int, largest bool) {
 	} {
 		t.Run("statistics "+statistics.name, func(t *testing.T) {
 			data.exec(statistics.after)
-			conn := devtest.Must[*sqlx.Conn](t)(pool.Connx(t.Context()))
+			conn := planConn(t, pool)
 			defer func() { _ = conn.Close() }()
-			devtest.Must[any](t)(conn.ExecContext(t.Context(), `DEALLOCATE ALL`))
-			devtest.Must[any](t)(conn.ExecContext(t.Context(), `SET plan_cache_mode = force_generic_plan`))
-			devtest.Must[any](t)(conn.ExecContext(t.Context(), readInAllPrepared))
 			for q, text := range statements {
 				for _, args := range examples[query(q)].asked {
-					tryPlan(t, conn, companies, text, examples[query(q)], args)
+					tryPlan(t, conn, companies, nameOf(q), text, examples[query(q)], args)
 				}
 			}
 			if !largest && statistics.name != "fresh" {
@@ -87,18 +102,37 @@ func plansAt(t *testing.T, companies int, largest bool) {
 	}
 }
 
+// planConn is a connection that plans for all arguments at once, and has no statement yet.
+func planConn(t *testing.T, pool *sqlx.DB) *sqlx.Conn {
+	t.Helper()
+	conn := devtest.Must[*sqlx.Conn](t)(pool.Connx(t.Context()))
+	for _, text := range []string{`DEALLOCATE ALL`, readInAllPrepared} {
+		devtest.Must[any](t)(conn.ExecContext(t.Context(), text))
+	}
+	return conn
+}
+
+func nameOf(statement int) string { return fmt.Sprintf("tried%d", statement) }
+
+// planned prepares a statement on a connection, and has it planned there, where it is not.
+func planned(t *testing.T, conn *sqlx.Conn, name, text string, args []any) {
+	t.Helper()
+	var there bool
+	devtest.Check(t, conn.GetContext(t.Context(), &there, `SELECT EXISTS (SELECT FROM pg_prepared_statements WHERE name = $1)`, name))
+	if !there {
+		devtest.Must[any](t)(conn.ExecContext(t.Context(), fmt.Sprintf(`PREPARE %s AS %s; EXPLAIN EXECUTE %s%s`, name, text, name, literals(args))))
+	}
+}
+
 // tryPlan runs a statement and takes back what it has done.
-func tryPlan(t *testing.T, conn *sqlx.Conn, companies int, text string, e example, args []any) {
+func tryPlan(t *testing.T, conn *sqlx.Conn, companies int, name, text string, e example, args []any) {
 	t.Helper()
 	text = strings.Join(strings.Fields(text), " ")
-	if _, err := conn.ExecContext(t.Context(), `BEGIN; PREPARE tried AS `+text); err != nil {
-		t.Errorf("%s: %v", text, err)
-		devtest.Must[any](t)(conn.ExecContext(t.Context(), `ROLLBACK`))
-		return
-	}
-	defer func() { devtest.Must[any](t)(conn.ExecContext(t.Context(), `ROLLBACK; DEALLOCATE tried`)) }()
+	planned(t, conn, name, text, args)
+	devtest.Must[any](t)(conn.ExecContext(t.Context(), `BEGIN`))
+	defer func() { devtest.Must[any](t)(conn.ExecContext(t.Context(), `ROLLBACK`)) }()
 	before := readInAll(t, conn)
-	plan, err := Explain(t.Context(), conn, `EXECUTE tried`+literals(args))
+	plan, err := Explain(t.Context(), conn, `EXECUTE `+name+literals(args))
 	if err != nil {
 		t.Errorf("%s: %v: its arguments stand in plansexamples_test.go", text, err)
 		return

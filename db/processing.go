@@ -44,7 +44,7 @@ var (
 	// A document whose attempt has begun meanwhile has another count, and is left alone.
 	qReleaseDocuments = prepare(`
 		UPDATE documents t SET next_attempt_at = now() FROM unnest($1::bigint[], $2::integer[]) d(id, attempts)
-		WHERE t.id = d.id AND t.attempts = d.attempts AND ` + unindexed("t.status IN ('pending', 'processing')"))
+		WHERE t.id = ANY($1) AND t.id = d.id AND t.attempts = d.attempts AND ` + unindexed("t.status IN ('pending', 'processing')"))
 	qClaimDocument = prepare(`
 		UPDATE documents d SET status = 'processing', attempts = d.attempts + 1, next_attempt_at = now() + $3 * interval '1 second',
 			started_at = COALESCE(d.started_at, now())

@@ -42,7 +42,7 @@ var (
 	// A run that was taken up meanwhile has another claim, and is left alone.
 	qReleaseRuns = prepare(`
 		UPDATE runs r SET due_at = now() FROM unnest($1::bigint[], $2::integer[]) d(id, claim)
-		WHERE r.id = d.id AND r.claim = d.claim AND ` + unindexed("r.status = 'running'"))
+		WHERE r.id = ANY($1) AND r.id = d.id AND r.claim = d.claim AND ` + unindexed("r.status = 'running'"))
 	qClaimRun = prepare(`
 		UPDATE runs r SET claim = r.claim + 1, interruptions = CASE WHEN r.claim > 0 THEN r.interruptions + 1 ELSE 0 END,
 			started_at = COALESCE(r.started_at + COALESCE(now() - r.suspended_at, '0'), now()), suspended_at = NULL, due_at = now() + $3 * interval '1 second'

@@ -56,6 +56,10 @@ func (s *Store) SeedTree(ctx context.Context, seed Seed) (top int64, err error) 
 		}
 		seed.Progress(to)
 	}
+	// Among so many new companies that PostgreSQL does not know of, it would read all for those of one batch.
+	if _, err := s.pool.ExecContext(ctx, `ANALYZE customers`); err != nil {
+		return 0, translate(ctx, err)
+	}
 	if err := s.seedStaff(ctx, seed, first, root.RegionID); err != nil {
 		return 0, err
 	}
@@ -66,19 +70,18 @@ func (s *Store) SeedTree(ctx context.Context, seed Seed) (top int64, err error) 
 // seedStaff gives the first companies accounts, users and permissions.
 func (s *Store) seedStaff(ctx context.Context, seed Seed, firstCustomer, regionID int64) error {
 	staffed, each := min(seed.Staffed, seed.Customers), max(1, usersBatch/max(1, seed.Users))
-	for from := 0; from < staffed; from += each {
-		if err := s.seedStaffOf(ctx, firstCustomer+int64(from), min(each, staffed-from), regionID, seed.Users); err != nil {
-			return err
-		}
+	firstUser, err := s.reserveIDs(ctx, "users", max(1, staffed*seed.Users))
+	for from := 0; from < staffed && err == nil; from += each {
+		err = s.seedStaffOf(ctx, firstCustomer+int64(from), min(each, staffed-from), regionID, seed.Users, firstUser+int64(from*seed.Users))
 	}
-	return nil
+	return err
 }
 
 // usersBatch is how many users are made in one statement.
 const usersBatch = 500
 
-// seedStaffOf gives so many companies, from the first on, accounts, users and permissions.
-func (s *Store) seedStaffOf(ctx context.Context, first int64, companies int, regionID int64, users int) error {
+// seedStaffOf gives so many companies, from the first on, accounts, permissions, and users of the ids from firstUser on.
+func (s *Store) seedStaffOf(ctx context.Context, first int64, companies int, regionID int64, users int, firstUser int64) error {
 	tx, err := s.pool.BeginTxx(ctx, nil)
 	if err != nil {
 		return translate(ctx, err)
@@ -87,22 +90,21 @@ func (s *Store) seedStaffOf(ctx context.Context, first int64, companies int, reg
 	for _, step := range []string{
 		`INSERT INTO accounts (customer_id, app_instance_id, name)
 		 SELECT c.id, i.id, c.name FROM customers c CROSS JOIN app_instances i
-		 WHERE c.id >= $1 AND c.id < $1 + $2 AND i.region_id = $3 AND $4 >= 0`,
-		`INSERT INTO users (email, first_name, last_name)
-		 SELECT 'user' || u || '.company' || c.id || '@seed.example', 'User ' || u, 'Company ' || c.id
+		 WHERE c.id >= $1 AND c.id < $1 + $2 AND i.region_id = $3 AND $4::bigint + $5 >= 0`,
+		`INSERT INTO users (id, email, first_name, last_name)
+		 SELECT $5 + (c.id - $1) * $4::integer + u - 1, 'user' || u || '.company' || c.id || '@seed.example', 'User ' || u, 'Company ' || c.id
 		 FROM customers c CROSS JOIN generate_series(1, $4) u WHERE c.id >= $1 AND c.id < $1 + $2 AND $3 > 0
 		 ON CONFLICT DO NOTHING`,
 		`INSERT INTO memberships (customer_id, user_id, email, first_name, last_name)
-		 SELECT c.id, u.id, u.email, u.first_name, u.last_name FROM customers c JOIN generate_series(1, $4) n ON true
-		 JOIN users u ON lower(u.email) = 'user' || n || '.company' || c.id || '@seed.example'
-		 WHERE c.id >= $1 AND c.id < $1 + $2 AND $3 > 0 ON CONFLICT DO NOTHING`,
+		 SELECT $1 + (u.id - $5) / $4::bigint, u.id, u.email, u.first_name, u.last_name FROM users u
+		 WHERE u.id >= $5 AND u.id < $5 + $2::bigint * $4::bigint AND $3 > 0 ON CONFLICT DO NOTHING`,
 		`INSERT INTO permissions (account_id, user_id, role_id)
 		 SELECT a.id, m.user_id, r.id FROM memberships m JOIN accounts a ON a.customer_id = m.customer_id
 		 JOIN app_instances i ON i.id = a.app_instance_id
 		 JOIN roles r ON r.application_id = i.application_id AND r.customer_id IS NULL AND r.name = 'Member'
-		 WHERE m.customer_id >= $1 AND m.customer_id < $1 + $2 AND $3 > 0 AND $4 >= 0 ON CONFLICT DO NOTHING`,
+		 WHERE m.customer_id >= $1 AND m.customer_id < $1 + $2 AND $3 > 0 AND $4::bigint + $5 >= 0 ON CONFLICT DO NOTHING`,
 	} {
-		if _, err := tx.ExecContext(ctx, step, first, companies, regionID, users); err != nil {
+		if _, err := tx.ExecContext(ctx, step, first, companies, regionID, users, firstUser); err != nil {
 			return translate(ctx, err)
 		}
 	}

@@ -17,10 +17,10 @@ var (
 		JOIN vector_blocks b ON b.document_id = w.id AND b.revision = w.revision WHERE b.dense = $3`)
 	qSparseRows = prepare(`
 		SELECT k.id, k.document_id, k.sparse AS vector FROM unnest($1::bigint[], $2::bigint[]) w(id, revision)
-		JOIN chunks k ON k.document_id = w.id AND k.revision = w.revision WHERE k.sparse <> ''`)
+		JOIN chunks k ON k.document_id = w.id AND k.revision = w.revision WHERE k.document_id = ANY($1) AND k.sparse <> ''`)
 	qDenseRows = prepare(`
 		SELECT k.id, k.document_id, k.dense AS vector FROM unnest($1::bigint[], $2::bigint[]) w(id, revision)
-		JOIN chunks k ON k.document_id = w.id AND k.revision = w.revision WHERE k.dense IS NOT NULL`)
+		JOIN chunks k ON k.document_id = w.id AND k.revision = w.revision WHERE k.document_id = ANY($1) AND k.dense IS NOT NULL`)
 	qBlockPositions = prepare(`SELECT first FROM vector_blocks WHERE document_id = $1 AND revision = $2 AND NOT dense`)
 	qInsertBlock    = prepare(insertBlock(`d.attempts = $2 AND ` + unindexed("d.status = 'processing'")))
 	qUnpacked       = prepare(`

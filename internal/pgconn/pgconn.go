@@ -48,8 +48,14 @@ func New(url string, statements ...string) (*Connector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(cfg, readTimeout, map[string]string{"statement_timeout": milliseconds(statementTimeout)}, statements)
+	bounds := map[string]string{"statement_timeout": milliseconds(statementTimeout)}
+	maps.Copy(bounds, byKey)
+	return open(cfg, readTimeout, bounds, statements)
 }
+
+// byKey has rows found by keys, one by one. A plan that is made while a table is empty is kept when it has thousands of rows: it must not read
+// all of them for each one that it looks for. What no index serves is read whole all the same.
+var byKey = map[string]string{"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off"}
 
 // Patient is New for work that takes as long as it takes, whatever the URL says of that. A statement waits for what others have locked no
 // longer than lockWait, or what the URL says, and fails then: SQLSTATE 55P03.
