@@ -20,10 +20,12 @@ const (
 	erasePeople    = 50
 )
 
+// accountsToErase are the accounts a of the companies $1, each of which is found by its company, however many there seem to be.
+var accountsToErase = `unnest($1::bigint[]) k(id)` + accountsOf("k.id")
+
 // someOfAccounts selects up to $2 rows of a table that belong to accounts of the companies $1.
 func someOfAccounts(table string) string {
-	return `ARRAY(SELECT x.id FROM accounts a CROSS JOIN LATERAL (SELECT id FROM ` + table + ` WHERE account_id = a.id LIMIT $2) x
-		WHERE a.customer_id = ANY ($1::bigint[]) LIMIT $2)`
+	return `ARRAY(SELECT x.id FROM ` + accountsToErase + ` CROSS JOIN LATERAL (SELECT id FROM ` + table + ` WHERE account_id = a.id LIMIT $2) x LIMIT $2)`
 }
 
 // someOfCustomers selects up to $2 rows of a table that belong to the companies $1.
@@ -34,8 +36,8 @@ func someOfCustomers(table string) string {
 // firstOfAccounts selects the first rows of a table, eraseOwners of them, that belong to accounts of the companies $1: what
 // they have goes before them.
 func firstOfAccounts(table string) string {
-	return `(SELECT x.id FROM accounts a CROSS JOIN LATERAL (SELECT id FROM ` + table + ` WHERE account_id = a.id ORDER BY account_id, id LIMIT ` + strconv.Itoa(eraseOwners) + `) x
-		WHERE a.customer_id = ANY ($1::bigint[]) ORDER BY x.id LIMIT ` + strconv.Itoa(eraseOwners) + `)`
+	return `(SELECT x.id FROM ` + accountsToErase + ` CROSS JOIN LATERAL (SELECT id FROM ` + table + ` WHERE account_id = a.id ORDER BY account_id, id LIMIT ` + strconv.Itoa(eraseOwners) + `) x
+		ORDER BY x.id LIMIT ` + strconv.Itoa(eraseOwners) + `)`
 }
 
 var (
@@ -53,7 +55,8 @@ var (
 			ORDER BY c.lineage DESC LIMIT $2) c`)
 
 	qEraseRequests = prepare(`DELETE FROM idempotency_keys WHERE id = ANY (` + someOfCustomers("idempotency_keys") + `)`)
-	// What is due goes with its delivery, in the order in which workers hold the two.
+	// What is due goes with its delivery, in the order in which workers hold the two. It is found by its place in the table: by what is in its
+	// key, all that is due anywhere would be held against it.
 	qErasePending = prepare(`
 		WITH due AS (
 			DELETE FROM webhook_due WHERE ctid = ANY (ARRAY(SELECT x.place FROM webhook_destinations d

@@ -92,7 +92,12 @@ func waysBelow(from string) ways {
 			where: append(st.rare(terms), "c.lineage "+from+" p.lineage", "c.lineage < p.lineage[1:p.level] || (p.id + 1)"),
 			held:  st.alive(terms, "c.lineage[p.level + 2:]"), ordered: st.inPreorder(),
 		}
+		// Counted in order: else the index would give all of them before the first is counted.
+		reached.size = reached.each + " CROSS JOIN LATERAL (SELECT FROM customers c" + clause(reached.where) + " ORDER BY c.lineage LIMIT (SELECT " + strconv.Itoa(handful+1) + ")) x"
 		walk := way{from: reached.from, each: reached.each, held: append(slices.Clone(reached.where), reached.held...), ordered: true}
+		if ids, given := value(terms, "ids"); given {
+			return []way{{each: reached.each, from: namedIn("c", st.arg(ids, "bigint[]"), "customers c"), held: walk.held}}
+		}
 		in := wordsOfCustomers
 		in.each, in.held, in.few, in.walk = reached.each, walk.held, []way{reached}, &walk
 		if reached.ordered {
@@ -101,10 +106,14 @@ func waysBelow(from string) ways {
 		if list, given := in.ways(st, terms); given {
 			return list
 		}
-		if st.counting || reached.ordered {
-			return []way{reached}
+		var list []way
+		if parent, given := value(terms, "parentId"); given {
+			list = append(list, way{each: reached.each, from: reached.from, lead: "c.parent_id", is: st.arg(parent, "bigint"), held: walk.held})
 		}
-		return []way{reached, walk}
+		if list = append(list, reached); st.counting || reached.ordered {
+			return list
+		}
+		return append(list, walk)
 	}
 }
 
@@ -152,14 +161,18 @@ func customersWithin(scope access.Scope) ways {
 		if list, given := in.ways(st, terms); given {
 			return list
 		}
-		if _, begins := value(terms, "begins"); begins || all.ordered {
+		if _, begins := value(terms, "begins"); begins {
 			return []way{walk}
 		}
 		var list []way
+		if parent, given := value(terms, "parentId"); given {
+			list = append(list, way{from: all.from, lead: "c.parent_id", is: st.arg(parent, "bigint"), held: held})
+		}
+		if all.ordered {
+			return append(list, st.alongOf(walk, terms))
+		}
 		for _, t := range terms {
 			switch t.Member {
-			case "parentId":
-				list = append(list, way{from: all.from, where: []string{st.condition(t)}, held: held})
 			case "regionId", "level":
 				list = append(list, way{from: all.from, where: []string{st.condition(t), inScope}, held: held})
 			case "status":
@@ -177,6 +190,17 @@ func customersWithin(scope access.Scope) ways {
 		}
 		return append(list, walk)
 	}
+}
+
+// alongOf makes a walk in the order of the tree one through the companies of a region or a level, which indexes have in that order.
+func (s *statement) alongOf(walk way, terms []Term) way {
+	for _, t := range terms {
+		if t.Member == "regionId" || t.Member == "level" {
+			walk.where = append(slices.Clone(walk.where), s.condition(t))
+			break
+		}
+	}
+	return walk
 }
 
 // walkCustomers walks the companies of the branch, or right below its top, or of the whole tree, in order.

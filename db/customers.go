@@ -65,8 +65,8 @@ const inScope = `c.lineage >= $1::bigint[] AND c.lineage < $2::bigint[]`
 // scope.
 var withinScope = unindexed(inScope)
 
-// wholeScope asks once whether the scope is that of the root.
-const wholeScope = `EXISTS (SELECT FROM customers c WHERE c.parent_id IS NULL AND ` + inScope + `)`
+// wholeScope asks once whether the scope is that of the root, which it looks for by its id.
+var wholeScope = `EXISTS (SELECT FROM customers c WHERE c.id = ($1::bigint[])[1] AND ` + unindexed(`c.parent_id IS NULL`) + ` AND ` + withinScope + `)`
 
 var (
 	qCustomersByID     = prepare(`SELECT ` + customerColumns + eachByID("customers", "c") + `WHERE ` + withinScope)

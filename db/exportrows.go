@@ -107,7 +107,8 @@ var (
 		'status', t.status, 'input', t.input, 'output', t.output, 'error', t.error, 'createdAt', t.created_at, 'finishedAt', t.finished_at,
 		'steps', (SELECT COALESCE(json_agg(json_build_object('stepId', s.step_id, 'type', s.type, 'result', s.result, 'error', s.error, 'startedAt', s.started_at,
 			'durationMs', s.duration_ms) ORDER BY s.position), '[]') FROM run_steps s WHERE s.run_id = t.id)`)
-	qHiddenContexts = prepare(`SELECT count(*) FROM contexts x JOIN accounts a ON a.id = x.account_id WHERE a.customer_id = $1 AND x.share_state = 0`)
+	qHiddenContexts = prepare(`
+		SELECT count(*) FROM (SELECT $1::bigint) k(id)` + accountsOf("k.id") + ` CROSS JOIN LATERAL (SELECT FROM contexts WHERE account_id = a.id AND share_state = 0 OFFSET 0) x`)
 )
 
 // ExportKinds are what there is of each company, what others refer to before these.

@@ -39,7 +39,7 @@ const (
 )
 
 var memberValues = map[string]string{
-	"ids": "{5,299,300}", "regionId": "1", "level": "2", "parentId": "5", "below": "5", "createdSince": "2020-01-01", "createdUntil": "2100-01-01",
+	"ids": "{5,299,300}", "regionId": "1", "level": "9", "parentId": "5", "below": "5", "createdSince": "2020-01-01", "createdUntil": "2100-01-01",
 	"email": "user299@x.example", "hasPassword": "false", "customerId": "5", "lastAccessSince": "2020-01-01",
 	"userId": "7", "accountId": "5", "roleId": "2", "applicationId": "1", "disabled": "true", "shareState": "1", "contextId": "5",
 	"status": "failed", "format": "txt", "enabled": "true", "runnable": "true", "agentId": "5", "destinationId": "5", "eventId": "e299", "type": "run.finished",

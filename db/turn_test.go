@@ -40,7 +40,7 @@ func TestReadsKeepNobodyWaiting(t *testing.T) {
 	for waiting < 4 {
 		devtest.Check(t, other.GetContext(t.Context(), &waiting, `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`))
 	}
-	soon, cancel := context.WithTimeout(of(t.Context(), 8), 10*time.Second)
+	soon, cancel := context.WithTimeout(of(t.Context(), 8), 30*time.Second)
 	defer cancel()
 	if _, err := s.LimitsOf(soon, child.ID); err != nil {
 		t.Errorf("another branch's: %v", err)

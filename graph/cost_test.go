@@ -121,10 +121,10 @@ func TestCostPerMinute(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	t.Cleanup(func() { _ = client.Close() })
 	d := newTestDoor(t, func(r *resolvers.Resolver, o *Options) {
-		r.Rates, o.Redis, o.CostPerMinute = &resolvers.Rates{Limiter: limit.New(client)}, client, 500
+		r.Rates, o.Redis, o.CostPerMinute = &resolvers.Rates{Limiter: limit.New(client, time.Minute)}, client, 500
 	})
 	// Three tries within one minute of the clock: the budget is counted by it.
-	if left := time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)); left < 2*time.Second {
+	if left := time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)); left < 10*time.Second {
 		time.Sleep(left)
 	}
 	mine := d.as(owner(time.Minute))
@@ -155,10 +155,10 @@ func TestEventsCost(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	t.Cleanup(func() { _ = client.Close() })
 	// Within one minute of the clock: the budget is counted by it.
-	if left := time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)); left < 2*time.Second {
+	if left := time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)); left < 10*time.Second {
 		time.Sleep(left)
 	}
-	c := &costs{perMinute: 500, rates: &resolvers.Rates{Limiter: limit.New(client)}}
+	c := &costs{perMinute: 500, rates: &resolvers.Rates{Limiter: limit.New(client, time.Minute)}}
 	ctx, executed := costing(t.Context(), 7, ast.Subscription, 200), 0
 	events := c.InterceptOperation(ctx, func(context.Context) graphql.ResponseHandler {
 		return func(context.Context) *graphql.Response {

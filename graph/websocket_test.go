@@ -52,7 +52,7 @@ func dialTo(t *testing.T, server net.Addr, header http.Header, subprotocols ...s
 		return nil, resp
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	return conn, resp

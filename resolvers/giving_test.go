@@ -54,7 +54,7 @@ func newEstate(t *testing.T) *estate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Resolver = &Resolver{Store: store, Box: box, Bus: messages, Log: log, Rates: &Rates{Limiter: limit.New(nil)}, PublicURL: &url.URL{Scheme: "https", Host: "canopy.example"}}
+	e.Resolver = &Resolver{Store: store, Box: box, Bus: messages, Log: log, Rates: &Rates{Limiter: limit.New(nil, limit.Patience)}, PublicURL: &url.URL{Scheme: "https", Host: "canopy.example"}}
 	founded, err := e.Found(t.Context(), Founding{Regions: DefaultRegions, Customer: "Root", Email: "root@root.example"})
 	if err != nil {
 		t.Fatal(err)

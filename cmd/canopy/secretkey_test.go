@@ -125,7 +125,7 @@ func TestSecretKeyRotate(t *testing.T) {
 	first, last := s.Number(`SELECT min(id) FROM mail_outbox WHERE kind = 'test'`), s.Number(`SELECT max(id) FROM mail_outbox WHERE kind = 'test'`)
 
 	killed := s.rotation(t)
-	for end := time.Now().Add(20 * time.Second); s.sealedWith(t, oldKey, first); s.event() {
+	for end := time.Now().Add(platform.Patience); s.sealedWith(t, oldKey, first); s.event() {
 		if time.Now().After(end) {
 			killed.Kill()
 			t.Fatalf("no mail is sealed anew: %s", killed.Log)

@@ -115,7 +115,7 @@ func TestRunsOutliveKilledWorkers(t *testing.T) {
 	for range steps {
 		select {
 		case <-at:
-		case <-time.After(20 * time.Second):
+		case <-time.After(platform.Patience):
 			lost.Kill()
 			t.Fatalf("a step is not reached: %s", lost.Log)
 		}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"canopy/db"
 	"canopy/e2e/platform"
@@ -32,7 +31,7 @@ func TestSlowReadersLeaveRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	client := http.Client{Timeout: 10 * time.Second}
+	client := http.Client{Timeout: platform.Patience}
 	for i := range 20 {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+[]string{"/tenant", "/tenant/users"}[i%2], nil)
 		if err != nil {

@@ -75,7 +75,7 @@ func first(t *testing.T, from <-chan frame, what string, change func(), is func(
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.After(20 * time.Second); ; {
+	for deadline := time.After(platform.Patience); ; {
 		select {
 		case f := <-from:
 			if is(f) {

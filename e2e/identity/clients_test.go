@@ -115,7 +115,7 @@ func restartable(t *testing.T, s *platform.Platform) (url string, restart func()
 	return "http://" + listener.Addr().String(), func() {
 		stop()
 		again, err := net.Listen("tcp", listener.Addr().String())
-		for deadline := time.Now().Add(10 * time.Second); err != nil && time.Now().Before(deadline); { // the old one lets go of it
+		for deadline := time.Now().Add(platform.Patience); err != nil && time.Now().Before(deadline); { // the old one lets go of it
 			time.Sleep(time.Millisecond)
 			again, err = net.Listen("tcp", listener.Addr().String())
 		}

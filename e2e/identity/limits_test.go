@@ -102,7 +102,7 @@ func TestBranchesRate(t *testing.T) {
 func TestSubscriptionEndsWithItsToken(t *testing.T) {
 	t.Parallel()
 	s := platform.Start(t)
-	const life = 5 * time.Second
+	const life = 15 * time.Second
 	now := time.Now()
 	short := signer(s)(s.Demo.ClientID, life)
 	socket := s.OverSocket(t, map[string]any{"authorization": "Bearer " + short}, nil)

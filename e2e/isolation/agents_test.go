@@ -381,7 +381,7 @@ func TestAgentSubscriptionIsolation(t *testing.T) {
 func (w *world) hears(t *testing.T, s subscription, as who) {
 	t.Helper()
 	lines := w.Stream(t, s.query, w.tokens[as])
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(platform.Patience)
 	for {
 		s.tell()
 		select {

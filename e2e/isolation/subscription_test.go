@@ -62,7 +62,7 @@ func TestSubscriptionIsolation(t *testing.T) {
 func (w *world) listens(t *testing.T, row subscriptionRow, as who, hearsTarget bool) {
 	lines := w.Stream(t, row.query, w.tokens[as])
 	heardHome, heardTarget := 0, 0
-	for deadline := time.Now().Add(20 * time.Second); heardHome < 2; {
+	for deadline := time.Now().Add(platform.Patience); heardHome < 2; {
 		if time.Now().After(deadline) {
 			t.Fatal("the caller's own changes are not heard")
 		}
@@ -107,7 +107,7 @@ func (w *world) noMarks(t *testing.T, as who, line string) {
 // isRefused tries a subscription that is ended by an error which says something, and nothing else.
 func (w *world) isRefused(t *testing.T, query, token, says string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), platform.Patience)
 	defer cancel()
 	resp := w.OverEvents(ctx, t, query, token)
 	body, err := io.ReadAll(resp.Body)

@@ -52,7 +52,7 @@ func (s *Platform) Publish(token, diagram string) int64 {
 // Poll polls a job until it has ended.
 func (s *Platform) Poll(token, key string) Answer {
 	s.T.Helper()
-	return s.PollFor(token, key, 20*time.Second)
+	return s.PollFor(token, key, Patience)
 }
 
 func (s *Platform) PollFor(token, key string, patience time.Duration) Answer {

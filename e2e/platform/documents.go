@@ -81,7 +81,7 @@ func (s *Platform) Documents(token string, contextID int64) []map[string]any {
 // Settle waits until no document of a context is on its way, and lists them.
 func (s *Platform) Settle(token string, contextID int64) []map[string]any {
 	s.T.Helper()
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(Patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		list, open := s.Documents(token, contextID), 0
 		for _, d := range list {
 			if d["status"] == "pending" || d["status"] == "processing" {

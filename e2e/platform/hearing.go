@@ -40,7 +40,7 @@ func hear(payload []byte) Heard {
 // Dial subscribes by graphql-transport-ws.
 func (s *Platform) Dial(t *testing.T, query string, init map[string]any, header http.Header) *websocket.Conn {
 	t.Helper()
-	dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}, HandshakeTimeout: 5 * time.Second}
+	dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}, HandshakeTimeout: Patience}
 	conn, resp, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL, "http")+"/graphql", header)
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func Next(t *testing.T, from <-chan Heard, what string) Heard {
 			t.Fatalf("%s: the stream is closed", what)
 		}
 		return h
-	case <-time.After(15 * time.Second):
+	case <-time.After(Patience):
 		t.Fatalf("%s: nothing is heard", what)
 	}
 	return Heard{}
@@ -166,7 +166,8 @@ func Next(t *testing.T, from <-chan Heard, what string) Heard {
 // Until makes changes until a subscriber, whose subscription takes a moment to begin, hears one.
 func (s *Platform) Until(t *testing.T, from <-chan Heard, change func(n int)) map[string]any {
 	t.Helper()
-	for n := range 300 {
+	end := time.After(Patience)
+	for n := 0; ; n++ {
 		change(n)
 		select {
 		case h := <-from:
@@ -175,10 +176,10 @@ func (s *Platform) Until(t *testing.T, from <-chan Heard, change func(n int)) ma
 			}
 			return h.Event
 		case <-time.After(50 * time.Millisecond):
+		case <-end:
+			t.Fatal("nothing is heard")
 		}
 	}
-	t.Fatal("nothing is heard")
-	return nil
 }
 
 func DataOf(t *testing.T, line string) object {
@@ -202,7 +203,7 @@ func Told(t *testing.T, lines <-chan string, name string) object {
 			return nil
 		}
 		return DataOf(t, line)[name].(object)
-	case <-time.After(15 * time.Second):
+	case <-time.After(Patience):
 		t.Fatal("nothing is heard")
 		return nil
 	}

@@ -68,7 +68,7 @@ func program(command string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
-	if err := runProgram(ctx, command, app.Options{Version: "test", Log: log}); err != nil {
+	if err := runProgram(ctx, command, app.Options{Version: "test", Log: log, LimitPatience: limitPatience}); err != nil {
 		log.Error(err.Error())
 		return 1
 	}

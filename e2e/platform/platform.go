@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	_ "github.com/lib/pq" // the driver of the look into the tables
@@ -53,6 +54,13 @@ func Start(t testing.TB, change ...func(*config.Config)) *Platform {
 	return s
 }
 
+// limitPatience has limits hold on a machine that is busy, where Redis takes its time.
+const limitPatience = 10 * time.Second
+
+// Patience is how long a test waits for what happens in the background. It is far more than that takes: only a test that fails
+// waits for its end.
+const Patience = time.Minute
+
 // settings are those of a platform at an address, without its servers.
 func settings(t testing.TB, at string) *config.Config {
 	t.Helper()
@@ -80,7 +88,9 @@ func (s *Platform) open(cfg *config.Config) {
 	for _, column := range []string{"applications SET auth_url", "app_instances SET domain"} {
 		s.SQL("UPDATE "+column+" = $1", s.URL)
 	}
-	s.App, err = app.Open(context.Background(), cfg, app.Options{Version: "test", Log: slog.New(slog.NewTextHandler(s.Log, nil))})
+	s.App, err = app.Open(context.Background(), cfg, app.Options{
+		Version: "test", Log: slog.New(slog.NewTextHandler(s.Log, nil)), LimitPatience: limitPatience,
+	})
 	if err != nil {
 		s.T.Fatal(err)
 	}

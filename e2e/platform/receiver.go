@@ -25,7 +25,7 @@ const PublicURL = "https://93.184.216.34/hooks"
 // Ended polls a delivery until it has ended.
 func (s *Platform) Ended(token string, id int64) map[string]any {
 	s.T.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(Patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if d := s.Do("GET", Hooks+"/deliveries/"+Decimal(id), token, nil).JSON(s.T).(map[string]any); d["status"] != "pending" {
 			return d
 		}
@@ -97,7 +97,7 @@ func (r *Receiver) All() []Received {
 // Wait gives what came once there are n requests.
 func (r *Receiver) Wait(t testing.TB, n int) []Received {
 	t.Helper()
-	deadline := time.After(15 * time.Second)
+	deadline := time.After(Patience)
 	for {
 		if got := r.All(); len(got) >= n {
 			return got

@@ -314,7 +314,7 @@ func TestRatesOfCompanies(t *testing.T) {
 	greta, lukas := s.As("Alpine Energy", "greta@alpine.example"), s.As("Alpine Hydro", "lukas@alpine-hydro.example")
 	limitsOf(s, root, alpine, map[string]any{"requestsPerMinute": 5, "costPerMinute": 100})
 	limitsOf(s, root, hydro, map[string]any{"requestsPerMinute": 4})
-	if left := time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)); left < 15*time.Second {
+	if left := time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)); left < 25*time.Second {
 		time.Sleep(left)
 	}
 	policy := func(name string, most int) string { return fmt.Sprintf(`"requestsPerMinute-%s";q=%d;w=60`, name, most) }

@@ -3,6 +3,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -42,11 +43,13 @@ type Platform struct {
 	Queue    asynq.RedisConnOpt
 	Resolver *resolvers.Resolver
 
-	version  string
-	redis    redis.UniversalClient
-	registry *prometheus.Registry
-	metrics  *jobs.Metrics
-	tools    *jobs.Tools
+	version string
+	// limitPatience is that of the options.
+	limitPatience time.Duration
+	redis         redis.UniversalClient
+	registry      *prometheus.Registry
+	metrics       *jobs.Metrics
+	tools         *jobs.Tools
 
 	background sync.WaitGroup
 	stop       context.CancelFunc
@@ -57,6 +60,8 @@ type Options struct {
 	// Version is the program's, told to those who ask and to receivers of deliveries.
 	Version string
 	Log     *slog.Logger
+	// LimitPatience is how long limits wait for Redis before they do without; 0 is limit.Patience.
+	LimitPatience time.Duration
 }
 
 // Open connects and wires the parts. The database has to be there, with this program's schema; Redis
@@ -70,7 +75,7 @@ func Open(ctx context.Context, cfg *config.Config, o Options) (*Platform, error)
 	if err != nil {
 		return nil, err
 	}
-	p := &Platform{Config: cfg, Log: o.Log, Store: store, Box: box, version: o.Version, registry: prometheus.NewRegistry()}
+	p := &Platform{Config: cfg, Log: o.Log, Store: store, Box: box, version: o.Version, limitPatience: o.LimitPatience, registry: prometheus.NewRegistry()}
 	if err := p.connectRedis(); err != nil {
 		_ = store.Close()
 		return nil, err
@@ -116,11 +121,13 @@ func (p *Platform) wire(ctx context.Context) error {
 	if err := jobs.LoadSigningKeys(ctx, p.Store, p.Box, keys); err != nil {
 		return err
 	}
+	patience := cmp.Or(p.limitPatience, limit.Patience)
 	p.Resolver = &resolvers.Resolver{
 		Store: p.Store, Box: p.Box, Egress: client, Keys: keys, Bus: p.Bus, PublicURL: p.Config.PublicURL, Log: p.Log,
-		Rates:    &resolvers.Rates{Limiter: limit.New(p.redis), Defaults: p.Config.Limits, Store: p.Store, Tell: web.TellRate},
-		Throttle: limit.NewThrottle(p.redis), Crowds: limit.NewCrowdThrottle(p.redis), Addresses: limit.NewAddressThrottle(p.redis), RequestsPerMinute: p.Config.RateLimit,
-		Roster: roster.New(p.redis), Version: p.version,
+		Rates:    &resolvers.Rates{Limiter: limit.New(p.redis, patience), Defaults: p.Config.Limits, Store: p.Store, Tell: web.TellRate},
+		Throttle: limit.NewThrottle(p.redis, patience), Crowds: limit.NewCrowdThrottle(p.redis, patience), Addresses: limit.NewAddressThrottle(p.redis, patience),
+		RequestsPerMinute: p.Config.RateLimit,
+		Roster:            roster.New(p.redis), Version: p.version,
 		EraseAfter:    p.Config.EraseAfter,
 		ClientAddress: web.ClientAddress, UserAgent: web.UserAgent,
 	}

@@ -29,9 +29,11 @@ type Bus struct {
 	redis  redis.UniversalClient
 	log    *slog.Logger
 	origin string
-	queue  chan string
-	cancel context.CancelFunc
-	done   sync.WaitGroup
+	// patience is how long Redis may take for a message.
+	patience time.Duration
+	queue    chan string
+	cancel   context.CancelFunc
+	done     sync.WaitGroup
 
 	mu     sync.Mutex
 	topics map[string]map[chan []byte]struct{}
@@ -39,9 +41,14 @@ type Bus struct {
 
 // New starts a bus; Close stops it. A nil client leaves it to its own process.
 func New(client redis.UniversalClient, log *slog.Logger) *Bus {
+	return patient(client, log, publishTimeout)
+}
+
+// patient starts a bus that gives Redis so much time for a message.
+func patient(client redis.UniversalClient, log *slog.Logger, patience time.Duration) *Bus {
 	ctx, cancel := context.WithCancel(context.Background())
 	b := &Bus{
-		redis: client, log: log, origin: rand.Text(), queue: make(chan string, outgoing), cancel: cancel,
+		redis: client, log: log, origin: rand.Text(), patience: patience, queue: make(chan string, outgoing), cancel: cancel,
 		topics: map[string]map[chan []byte]struct{}{},
 	}
 	if client != nil {
@@ -89,7 +96,7 @@ func (b *Bus) Publish(_ context.Context, topic string, payload []byte) {
 func (b *Bus) send(ctx context.Context) {
 	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	context.AfterFunc(ctx, func() { time.AfterFunc(publishTimeout, cancel) })
+	context.AfterFunc(ctx, func() { time.AfterFunc(b.patience, cancel) })
 	for {
 		message, there := b.next(ctx)
 		if !there {
@@ -124,7 +131,7 @@ func (b *Bus) sendOne(ctx context.Context, message string) <-chan struct{} {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+		ctx, cancel := context.WithTimeout(ctx, b.patience)
 		defer cancel()
 		if err := b.redis.Publish(ctx, channel, message).Err(); err != nil && !errors.Is(err, context.Canceled) {
 			b.log.DebugContext(ctx, "a live message was lost", "error", err)

@@ -91,7 +91,7 @@ func TestTheOwnerIsKilled(t *testing.T) {
 	if p.URL() != url {
 		t.Errorf("the address is %s, before %s", p.URL(), url)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	if !poll(ctx, func() bool { return askRedis(ctx, port, password) != nil }) {
 		t.Error("Redis outlived its owner")

@@ -210,7 +210,7 @@ func TestRefusedUploadHearsWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	body := raw(true, part("who", "", "Ada"), part("file", "a.txt", "x"), part("more", "", strings.Repeat("y", 4<<20)))
 	if _, err := fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=%s\r\nContent-Length: %d\r\n\r\n%s", boundary, len(body), body); err != nil {
 		t.Fatalf("before all was sent: %v", err)

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// patience is how long one look-up may take: little, as a request waits for it.
-	patience = 50 * time.Millisecond
+	// Patience is how long one look-up may take: little, as a request waits for it.
+	Patience = 50 * time.Millisecond
 	// rest is how long Redis is left alone after a look-up that failed.
 	rest = time.Second
 )

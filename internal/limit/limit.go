@@ -22,8 +22,8 @@ type Limiter struct {
 	breaker breaker
 }
 
-// New makes a limiter; with a nil client every limit is open.
-func New(client redis.UniversalClient) *Limiter {
+// New makes a limiter, whose calls wait for Redis for as long as patience says; with a nil client every limit is open.
+func New(client redis.UniversalClient, patience time.Duration) *Limiter {
 	return &Limiter{redis: client, breaker: breaker{patience: patience}}
 }
 

@@ -19,15 +19,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patient is a limiter that a busy machine does not take from its Redis.
 func patient(client redis.UniversalClient) *Limiter {
-	l := New(client)
-	l.breaker.patience = 10 * time.Second
-	return l
+	return New(client, 10*time.Second)
 }
 
 // inOneMinute lets a test begin where the clock's minute will not end under it.
 func inOneMinute(t *testing.T, run func(t *testing.T, key string)) {
 	t.Helper()
-	if left := time.Until(time.Now().Truncate(window).Add(window)); left < 2*time.Second {
+	if left := time.Until(time.Now().Truncate(window).Add(window)); left < 10*time.Second {
 		<-time.After(left)
 	}
 	run(t, t.Name())
@@ -117,7 +115,7 @@ func TestAllowTogether(t *testing.T) {
 }
 
 func TestAllowWithoutRedis(t *testing.T) {
-	if got, err := New(nil).Allow(t.Context(), "t", 1, Budget{"k", 0}); err != nil || !got.Allowed {
+	if got, err := New(nil, Patience).Allow(t.Context(), "t", 1, Budget{"k", 0}); err != nil || !got.Allowed {
 		t.Errorf("with no client: %+v, %v", got, err)
 	}
 	for _, c := range []struct {
@@ -129,7 +127,7 @@ func TestAllowWithoutRedis(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := devtest.RedisServer(t)
-			l := New(s.Client())
+			l := New(s.Client(), Patience)
 			devtest.Eventually(t, "the limit counts", func() bool { // a busy machine may be slow to connect
 				got, err := l.Allow(t.Context(), "t", 1, Budget{"k", 1000})
 				return err == nil && got.Allowed
@@ -172,7 +170,7 @@ func TestAllowWhenTheCallerHangsUp(t *testing.T) {
 // While Redis is away, of many callers at the same time one pays for the look-up.
 func TestBreakerLetsOneThrough(t *testing.T) {
 	s := devtest.RedisServer(t)
-	l := New(s.Client())
+	l := New(s.Client(), Patience)
 	s.Freeze()
 	if _, err := l.Allow(t.Context(), "t", 1, Budget{"k", 1}); !errors.Is(err, ErrAway) {
 		t.Fatal(err)
@@ -196,7 +194,7 @@ func TestBreakerLetsOneThrough(t *testing.T) {
 
 func BenchmarkAllow(b *testing.B) {
 	s := devtest.RedisServer(b)
-	for name, l := range map[string]*Limiter{"redis": New(s.Client()), "away": New(s.Client())} {
+	for name, l := range map[string]*Limiter{"redis": New(s.Client(), Patience), "away": New(s.Client(), Patience)} {
 		b.Run(name, func(b *testing.B) {
 			if name == "away" {
 				l.breaker.restUntil.Store(time.Now().Add(time.Hour).UnixNano())

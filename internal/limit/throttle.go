@@ -70,23 +70,25 @@ func (p pace) places(r record, now time.Time) int {
 	return 1
 }
 
-// NewThrottle makes a throttle for keys that are one person's; a nil client leaves it to its own
-// process.
-func NewThrottle(client redis.UniversalClient) *Throttle { return newThrottle(client, onePace) }
+// NewThrottle makes a throttle for keys that are one person's, which waits for Redis for as long as patience says; a nil
+// client leaves it to its own process.
+func NewThrottle(client redis.UniversalClient, patience time.Duration) *Throttle {
+	return newThrottle(client, patience, onePace)
+}
 
 // NewAddressThrottle makes a throttle for keys that many people share, such as the address of an
 // office: it takes far more failures.
-func NewAddressThrottle(client redis.UniversalClient) *Throttle {
-	return newThrottle(client, sharedPace)
+func NewAddressThrottle(client redis.UniversalClient, patience time.Duration) *Throttle {
+	return newThrottle(client, patience, sharedPace)
 }
 
 // NewCrowdThrottle makes a throttle for keys that anybody can fail for, such as a person's account: it takes
 // more failures, and forgets them after a day.
-func NewCrowdThrottle(client redis.UniversalClient) *Throttle {
-	return newThrottle(client, crowdPace)
+func NewCrowdThrottle(client redis.UniversalClient, patience time.Duration) *Throttle {
+	return newThrottle(client, patience, crowdPace)
 }
 
-func newThrottle(client redis.UniversalClient, p pace) *Throttle {
+func newThrottle(client redis.UniversalClient, patience time.Duration, p pace) *Throttle {
 	return &Throttle{
 		redis: client, pace: p, breaker: breaker{patience: patience}, counts: map[string]record{}, open: map[string]int{},
 	}

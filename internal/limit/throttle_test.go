@@ -17,9 +17,7 @@ import (
 
 // patientThrottle is one that a busy machine does not take from its Redis.
 func patientThrottle(client redis.UniversalClient) *Throttle {
-	throttle := NewThrottle(client)
-	throttle.breaker.patience = 10 * time.Second
-	return throttle
+	return NewThrottle(client, 10*time.Second)
 }
 
 // try asks to begin a try, which ends at once.
@@ -56,7 +54,7 @@ func TestThrottlePace(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.failures), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				throttle := NewThrottle(nil)
+				throttle := NewThrottle(nil, Patience)
 				fail(t, throttle, c.failures, "k")
 				if got := try(t, throttle, "k"); got != c.wait {
 					t.Errorf("the next try has to wait %v, not %v", got, c.wait)
@@ -80,7 +78,7 @@ func TestThrottlePace(t *testing.T) {
 // Of a crowd, more failures are free, and fewer in the long run: a quiet hour forgives nothing.
 func TestThrottlePaceOfACrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		throttle := NewCrowdThrottle(nil)
+		throttle := NewCrowdThrottle(nil, Patience)
 		tries := 0
 		for begun := time.Now(); time.Since(begun) < 24*time.Hour; {
 			if wait := try(t, throttle, "k"); wait > 0 {
@@ -107,7 +105,7 @@ func TestThrottlePaceOfACrowd(t *testing.T) {
 
 func TestThrottleForgives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		throttle := NewThrottle(nil)
+		throttle := NewThrottle(nil, Patience)
 		fail(t, throttle, 10, "a", "b")
 		throttle.Succeed(t.Context(), "a")
 		if got := try(t, throttle, "a"); got != 0 {
@@ -135,7 +133,7 @@ func TestThrottleBoundsTriesAtOnce(t *testing.T) {
 	for failures, want := range map[int]int{0: maxOpen, onePace.free - 1: maxOpen, onePace.free: 1} {
 		t.Run(fmt.Sprint(failures), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				throttle := NewThrottle(nil)
+				throttle := NewThrottle(nil, Patience)
 				fail(t, throttle, failures, "k")
 				time.Sleep(onePace.longest)
 				ctx, cancel := context.WithCancel(t.Context())
@@ -197,13 +195,13 @@ func TestThrottleWithoutRedis(t *testing.T) {
 	}{{"stopped", (*devtest.OwnRedis).Kill}, {"frozen", (*devtest.OwnRedis).Freeze}} {
 		t.Run(c.name, func(t *testing.T) {
 			s := devtest.RedisServer(t)
-			throttle := NewThrottle(s.Client())
+			throttle := NewThrottle(s.Client(), Patience)
 			fail(t, throttle, 3, "k")
 			c.away(s)
 			begun := time.Now()
 			fail(t, throttle, 5, "k")
 			wait := try(t, throttle, "k")
-			if took := time.Since(begun); took > 5*patience {
+			if took := time.Since(begun); took > 5*Patience {
 				t.Errorf("six calls took %v", took)
 			}
 			if wait < 4*time.Second || wait > 8*time.Second {
@@ -230,7 +228,7 @@ func TestThrottleCountsWhoHangsUp(t *testing.T) {
 }
 
 func TestThrottleMemoryIsBounded(t *testing.T) {
-	throttle := NewThrottle(nil)
+	throttle := NewThrottle(nil, Patience)
 	for i := range maxRecords + 10 {
 		throttle.Fail(t.Context(), fmt.Sprint(i))
 	}

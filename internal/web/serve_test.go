@@ -49,7 +49,7 @@ func (s *running) send(t *testing.T, headers string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n"+headers+"\r\n")
 	return conn
 }
@@ -98,7 +98,7 @@ func TestServeFinishesRequests(t *testing.T) {
 // TestServeDrains: told to stop, a server says so and goes on for a while, on connections that were
 // open before and on new ones, each for one answer; streams live until that is over.
 func TestServeDrains(t *testing.T) {
-	const drain = 2 * time.Second
+	const drain = 5 * time.Second
 	streaming, ended := make(chan struct{}), make(chan error, 1)
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Accept") != "" {

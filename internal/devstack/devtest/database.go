@@ -19,8 +19,8 @@ import (
 	"github.com/lib/pq"
 )
 
-// closing is how long the server may take to notice that a connection was closed.
-const closing = 2 * time.Second
+// closing is how long the server may take to notice that a connection was closed: on a busy machine, seconds.
+var closing = patience
 
 // Database gives a fresh database: a copy of a template that fill made, once for every test binary
 // with the same fingerprint that shares the server. The fingerprint stands for all that fill does.

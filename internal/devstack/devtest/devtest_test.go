@@ -115,6 +115,7 @@ func TestTemplateThatFailed(t *testing.T) {
 	if err := c.ensureTemplate(t.Context(), name, fill); err != nil {
 		t.Errorf("the next one: %v", err)
 	}
+	closeSoon(t)
 	var leak *sql.DB
 	err = c.ensureTemplate(t.Context(), name+"_leak", func(ctx context.Context, url string) error {
 		leak = open(t, url)
@@ -124,6 +125,12 @@ func TestTemplateThatFailed(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "open") {
 		t.Errorf("a connection left open: %v", err)
 	}
+}
+
+// closeSoon has a test that leaves a connection open wait little for it.
+func closeSoon(t *testing.T) {
+	closing = 100 * time.Millisecond
+	t.Cleanup(func() { closing = patience })
 }
 
 // recorder is a test that is let fail.
@@ -141,6 +148,7 @@ func (r *recorder) Errorf(format string, a ...any) {
 func TestConnectionLeftOpen(t *testing.T) {
 	r := &recorder{TB: t}
 	leak := open(t, Database(r, "things", fill)+"&application_name=leaky")
+	closeSoon(t)
 	defer func() { _ = leak.Close() }()
 	if err := leak.Ping(); err != nil {
 		t.Fatal(err)
