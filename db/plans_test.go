@@ -63,17 +63,17 @@ func plansAt(t *testing.T, companies int, largest bool) {
 	data.grow(0, 10)
 	data.exec(`VACUUM ANALYZE`)
 	early := planConn(t, pool)
-	for q, text := range statements {
-		for _, args := range examples[query(q)].asked {
-			planned(t, early, nameOf(q), text, args)
+	for _, q := range keptEarly() {
+		for _, args := range examples[q].asked {
+			planned(t, early, nameOf(int(q)), statements[q], args)
 		}
 	}
 	data.grow(10, companies)
 	data.whole(companies)
 	t.Run("plans of ten companies", func(t *testing.T) {
-		for q, text := range statements {
-			for _, args := range examples[query(q)].asked {
-				tryPlan(t, early, companies, nameOf(q), text, examples[query(q)], args)
+		for _, q := range keptEarly() {
+			for _, args := range examples[q].asked {
+				tryPlan(t, early, companies, nameOf(int(q)), statements[q], examples[q], args)
 			}
 		}
 		devtest.Check(t, early.Close())
@@ -100,6 +100,19 @@ func plansAt(t *testing.T, companies int, largest bool) {
 			}
 		})
 	}
+}
+
+// keptEarly are the statements that are tried by plans of an empty platform: those of the queue of deliveries, which is empty most of the time,
+// and with CANOPY_PLANS all. Among ten rows many plans cost the same, and which one is taken is no more than chance.
+func keptEarly() []query {
+	if os.Getenv("CANOPY_PLANS") == "" {
+		return []query{qDueDestinations, qDeliveriesUntouchedFor, qClaimDeliveries, qRecordOutcomes, qDeliveryBacklog}
+	}
+	all := make([]query, len(statements))
+	for q := range statements {
+		all[q] = query(q)
+	}
+	return all
 }
 
 // planConn is a connection that plans for all arguments at once, and has no statement yet.

@@ -65,7 +65,7 @@ func (s *RunStep) ResultJSON() json.RawMessage { return rawOf(s.Result) }
 // ErrorJSON is why the step failed, nil when it did not.
 func (s *RunStep) ErrorJSON() json.RawMessage { return rawOf(s.Error) }
 
-const runTables = ` FROM runs r JOIN accounts a ON a.id = r.account_id JOIN customers c ON c.id = a.customer_id `
+var runTables = ` FROM runs r` + joinByID("accounts", "a", "r.account_id") + joinByID("customers", "c", "a.customer_id")
 
 var (
 	runColumns     = columns[Run]("r") + `, a.customer_id`

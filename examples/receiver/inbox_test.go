@@ -82,5 +82,6 @@ func TestWorkThatFails(t *testing.T) {
 		if got := [2]string{<-done, <-done}; got != [2]string{"b", "a"} || tries != 3 {
 			t.Errorf("%v after %d tries", got, tries)
 		}
+		synctest.Wait() // until what was done is out of the folder
 	})
 }
