@@ -89,6 +89,8 @@ test("a hundred pasted invitations, and what became of each", async (t) => {
   await panel.getByText("99 people are invited").waitFor();
   await panel.getByText("1 person could not be invited").waitFor();
   await panel.getByText("What became of each").click();
+  // Permissions come after the invitations.
+  await panel.getByLabel("What became of each").filter({ hasText: "Invited, with" }).waitFor();
   const report = (await panel.getByLabel("What became of each").innerText()).split("\n");
   assert.equal(report.length, 100);
   assert.equal(report.filter((line) => /^guest\d+@alpine\.example\tInvited, with Viewer · Tenant management\.$/.test(line)).length, 99);

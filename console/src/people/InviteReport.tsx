@@ -45,7 +45,8 @@ function missingOf({ missing }: Outcome): string {
 function wordOf(one: Outcome, { people }: Words): string {
   if (one.why !== undefined) return sentence(one.why);
   const given = one.given.length > 0 ? people.isInvitedWith(one.given.map(({ name }) => name).join(", ")) : people.isInvited;
-  return one.missing.length > 0 ? `${given} ${people.lacks} ${missingOf(one)}` : given;
+  // What was not tried yet is under way.
+  return one.missing.some(({ why }) => why !== "") ? `${given} ${people.lacks} ${missingOf(one)}` : given;
 }
 
 /** How many were invited, and the next step for the first of those who may do nothing yet. */
