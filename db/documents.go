@@ -57,6 +57,7 @@ const BlobPrefix = "documents/"
 
 var (
 	qDocument          = prepare(`SELECT ` + documentColumns + documentTables + `WHERE d.id = $3 AND ` + onDesk)
+	qOriginal          = prepare(`SELECT ` + documentColumns + ` FROM documents d WHERE d.id = $1 AND NOT ` + inactive(lineageOfContext("d.context_id")))
 	qDocumentForUpdate = prepare(`
 		SELECT ` + documentColumns + documentTables + `WHERE d.id = $3 AND ` + onDesk + ` FOR UPDATE OF d`)
 	qDocumentsByID = prepare(`SELECT ` + documentColumns + documentTables + `WHERE d.id = ANY($3) AND ` + onDesk)
@@ -99,6 +100,13 @@ var (
 func (s *Store) Document(ctx context.Context, desk Desk, id int64) (*Document, error) {
 	d := &Document{}
 	err := s.get(ctx, d, qDocument, desk.args(id)...)
+	return d, err
+}
+
+// Original reads the document that a link leads to, whoever follows it; ErrNoRows where its company is suspended or deleted.
+func (s *Store) Original(ctx context.Context, id int64) (*Document, error) {
+	d := &Document{}
+	err := s.get(ctx, d, qOriginal, id)
 	return d, err
 }
 

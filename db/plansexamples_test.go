@@ -183,6 +183,7 @@ var examples = map[query]example{
 
 	// documents.go
 	qDocument:          few(299, 0, 299),
+	qOriginal:          few(299),
 	qDocumentForUpdate: few(299, 0, 299),
 	qDocumentsByID:     few(299, 0, "{299}"),
 	qStored:            whole("it sums the sizes of a context's documents", 5, "a.txt"),

@@ -83,8 +83,11 @@ func (c *SealedColumn[K]) Open(box *secret.Box, key K, sealed []byte) ([]byte, e
 // SealedLink is what a link carries, sealed, and is kept nowhere: it ends before a new secret key leaves it behind.
 type SealedLink string
 
-// SealedExportLinks are those of the archives of exports.
-const SealedExportLinks SealedLink = "link to an export"
+// The links to the archives of exports, and to the originals of documents.
+const (
+	SealedExportLinks   SealedLink = "link to an export"
+	SealedOriginalLinks SealedLink = "link to an original"
+)
 
 // Seal seals what a link carries.
 func (l SealedLink) Seal(box *secret.Box, plain []byte) []byte { return box.Seal(plain, string(l)) }

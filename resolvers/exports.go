@@ -2,10 +2,7 @@ package resolvers
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
-	"fmt"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -17,8 +14,8 @@ import (
 	"canopy/internal/rule"
 )
 
-// linkLife is how long the link to an archive can be followed.
-const linkLife = 15 * time.Minute
+// archiveLinkLife is how long the link to an archive can be followed.
+const archiveLinkLife = 15 * time.Minute
 
 // errNoExport is what all links hear that lead nowhere, or no longer.
 var errNoExport = problem.Missing("there is no such archive, or the link to it has expired")
@@ -98,25 +95,13 @@ func (e CustomerExportEdges) URL(ctx context.Context, obj *db.CustomerExport) (*
 	if p == nil || p.Credential() != obj.AskedBy || obj.Status != db.ExportReady {
 		return nil, nil
 	}
-	sealed := db.SealedExportLinks.Seal(e.Box, fmt.Appendf(nil, "%d %d", obj.ID, time.Now().Add(linkLife).Unix()))
 	link := e.PublicURL.JoinPath("tenant", "export", strconv.FormatInt(obj.ID, 10), "archive")
-	link.RawQuery = url.Values{"token": {base64.RawURLEncoding.EncodeToString(sealed)}}.Encode()
-	text := link.String()
-	return &text, nil
+	return e.signed(link, db.SealedExportLinks, obj.ID, archiveLinkLife), nil
 }
 
 // Archive gives a file with an archive, to be read until done is called: for who has come with a link to it.
 func (r *Resolver) Archive(ctx context.Context, id int64, token string) (export *db.CustomerExport, path string, done func(), err error) {
-	sealed, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil {
-		return nil, "", nil, errNoExport
-	}
-	plain, err := db.SealedExportLinks.Open(r.Box, sealed)
-	if err != nil {
-		return nil, "", nil, errNoExport
-	}
-	var of, until int64
-	if _, err := fmt.Sscan(string(plain), &of, &until); err != nil || of != id || time.Now().Unix() >= until {
+	if !r.leads(db.SealedExportLinks, id, token) {
 		return nil, "", nil, errNoExport
 	}
 	export, err = r.Store.Archive(ctx, id)

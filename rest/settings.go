@@ -99,6 +99,7 @@ func (a *api) registerSettings() {
 		return contextAnswer(ctx, out.Context, err)
 	})
 	a.registerDocument()
+	a.registerOriginals()
 }
 
 func (a *api) updateSettings(ctx context.Context, in *updateSettingsInput) (*tagged[contextSettings], error) {
@@ -120,13 +121,7 @@ func (a *api) registerDocument() {
 	add(a, operation{
 		id: "getDocument", conditions: byNoneMatch, rule: rule.ContextDocuments, method: http.MethodGet, path: path, tag: tagContexts, errors: notFound,
 		summary: "Get a document", description: "A document of the token's contexts, as the list shows it.",
-	}, func(ctx context.Context, in *DocumentPath) (*tagged[trainingDocument], error) {
-		d, err := a.queries().GetDocument(ctx, in.id())
-		if err != nil {
-			return nil, err
-		}
-		return tag(ctx, d.Version, documentOf(d))
-	})
+	}, a.document)
 	addList(a, operation{
 		id: "listChunks", rule: rule.DocumentChunks, path: path + "/chunks", tag: tagContexts, errors: notFound,
 		summary: "List the chunks of a document", description: "The pieces that a search finds, in their order. A document that is not ready has none.",

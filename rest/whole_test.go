@@ -48,6 +48,7 @@ var graphOnly = map[string]string{
 	"applications": "GET /permission/options lists them",
 
 	"Application.code":                  "REST has ids",
+	"Document.originalUrl":              "GET /context/document/{id}/original has the file itself",
 	"Context.accountId":                 "a token of REST stands on the account",
 	"Customer.effectiveCanAddCustomers": "a statement for each list",
 	"Customer.maxKeyDays":               "a company is shown by REST as it is documented",
@@ -189,7 +190,7 @@ var restOnly = map[string]string{
 	"exchangeToken": "as the platform's tokens are had by it", "getKeys": "as exchangeToken", "getServerMetadata": "as exchangeToken",
 	"logIn": "as exchangeToken", "openSession": "as exchangeToken", "refreshSession": "as exchangeToken", "endSession": "the cookie is sent to its path alone",
 	"setPassword": "the link of a mail stands for a token", "requestReset": "who asks has lost the password", "settleEmail": "as setPassword",
-	"getArchive": "a link stands for the token, and leads to a file",
+	"getArchive": "a link stands for the token, and leads to a file", "getLinkedOriginal": "as getArchive",
 }
 
 // TestTheGraphHasWhatRESTHas: an operation with a rule has the rule of a field of the graph.

@@ -1,6 +1,7 @@
 package contexts
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"slices"
@@ -25,7 +26,7 @@ const (
 )
 
 // contextReads are the documented reads that TestParityOfContexts compares.
-var contextReads = []string{"getContext", "getContextSettings", "getDocument", "listAllDocuments", "listChunks", "listContexts", "listDocuments", "searchContext"}
+var contextReads = []string{"getContext", "getContextDocument", "getContextSettings", "getDocument", "getLinkedOriginal", "getOriginal", "listAllDocuments", "listChunks", "listContexts", "listDocuments", "searchContext"}
 
 // TestParityOfContextsIsWhole: a read of contexts that is documented is compared.
 func TestParityOfContextsIsWhole(t *testing.T) {
@@ -105,11 +106,18 @@ func compareDocuments(t *testing.T, s *platform.Platform, token string, document
 	for _, row := range documents {
 		id := int64(platform.Member(t, row, "id").(float64))
 		path := "/v1/documents/" + platform.Decimal(id)
-		node := s.MustGQL(token, `query($id: ID!) { node(id: $id) { ... on Document { `+parityDocument+` pieces: chunks(first: 200) { nodes { `+parityChunk+` } } } } }`,
+		node := s.MustGQL(token, `query($id: ID!) { node(id: $id) { ... on Document { `+parityDocument+` originalUrl pieces: chunks(first: 200) { nodes { `+parityChunk+` } } } } }`,
 			object{"id": globalid.ID{Type: "Document", Int: id}.Global()})["node"].(map[string]any)
 		shown := platform.Member(t, node, "pieces.nodes").([]any)
 		delete(node, "pieces")
+		link := platform.Member(t, node, "originalUrl").(string)
+		delete(node, "originalUrl")
 		platform.SameAnswers(t, "a document", s.Must(200, "GET", path, token, nil).JSON(t), node)
+		platform.SameAnswers(t, "an entry", s.Must(200, "GET", "/context/document/"+platform.Decimal(id), token, nil).JSON(t), node)
+		linked := s.Must(200, "GET", strings.TrimPrefix(link, s.App.Resolver.PublicURL.String()), "", nil)
+		if own := s.Must(200, "GET", "/context/document/"+platform.Decimal(id)+"/original", token, nil); !bytes.Equal(own.Body, linked.Body) || len(own.Body) == 0 {
+			t.Errorf("the original of %d: %d bytes by its path, %d by a link", id, len(own.Body), len(linked.Body))
+		}
 		platform.SameAnswers(t, "its chunks", s.Must(200, "GET", path+"/chunks", token, nil).JSON(t), shown)
 		chunks += len(shown)
 	}

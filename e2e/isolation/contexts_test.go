@@ -106,6 +106,8 @@ func contextRows() []restRow {
 		{op: "updateContextSettings", path: onContext, body: func(*ask) any { return object{"topN": 7} }, want: onDesk},
 		{op: "reprocessContext", path: onContext, want: onDesk},
 		{op: "getDocument", path: onDocument, want: onDesk},
+		{op: "getContextDocument", path: onDocument, want: onDesk},
+		{op: "getOriginal", path: onDocument, want: onDesk},
 		{op: "listChunks", path: func(a *ask) []any { k, _ := a.freshChunk(); return []any{a.documentOf(k)} }, want: onDesk},
 		{op: "reprocessDocument", path: onDocument, want: onDesk},
 		{op: "listDocuments", path: func(a *ask) []any { _, c := a.freshDocument(); return []any{c} }, want: onDesk},
@@ -134,7 +136,7 @@ func contextGraphRows() []graphRow {
 		{
 			fields: "Query.searchContext SearchHit.document SearchHit.chunk Document.context Document.chunks Document.creator Chunk.document",
 			query: `query($id: ID!){ searchContext(contextId: $id, prompt: "word") { content chunk { content document { originalName } }
-				document { context { name } creator { email } chunks { nodes { content } totalCount } } } }`,
+				document { originalUrl context { name } creator { email } chunks { nodes { content } totalCount } } } }`,
 			variables: one((*ask).aSearchedContext), want: onDesk,
 		},
 		{fields: "ContextTool.parameters", query: `query($id: ID!){ context(id: $id) { tools { parameters { type } } } }`, variables: one((*ask).freshContext), want: onDesk},

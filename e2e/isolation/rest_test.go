@@ -71,6 +71,7 @@ func customerRows() []restRow {
 		{op: "exportCustomer", path: func(a *ask) []any { return []any{a.aChild()} }, want: reach},
 		{op: "getExport", path: func(a *ask) []any { return []any{a.freshExport()} }, want: reach},
 		{op: "getArchive", public: true},
+		{op: "getLinkedOriginal", public: true},
 		{op: "listCustomers", want: shared},
 		{op: "listCustomersOf", path: onCustomer, want: reach},
 		{op: "listAccounts", want: shared},

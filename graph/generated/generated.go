@@ -164,6 +164,7 @@ type CustomerRefResolver interface {
 type DocumentResolver interface {
 	Error(ctx context.Context, obj *db.Document) (*string, error)
 
+	OriginalURL(ctx context.Context, obj *db.Document) (*string, error)
 	Context(ctx context.Context, obj *db.Document) (*db.Context, error)
 	Chunks(ctx context.Context, obj *db.Document, first *int, after *string, last *int, before *string) (*resolvers.Connection[*db.Chunk], error)
 	Creator(ctx context.Context, obj *db.Document) (*db.User, error)
@@ -1761,6 +1762,11 @@ type Document implements Node {
   completed: DateTime @deprecated(reason: "Use ` + "`" + `completedAt` + "`" + `.")
   "When its processing ended; null before."
   completedAt: DateTime
+  """
+  A link to the file as it was uploaded, good for 5 minutes. It needs no token: whoever has it can fetch the file, until the
+  document is deleted or its company suspended. Null where the platform has no store of documents. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `.
+  """
+  originalUrl: String @needs(app: [ASSISTANT], right: "context.read")
   "Context that it belongs to. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
   context: Context! @needs(app: [ASSISTANT], right: "context.read")
   "The chunks of a ready document, in their order. Needs the right ` + "`" + `context.read` + "`" + `, with a token for ` + "`" + `assistant` + "`" + `."
@@ -11727,6 +11733,29 @@ func (ec *executionContext) _Document_completed(ctx context.Context, field graph
 
 func (ec *executionContext) _Document_completedAt(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
 	return ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.CompletedAt)
+}
+
+func (ec *executionContext) _Document_originalUrl(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
+	return inorder.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Document_originalUrl(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Document().OriginalURL(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Document_originalUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Document", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Document_context(ctx context.Context, field graphql.CollectedField, obj *db.Document) (ret graphql.Marshaler) {
@@ -29428,6 +29457,11 @@ func (ec *executionContext) _Document(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "completedAt":
 			out.Values[i] = ec._Document_completedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "originalUrl":
+			out.Values[i] = ec._Document_originalUrl(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

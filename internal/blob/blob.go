@@ -31,6 +31,9 @@ type Entry struct {
 	Written time.Time
 }
 
+// Attachment says as what a blob is fetched by a link: the values of two headers of the answer.
+type Attachment struct{ ContentType, Disposition string }
+
 // Store keeps blobs by key. It is safe for concurrent use.
 type Store interface {
 	// Write stores all that r gives, durably, before it returns. Nothing is stored when r fails, and
@@ -38,6 +41,11 @@ type Store interface {
 	Write(ctx context.Context, key string, r io.Reader) error
 	// Local gives a file with the blob's content, to be read until done is called.
 	Local(ctx context.Context, key string) (path string, done func(), err error)
+	// Open gives a blob to be read from any place in it, piece by piece, until it is closed or ctx ends.
+	Open(ctx context.Context, key string) (io.ReadSeekCloser, error)
+	// Link gives an address at which anybody can fetch a blob for that long, past this program; "" where the
+	// store has none.
+	Link(ctx context.Context, key string, life time.Duration, as Attachment) (address string, err error)
 	// Delete removes a blob; one that is not there is no error.
 	Delete(ctx context.Context, key string) error
 	// List yields the blobs whose keys begin with the prefix, or one error. A prefix ends in a slash.

@@ -84,6 +84,17 @@ func TestStores(t *testing.T) {
 				t.Errorf("read %d bytes: %v", len(got), err)
 			}
 			done()
+			open, err := s.Open(ctx, "documents/a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			part := make([]byte, 4)
+			if _, err := open.Seek(-4, io.SeekEnd); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(open, part); err != nil || string(part) != "cdef" || open.Close() != nil {
+				t.Errorf("the end: %s: %v", part, err)
+			}
 			for range 2 { // the second time there is nothing to delete
 				if err := s.Delete(ctx, "documents/a"); err != nil {
 					t.Fatal(err)
@@ -91,6 +102,9 @@ func TestStores(t *testing.T) {
 			}
 			if _, _, err := s.Local(ctx, "documents/a"); !errors.Is(err, blob.ErrNotFound) {
 				t.Errorf("a deleted blob: %v", err)
+			}
+			if _, err := s.Open(ctx, "documents/a"); !errors.Is(err, blob.ErrNotFound) {
+				t.Errorf("a deleted blob, opened: %v", err)
 			}
 			if got := documents(t, s); !slices.Equal(got, []string{"documents/b"}) {
 				t.Errorf("left: %v", got)
@@ -171,6 +185,9 @@ func TestKeys(t *testing.T) {
 				}
 				if _, _, err := s.Local(t.Context(), key); !errors.Is(err, blob.ErrKey) {
 					t.Errorf("%q was read: %v", key, err)
+				}
+				if _, err := s.Open(t.Context(), key); !errors.Is(err, blob.ErrKey) {
+					t.Errorf("%q was opened: %v", key, err)
 				}
 				if err := s.Delete(t.Context(), key); !errors.Is(err, blob.ErrKey) {
 					t.Errorf("%q was deleted: %v", key, err)

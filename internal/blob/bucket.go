@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
 	_ "gocloud.dev/blob/s3blob" // s3:// URLs
 	"gocloud.dev/gcerrors"
@@ -66,12 +67,43 @@ func (b *bucket) Local(ctx context.Context, key string) (string, func(), error) 
 	err = b.Download(ctx, key, file, nil)
 	if err = errors.Join(err, file.Close()); err != nil {
 		done()
-		if gcerrors.Code(err) == gcerrors.NotFound {
-			err = fmt.Errorf("%w: %s", ErrNotFound, key)
-		}
-		return "", nil, err
+		return "", nil, missing(err, key)
 	}
 	return file.Name(), done, nil
+}
+
+// missing says of an object that is not there that the blob is not.
+func missing(err error, key string) error {
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return fmt.Errorf("%w: %s", ErrNotFound, key)
+	}
+	return err
+}
+
+// Open implements Store: after a seek, the object is asked for anew from there.
+func (b *bucket) Open(ctx context.Context, key string) (io.ReadSeekCloser, error) {
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
+	r, err := b.NewReader(ctx, key, nil)
+	if err != nil {
+		return nil, missing(err, key)
+	}
+	return r, nil
+}
+
+// Link implements Store with a presigned URL. No request is made for it.
+func (b *bucket) Link(ctx context.Context, key string, life time.Duration, as Attachment) (string, error) {
+	if err := checkKey(key); err != nil {
+		return "", err
+	}
+	return b.SignedURL(ctx, key, &blob.SignedURLOptions{Expiry: life, BeforeSign: func(asFunc func(any) bool) error {
+		var get *s3.GetObjectInput
+		if asFunc(&get) {
+			get.ResponseContentType, get.ResponseContentDisposition = &as.ContentType, &as.Disposition
+		}
+		return nil
+	}})
 }
 
 // Delete implements Store.

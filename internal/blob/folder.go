@@ -95,12 +95,34 @@ func (f *folder) Local(_ context.Context, key string) (string, func(), error) {
 	}
 	path := f.path(key)
 	if _, err := os.Stat(path); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w: %s", ErrNotFound, key)
-		}
-		return "", nil, err
+		return "", nil, absent(err, key)
 	}
 	return path, func() {}, nil
+}
+
+// absent says of a file that is not there that its blob is not.
+func absent(err error, key string) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s", ErrNotFound, key)
+	}
+	return err
+}
+
+// Open implements Store. What is open can be read to its end, even if it is deleted meanwhile.
+func (f *folder) Open(_ context.Context, key string) (io.ReadSeekCloser, error) {
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
+	file, err := os.Open(f.path(key))
+	if err != nil {
+		return nil, absent(err, key)
+	}
+	return file, nil
+}
+
+// Link implements Store: a folder is reached through this program alone.
+func (f *folder) Link(context.Context, string, time.Duration, Attachment) (string, error) {
+	return "", nil
 }
 
 // Delete implements Store.

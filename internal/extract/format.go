@@ -3,6 +3,8 @@ package extract
 import (
 	"bytes"
 	"fmt"
+	"iter"
+	"maps"
 	"path"
 	"strings"
 
@@ -38,6 +40,9 @@ var contentTypes = map[Format]string{
 
 // ContentType is the media type that the extension stands for.
 func (f Format) ContentType() string { return contentTypes[f] }
+
+// ContentTypes gives those of all formats.
+func ContentTypes() iter.Seq[string] { return maps.Values(contentTypes) }
 
 // FormatOf gives the format of a file by the extension of its name, in any case. The error is a
 // *Failure that lists what is supported.

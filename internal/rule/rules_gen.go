@@ -36,6 +36,7 @@ var (
 	AccountAgents                    = &Rule{Field: "Account.agents", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
 	ContextDocuments                 = &Rule{Field: "Context.documents", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	ContextToolAgent                 = &Rule{Field: "ContextTool.agent", Apps: []access.App{access.Builder, access.Assistant}, Right: access.AgentRead}
+	DocumentOriginalURL              = &Rule{Field: "Document.originalUrl", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	DocumentContext                  = &Rule{Field: "Document.context", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	DocumentChunks                   = &Rule{Field: "Document.chunks", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
 	ChunkDocument                    = &Rule{Field: "Chunk.document", Apps: []access.App{access.Assistant}, Right: access.ContextRead}
@@ -185,6 +186,7 @@ var all = []*Rule{
 	AccountAgents,
 	ContextDocuments,
 	ContextToolAgent,
+	DocumentOriginalURL,
 	DocumentContext,
 	DocumentChunks,
 	ChunkDocument,

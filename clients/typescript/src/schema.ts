@@ -1330,6 +1330,11 @@ export interface Document {
   completed: DateTime | null;
   /** When its processing ended; null before. */
   completedAt: DateTime | null;
+  /**
+   * A link to the file as it was uploaded, good for 5 minutes. It needs no token: whoever has it can fetch the file, until the
+   * document is deleted or its company suspended. Null where the platform has no store of documents. Needs the right `context.read`, with a token for `assistant`.
+   */
+  originalUrl: string | null;
   /** Context that it belongs to. Needs the right `context.read`, with a token for `assistant`. */
   context: Context;
   /** The chunks of a ready document, in their order. Needs the right `context.read`, with a token for `assistant`. */

@@ -1,0 +1,109 @@
+package rest
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"canopy/internal/extract"
+	"canopy/internal/rule"
+	"canopy/resolvers"
+)
+
+type linkedOriginalInput struct {
+	DocumentPath
+	Token string `query:"token" doc:"What the link to the original has"`
+}
+
+// registerOriginals registers documents by their ids alone, as they were uploaded.
+func (a *api) registerOriginals() {
+	notFound := []int{http.StatusNotFound}
+	file := []int{http.StatusNotFound, http.StatusRequestedRangeNotSatisfiable}
+	add(a, operation{
+		id: "getContextDocument", conditions: byNoneMatch, rule: rule.ContextDocuments, method: http.MethodGet, path: "/context/document/{id}", tag: tagContexts, errors: notFound,
+		summary: "Get a document", description: "A document of the token's contexts, as the list shows it.",
+	}, a.document)
+	add(a, operation{
+		id: "getOriginal", rule: rule.DocumentOriginalURL, method: http.MethodGet, path: "/context/document/{id}/original", tag: tagContexts, errors: file,
+		summary: "Get the original of a document", description: "The file as it was uploaded, whole or in parts. Range, If-Range and If-None-Match are taken; the ETag is of the file.",
+		responses: fileResponses(),
+	}, func(ctx context.Context, in *DocumentPath) (*huma.StreamResponse, error) {
+		return sent(a.queries().Original(ctx, in.id()))
+	})
+	add(a, operation{
+		id: "getLinkedOriginal", method: http.MethodGet, path: "/v1/documents/{id}/original", tag: tagContexts, public: true, errors: file,
+		summary: "Get the original of a document by a link", description: "The file as it was uploaded, as getOriginal gives it, for who has a link to it: originalUrl of the graph.",
+		responses: fileResponses(),
+	}, func(ctx context.Context, in *linkedOriginalInput) (*huma.StreamResponse, error) {
+		return sent(a.r.LinkedOriginal(ctx, in.ID, in.Token))
+	})
+}
+
+func (a *api) document(ctx context.Context, in *DocumentPath) (*tagged[trainingDocument], error) {
+	d, err := a.queries().GetDocument(ctx, in.id())
+	if err != nil {
+		return nil, err
+	}
+	return tag(ctx, d.Version, documentOf(d))
+}
+
+// fileResponses documents the answers of an operation that gives a file.
+func fileResponses() map[string]*huma.Response {
+	binary := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+	content := map[string]*huma.MediaType{}
+	for contentType := range extract.ContentTypes() {
+		content[contentType] = binary
+	}
+	parts := maps.Clone(content)
+	parts["multipart/byteranges"] = binary
+	return map[string]*huma.Response{
+		"200": {Description: "The file, of its own type", Content: content},
+		"206": {Description: "The part that was asked for, or several of them", Content: parts},
+		"304": {Description: "The client has it already"},
+		"412": {Description: "If-Match names another file"},
+	}
+}
+
+// sent answers with an original, piece by piece. By now all that the request has taken of the platform is given back, so that
+// somebody who reads slowly holds the file alone.
+func sent(o *resolvers.Original, err error) (*huma.StreamResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		defer func() { _ = o.Content.Close() }()
+		r, w := humago.Unwrap(hc)
+		h := w.Header()
+		h.Set("Content-Type", o.Document.ContentType)
+		h.Set("Content-Disposition", resolvers.Disposition(o.Document))
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "private, no-cache")
+		h.Set("ETag", `"`+o.Document.ContentHash+`"`)
+		http.ServeContent(&partWriter{w, r}, r, "", time.Time{}, o.Content)
+	}}, nil
+}
+
+// partWriter says by problem details that a file has no such part.
+type partWriter struct {
+	http.ResponseWriter
+	r *http.Request
+}
+
+func (p *partWriter) WriteHeader(status int) {
+	if status != http.StatusRequestedRangeNotSatisfiable {
+		p.ResponseWriter.WriteHeader(status)
+		return
+	}
+	p.Header().Del("Content-Disposition")
+	sendProblem(p.ResponseWriter, p.r, statusProblem(p.r.Context(), status, "the file does not have the part that Range asks for"))
+	p.ResponseWriter = deaf{p.ResponseWriter}
+}
+
+// deaf drops what is still said.
+type deaf struct{ http.ResponseWriter }
+
+func (deaf) Write(b []byte) (int, error) { return len(b), nil }
